@@ -1,0 +1,150 @@
+"""Every way in which Recollect can fail, in one place.
+
+    RecollectError
+    ├── BadInput                 the caller's fault; says which field and what to do
+    │   ├── BadSetting
+    │   ├── BadCursor
+    │   └── TooLarge
+    ├── NotFound
+    ├── Conflict                 what is asked for contradicts what is stored
+    │   ├── RecordExists
+    │   ├── EventConflict
+    │   └── CannotUndo
+    ├── StoreError               the storage cannot do it now
+    │   ├── NotADatabase
+    │   ├── NewerDatabase
+    │   ├── MigrationDrift
+    │   ├── DamagedRow
+    │   ├── DamagedDatabase
+    │   ├── ReadOnlyStore
+    │   ├── DiskFull
+    │   ├── StoreBusy
+    │   ├── StoreFailed          a failed write or sync: fatal, never retried
+    │   └── StoreClosed
+    └── ModelUnavailable         no weights, or they do not verify
+
+The docstring of a class is its default message; `hint` is the command or act that repairs it.
+"""
+
+
+class RecollectError(Exception):
+    """Something went wrong in Recollect."""
+
+    hint = ""
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+        if hint:
+            self.hint = hint
+
+
+class BadInput(RecollectError):
+    """The input is not valid."""
+
+    def __init__(self, message: str = "", *, field: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+
+class BadSetting(BadInput):
+    """A setting has a value that it cannot take."""
+
+    hint = "recollect settings"
+
+
+class BadCursor(BadInput):
+    """The cursor is not one that a listing gave out."""
+
+    hint = "Start again without a cursor."
+
+
+class TooLarge(BadInput):
+    """The input is larger than what is accepted."""
+
+
+class NotFound(RecollectError):
+    """There is no such thing."""
+
+
+class Conflict(RecollectError):
+    """This contradicts what is already stored."""
+
+
+class RecordExists(Conflict):
+    """A memory with this id exists already."""
+
+
+class EventConflict(Conflict):
+    """The same event id arrived with other content. The first one is kept."""
+
+
+class CannotUndo(Conflict):
+    """This cannot be undone any more."""
+
+
+class StoreError(RecollectError):
+    """The store cannot do this now."""
+
+
+class NotADatabase(StoreError):
+    """The file is not a Recollect database."""
+
+    hint = "Move it away, or point RECOLLECT_HOME at another directory."
+
+
+class NewerDatabase(StoreError):
+    """The database was written by a newer version of Recollect."""
+
+    hint = "Upgrade Recollect; the database was not touched."
+
+
+class MigrationDrift(StoreError):
+    """The database's migrations are not the ones that this version knows."""
+
+    hint = "Install the version that wrote it, or restore a backup. Nothing was changed."
+
+
+class DamagedRow(StoreError):
+    """A stored row no longer matches its hash."""
+
+    hint = "recollect doctor"
+
+
+class DamagedDatabase(StoreError):
+    """The database file is damaged."""
+
+    hint = "recollect restore"
+
+
+class ReadOnlyStore(StoreError):
+    """The data directory cannot be written to."""
+
+    hint = "Check the owner and the mode of the directory (0700, yours)."
+
+
+class DiskFull(StoreError):
+    """There is no room left to write. What was acknowledged is safe; new events wait."""
+
+    hint = "Free some space; writing resumes by itself."
+
+
+class StoreBusy(StoreError):
+    """Another process holds the database."""
+
+    hint = "recollect status"
+
+
+class StoreFailed(StoreError):
+    """A write could not be made durable, so the store stopped. What was acknowledged is safe."""
+
+    hint = "Check the disk, then start again: recollect up"
+
+
+class StoreClosed(StoreError):
+    """The store is closed."""
+
+
+class ModelUnavailable(RecollectError):
+    """The embedding model is not there or does not verify. Search goes on by words alone."""
+
+    hint = "recollect model fetch"

@@ -1,0 +1,78 @@
+"""Ids: ULIDs minted at the edge and never changed.
+
+In: a clock reading and randomness. Out: 26-character Crockford ULIDs, with a prefix where the
+kind of thing should be visible. A text that is no ULID is refused by `parse`.
+"""
+
+import hashlib
+import os
+import time
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUE = {char: index for index, char in enumerate(_ALPHABET)}
+
+# `$` alone would let a trailing newline pass.
+ULID_PATTERN = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
+RECORD_PATTERN = r"^mr_[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
+
+RECORD = "mr_"
+ENTITY = "ent_"
+RELATIONSHIP = "rel_"
+FACT = "fact_"
+PROCEDURE = "proc_"
+PREFERENCE = "pref_"
+CHECKPOINT = "chk_"
+RECEIPT = "rcp_"
+OPERATION = "op_"
+PROJECT = "prj_"
+
+
+def new_ulid(now_ms: int | None = None) -> str:
+    """A fresh ULID; ids of one millisecond are in no particular order."""
+    if now_ms is None:
+        now_ms = time.time_ns() // 1_000_000
+    return _encode((now_ms & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big"))
+
+
+def new_id(prefix: str, now_ms: int | None = None) -> str:
+    return prefix + new_ulid(now_ms)
+
+
+def derive_ulid(ulid: str, index: int) -> str:
+    """The id of the `index`-th event made from one frame: the same each time it is asked for.
+
+    The first event keeps the frame's own id; later ones keep its time and hash the rest.
+    """
+    if index == 0:
+        return ulid
+    digest = hashlib.blake2b(f"{ulid}/{index}".encode(), digest_size=10).digest()
+    return _encode(parse(ulid) >> 80 << 80 | int.from_bytes(digest, "big"))
+
+
+def parse(ulid: str) -> int:
+    """The 128 bits of a ULID. Raises ValueError for anything else."""
+    if len(ulid) != 26 or ulid[0] > "7":
+        raise ValueError(f"not a ULID: {ulid!r}")
+    value = 0
+    for char in ulid:
+        if char not in _VALUE:
+            raise ValueError(f"not a ULID: {ulid!r}")
+        value = value << 5 | _VALUE[char]
+    return value
+
+
+def is_ulid(text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def ulid_ms(ulid: str) -> int:
+    """The milliseconds since 1970 at which a ULID says it was minted."""
+    return parse(ulid) >> 80
+
+
+def _encode(value: int) -> str:
+    return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))

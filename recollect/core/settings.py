@@ -1,0 +1,156 @@
+"""Settings: about two dozen, each with its default, range and help in one frozen dataclass.
+
+In: `settings.toml` (only what the user changed), then `RECOLLECT_*` in the environment, then
+flags. Out: `Settings`. A name nobody knows or a value out of range raises BadSetting with both.
+"""
+
+import dataclasses
+import getpass
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.core.errors import BadSetting
+
+PREFIX = "RECOLLECT_"
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a number may be, both ends included."""
+
+    low: float
+    high: float
+
+
+def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | None = None) -> Any:
+    return field(default=default, metadata={"help": help, "allowed": allowed})
+
+
+@dataclass(frozen=True)
+class Settings:
+    home: str = _setting("~/.recollect", "Where everything is kept; moved by RECOLLECT_HOME.")
+    actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
+    commit_wait_ms: int = _setting(
+        5, "How long a write may wait for others to share its commit.", Range(0, 100)
+    )
+    commit_rows: int = _setting(64, "How many writes share one commit at the most.", Range(1, 1024))
+    reserve_mb: int = _setting(
+        16, "Disk space held back, released when the disk is full; 0 for none.", Range(0, 1024)
+    )
+    archive_days: int = _setting(
+        30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
+    )
+    model_dir: str = _setting(
+        "", "Where the embedding model lies; empty means models/ in the data directory."
+    )
+
+    @property
+    def directory(self) -> str:
+        return os.path.abspath(os.path.expanduser(self.home))
+
+    @property
+    def models(self) -> str:
+        chosen = os.path.expanduser(self.model_dir)
+        return os.path.abspath(chosen) if chosen else os.path.join(self.directory, "models")
+
+    @property
+    def actor_id(self) -> str:
+        return self.actor or getpass.getuser()
+
+    def path(self, *parts: str) -> str:
+        """A path inside the data directory."""
+        return os.path.join(self.directory, *parts)
+
+
+def load(
+    environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """Read all three sources, the later ones winning."""
+    environ = os.environ if environ is None else environ
+    home = (flags or {}).get("home") or environ.get(PREFIX + "HOME") or Settings.home
+    path = os.path.join(os.path.expanduser(home), "settings.toml")
+    values: dict[str, Any] = {**_from_file(path), **_from_environment(environ), **(flags or {})}
+    return Settings(**{name: _checked(name, value) for name, value in values.items()})
+
+
+def described() -> list[dict[str, Any]]:
+    """Name, type, default, range and help of every setting, for `recollect settings`."""
+    return [
+        {
+            "name": item.name,
+            "type": _kind(item).__name__,
+            "default": item.default,
+            "allowed": _allowed_text(item),
+            "help": item.metadata["help"],
+        }
+        for item in dataclasses.fields(Settings)
+    ]
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path} is not valid TOML: {error}", hint=f"Mend {path}.") from error
+    except OSError as error:
+        raise BadSetting(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        item.name: environ[PREFIX + item.name.upper()]
+        for item in dataclasses.fields(Settings)
+        if environ.get(PREFIX + item.name.upper())
+    }
+
+
+def _checked(name: str, value: Any) -> Any:
+    fields = {item.name: item for item in dataclasses.fields(Settings)}
+    if name not in fields:
+        raise BadSetting(f"there is no setting {name!r} (its value was {value!r})", field=name)
+    item = fields[name]
+    converted = _converted(name, value, _kind(item))
+    allowed = item.metadata["allowed"]
+    fits = (
+        allowed is None
+        or (isinstance(allowed, Range) and allowed.low <= converted <= allowed.high)
+        or (isinstance(allowed, tuple) and converted in allowed)
+    )
+    if not fits:
+        raise BadSetting(
+            f"{name} = {value!r} is out of range: it takes {_allowed_text(item)}", field=name
+        )
+    return converted
+
+
+def _converted(name: str, value: Any, kind: type) -> Any:
+    """Text from the environment becomes the setting's type; other mismatches are refused."""
+    if type(value) is kind or (kind is float and type(value) is int):
+        return kind(value)
+    try:
+        if kind is bool and isinstance(value, str):
+            return {"true": True, "1": True, "false": False, "0": False}[value.lower()]
+        if kind in (int, float) and isinstance(value, str):
+            return kind(value)
+    except (KeyError, ValueError):
+        pass
+    raise BadSetting(f"{name} = {value!r} is not of type {kind.__name__}", field=name)
+
+
+def _kind(item: "dataclasses.Field[Any]") -> type:
+    return type(item.default)
+
+
+def _allowed_text(item: "dataclasses.Field[Any]") -> str:
+    allowed = item.metadata["allowed"]
+    if isinstance(allowed, Range):
+        return f"{allowed.low:g} to {allowed.high:g}"
+    if isinstance(allowed, tuple):
+        return " or ".join(repr(choice) for choice in allowed)
+    return ""

@@ -1,0 +1,405 @@
+"""All nouns of Recollect, as frozen values with their limits.
+
+In: decoded JSON or rows. Out: structs that cannot change. `decode` and `check` raise BadInput that
+names the field and what was wrong with it; constructors trust their caller.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from recollect.core.errors import BadInput
+from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
+
+# --- limits -------------------------------------------------------------------------------------
+
+EVENT_BODY_BYTES = 1 << 20
+REQUEST_BYTES = 2 << 20
+
+Ulid = Annotated[str, Meta(pattern=ULID_PATTERN, description="a ULID, minted where it happened")]
+RecordId = Annotated[str, Meta(pattern=RECORD_PATTERN, description="mr_ and a ULID")]
+Name = Annotated[str, Meta(min_length=1, max_length=256)]
+Namespace = Annotated[
+    str,
+    Meta(pattern=r"^/actor/[^/\x00-\x1f]+/(project/[^/\x00-\x1f]+/)?$(?!\n)", max_length=600),
+]
+Moment = Annotated[datetime, Meta(tz=True)]
+Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
+Count = Annotated[int, Meta(ge=0)]
+
+Title = Annotated[str, Meta(min_length=1, max_length=200)]
+Summary = Annotated[str, Meta(max_length=4000)]
+FactText = Annotated[str, Meta(min_length=1, max_length=500)]
+Concept = Annotated[str, Meta(min_length=1, max_length=100)]
+FilePath = Annotated[str, Meta(min_length=1, max_length=500)]
+ProjectPath = Annotated[str, Meta(min_length=1, max_length=2048)]
+
+# --- vocabularies -------------------------------------------------------------------------------
+
+EventKind = Literal["prompt", "tool_use", "session_summary", "note"]
+RecordKind = Literal["episode", "observation", "knowledge", "summary"]
+ObservationType = Literal[
+    "tool_use", "decision", "error", "discovery", "pattern", "session_summary"
+]
+ToolClass = Literal["file-write", "file-read", "command", "research", "delegation", "tool-use"]
+KnowledgeType = Literal["constraint", "decision", "heuristic", "rejected"]
+Level = Literal["raw", "compressed", "distilled"]
+Strategy = Literal["rules", "llm-summary", "llm-reconciled", "user", "import"]
+Author = Literal["user", "assistant", "tool", "file", "web"]
+Freshness = Literal["unknown", "fresh", "drifted", "orphaned"]
+SourceType = Literal["corrected", "stated", "observed", "inferred"]
+SessionStatus = Literal["active", "completed", "failed"]
+OperationKind = Literal[
+    "add", "edit", "move", "merge", "delete", "feedback", "tombstone", "undo", "supersede", "forget"
+]
+SourceKind = Literal["record", "entity", "fact", "procedure"]
+
+
+class Value(Struct, frozen=True, forbid_unknown_fields=True):
+    """The base of all values: frozen, and strict about unknown fields."""
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+class TextBody(Value, tag="text", kw_only=True):
+    content: str
+
+
+class Turn(Value, kw_only=True):
+    role: Annotated[str, Meta(min_length=1, max_length=64)]
+    content: str
+
+
+class MessageBody(Value, tag="message", kw_only=True):
+    turns: Annotated[tuple[Turn, ...], Meta(min_length=1)]
+
+
+class JsonBody(Value, tag="json", kw_only=True):
+    data: Any
+
+
+Body = TextBody | MessageBody | JsonBody
+
+
+class Source(Value, kw_only=True):
+    """Who sent an event: the surface (host), its version, the client and where it worked."""
+
+    surface: Annotated[str, Meta(min_length=1, max_length=64)]
+    version: Annotated[str, Meta(max_length=64)] = ""
+    client_id: Annotated[str, Meta(max_length=256)] = ""
+    project_path: ProjectPath | None = None
+
+
+class Event(Value, kw_only=True):
+    """The event envelope, version 1."""
+
+    event_id: Ulid
+    session_id: Name
+    actor_id: Name
+    namespace: Namespace
+    schema_version: Literal[1] = 1
+    kind: EventKind
+    body: Body
+    valid_time: Moment
+    source: Source
+    parent_event_id: Ulid | None = None
+    content_hash: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class Arrival(Value, kw_only=True):
+    """An event and what is known of how it came: what recognises a repeat, and its true order."""
+
+    event: Event
+    digest: str = ""
+    boot_id: str | None = None
+    mono_ns: int | None = None
+
+
+class StoredEvent(Value, kw_only=True):
+    """An event as the store gives it back."""
+
+    event: Event
+    seq: int
+    transaction_time: Moment
+    boot_id: str | None = None
+    mono_ns: int | None = None
+    prompt_number: int | None = None
+
+
+# --- memories -----------------------------------------------------------------------------------
+
+
+class Citation(Value, kw_only=True):
+    """A file a memory speaks of, as it was when the memory was made."""
+
+    path: FilePath
+    sha256: str = ""
+    commit: str = ""
+
+
+class Record(Value, kw_only=True):
+    """A memory: an episode, an observation, a piece of knowledge or a summary."""
+
+    record_id: RecordId
+    namespace: Namespace
+    kind: RecordKind
+    title: Title
+    summary: Summary = ""
+    detail: str = ""
+    facts: tuple[FactText, ...] = ()
+    concepts: tuple[Concept, ...] = ()
+    files: tuple[FilePath, ...] = ()
+    observation_type: ObservationType | None = None
+    tool_class: ToolClass | None = None
+    knowledge_type: KnowledgeType | None = None
+    category: Annotated[str, Meta(max_length=64)] | None = None
+    level: Level = "raw"
+    strategy: Strategy
+    author: Author
+    session_id: Name | None = None
+    position: Count | None = None
+    importance: Annotated[int, Meta(ge=1, le=10)] = 5
+    confidence: Unit = 1.0
+    valid_from: Moment
+    valid_until: Moment | None = None
+    expires_at: Moment | None = None
+    citations: tuple[Citation, ...] = ()
+    freshness: Freshness = "unknown"
+    pinned: bool = False
+    source_event_ids: tuple[Ulid, ...] = ()
+    content_hash: str = ""
+    access_count: Count = 0
+    last_accessed: Moment | None = None
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    version: Annotated[int, Meta(ge=1)] = 1
+
+
+class Candidate(Value, kw_only=True):
+    """A memory that is not written yet, with its vector or none."""
+
+    record: Record
+    vector: bytes | None = None
+
+
+class Vector(Value, kw_only=True):
+    """One stored vector: what it stands for, which part of it, and which model made it."""
+
+    namespace: Namespace
+    source_kind: SourceKind
+    source_id: str
+    part: Count = 0
+    model: Name
+    dim: Annotated[int, Meta(ge=1, le=8192)]
+    vector: bytes
+
+
+# --- graph --------------------------------------------------------------------------------------
+
+
+class Entity(Value, kw_only=True):
+    entity_id: Name
+    namespace: Namespace
+    name: Name
+    type: Annotated[str, Meta(min_length=1, max_length=64)]
+    description: Summary = ""
+    aliases: tuple[Name, ...] = ()
+    importance: Annotated[int, Meta(ge=1, le=10)] = 5
+    mentions: Count = 1
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+class Relationship(Value, kw_only=True):
+    relationship_id: Name
+    namespace: Namespace
+    source_id: Name
+    target_id: Name
+    type: Annotated[str, Meta(min_length=1, max_length=64)]
+    confidence: Unit = 1.0
+    source_type: SourceType = "observed"
+    source_event_ids: tuple[Ulid, ...] = ()
+    valid_from: Moment
+    valid_until: Moment | None = None
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+class Fact(Value, kw_only=True):
+    fact_id: Name
+    namespace: Namespace
+    entity_id: Name | None = None
+    subject: Name
+    predicate: Annotated[str, Meta(min_length=1, max_length=128)]
+    object: FactText
+    confidence: Unit = 1.0
+    source_type: SourceType = "observed"
+    author: Author = "tool"
+    sensitive: bool = False
+    valid_from: Moment
+    valid_until: Moment | None = None
+    superseded_by: Name | None = None
+    source_event_ids: tuple[Ulid, ...] = ()
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+class Procedure(Value, kw_only=True):
+    procedure_id: Name
+    namespace: Namespace
+    name: Title
+    trigger: FactText
+    steps: Annotated[tuple[FactText, ...], Meta(min_length=1)]
+    confidence: Unit = 0.5
+    successes: Count = 0
+    failures: Count = 0
+    last_used: Moment | None = None
+    source_event_ids: tuple[Ulid, ...] = ()
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+class Preference(Value, kw_only=True):
+    preference_id: Name
+    namespace: Namespace
+    category: Annotated[str, Meta(min_length=1, max_length=64)]
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+    value: FactText
+    strength: Unit = 1.0
+    source_type: SourceType = "stated"
+    source_event_ids: tuple[Ulid, ...] = ()
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+# --- sessions, checkpoints, receipts ------------------------------------------------------------
+
+
+class Session(Value, kw_only=True):
+    session_id: Name
+    namespace: Namespace
+    surface: Annotated[str, Meta(max_length=64)]
+    status: SessionStatus = "active"
+    started_at: Moment
+    ended_at: Moment | None = None
+    last_event_at: Moment
+
+
+class Checkpoint(Value, kw_only=True):
+    """Where a session stood when it stopped, for the one who resumes it."""
+
+    checkpoint_id: Name
+    namespace: Namespace
+    session_id: Name
+    task: Summary
+    progress: Summary = ""
+    next_steps: tuple[FactText, ...] = ()
+    questions: tuple[FactText, ...] = ()
+    files: Annotated[tuple[FilePath, ...], Meta(max_length=20)] = ()
+    snapshot: tuple[RecordId, ...] = ()
+    created_at: Moment | None = None
+
+
+class Receipt(Value, kw_only=True):
+    """What one retrieval did: the question, what was injected, what was left out, and why."""
+
+    receipt_id: Name
+    namespace: Namespace
+    session_id: Name | None = None
+    event_id: Ulid | None = None
+    trigger: Annotated[str, Meta(max_length=64)]
+    query: str
+    injected: tuple[RecordId, ...] = ()
+    detail: Any = None
+    tokens: Count = 0
+    latency_us: Count = 0
+    created_at: Moment | None = None
+
+
+# --- decisions ----------------------------------------------------------------------------------
+
+
+class Operation(Value, kw_only=True):
+    """What a person or an agent decided about memory: one row of the append-only log."""
+
+    op_id: Name
+    namespace: Namespace
+    kind: OperationKind
+    actor: Name
+    at: Moment
+    targets: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    reason: Summary = ""
+    detail: Any = None
+    undoes: Name | None = None
+
+
+class Version(Value, kw_only=True):
+    """A row as it was, kept in the archive when it was merged, edited, moved or deleted."""
+
+    op_id: Name
+    namespace: Namespace
+    source_kind: SourceKind
+    source_id: str
+    record: Record
+    vectors: tuple[Vector, ...] = ()
+    since: Moment
+    until: Moment
+
+
+# --- decoding -----------------------------------------------------------------------------------
+
+V = TypeVar("V", bound=Value)
+
+
+def decode(kind: type[V], raw: bytes | str) -> V:
+    """Decode JSON into a value; BadInput names the field."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.MsgspecError as error:
+        raise _explained(error) from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"not readable as JSON: {error}") from error
+
+
+def convert(kind: type[V], data: Any) -> V:
+    """The same for data that is decoded already."""
+    try:
+        return msgspec.convert(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise _explained(error) from error
+
+
+def check(value: V) -> V:
+    """Hold a value built in code to the same limits; returns it."""
+    convert(type(value), msgspec.to_builtins(value, builtin_types=(datetime, bytes)))
+    return value
+
+
+def encode(value: Any) -> bytes:
+    """Canonical JSON: the same value gives the same bytes."""
+    return msgspec.json.encode(value, order="deterministic")
+
+
+def query_text(body: Body) -> str:
+    """What a body asks for: its content, its last turn, or its data as JSON."""
+    match body:
+        case TextBody():
+            return body.content
+        case MessageBody():
+            return body.turns[-1].content
+        case JsonBody():
+            return encode(body.data).decode()
+
+
+def utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _explained(error: msgspec.MsgspecError) -> BadInput:
+    text = str(error)
+    message, _, path = text.partition(" - at `")
+    return BadInput(message, field=path.rstrip("`").removeprefix("$").lstrip("."))

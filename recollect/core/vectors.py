@@ -1,0 +1,43 @@
+"""Vectors as portable bytes: float32, little-endian, bit for bit.
+
+In: anything with a float32 buffer. Out: bytes, or an `array('f')`. A length that does not fit the
+dimension is an error that names its owner, so that a damaged row is seen and not scored.
+"""
+
+import sys
+from array import array
+from typing import Any
+
+from recollect.core.errors import DamagedRow
+
+DIMENSIONS = 384
+BYTES = 4 * DIMENSIONS
+
+
+def encode(vector: Any) -> bytes:
+    """The bytes of a float32 vector. No value passes through Python's floats, so NaN payloads,
+    signed zeros and subnormals survive."""
+    view = memoryview(vector)
+    if view.format not in ("f", "<f") or view.ndim != 1:
+        raise TypeError(f"a vector is one dimension of float32, not {view.format!r}")
+    packed = array("f")
+    packed.frombytes(view.tobytes())
+    if sys.byteorder == "big" and view.format == "f":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def decode(blob: bytes, *, owner: str, dimensions: int = DIMENSIONS) -> "array[float]":
+    check(blob, owner=owner, dimensions=dimensions)
+    vector = array("f")
+    vector.frombytes(blob)
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector
+
+
+def check(blob: bytes, *, owner: str, dimensions: int = DIMENSIONS) -> None:
+    if len(blob) != 4 * dimensions:
+        raise DamagedRow(
+            f"the vector of {owner} has {len(blob)} bytes where {4 * dimensions} are due"
+        )
