@@ -129,7 +129,7 @@ def _checked(name: str, value: Any) -> Any:
     return converted
 
 
-def _converted(name: str, value: Any, kind: type) -> Any:
+def _converted(name: str, value: Any, kind: Any) -> Any:
     """Text from the environment becomes the setting's type; other mismatches are refused."""
     if type(value) is kind or (kind is float and type(value) is int):
         return kind(value)
@@ -143,7 +143,7 @@ def _converted(name: str, value: Any, kind: type) -> Any:
     raise BadSetting(f"{name} = {value!r} is not of type {kind.__name__}", field=name)
 
 
-def _kind(item: "dataclasses.Field[Any]") -> type:
+def _kind(item: "dataclasses.Field[Any]") -> Any:
     return type(item.default)
 
 

@@ -64,27 +64,27 @@ class Value(Struct, frozen=True, forbid_unknown_fields=True):
 # --- events -------------------------------------------------------------------------------------
 
 
-class TextBody(Value, tag="text", kw_only=True):
+class TextBody(Value, tag="text", frozen=True, kw_only=True):
     content: str
 
 
-class Turn(Value, kw_only=True):
+class Turn(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: str
 
 
-class MessageBody(Value, tag="message", kw_only=True):
+class MessageBody(Value, tag="message", frozen=True, kw_only=True):
     turns: Annotated[tuple[Turn, ...], Meta(min_length=1)]
 
 
-class JsonBody(Value, tag="json", kw_only=True):
+class JsonBody(Value, tag="json", frozen=True, kw_only=True):
     data: Any
 
 
 Body = TextBody | MessageBody | JsonBody
 
 
-class Source(Value, kw_only=True):
+class Source(Value, frozen=True, kw_only=True):
     """Who sent an event: the surface (host), its version, the client and where it worked."""
 
     surface: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -93,7 +93,7 @@ class Source(Value, kw_only=True):
     project_path: ProjectPath | None = None
 
 
-class Event(Value, kw_only=True):
+class Event(Value, frozen=True, kw_only=True):
     """The event envelope, version 1."""
 
     event_id: Ulid
@@ -109,7 +109,7 @@ class Event(Value, kw_only=True):
     content_hash: Annotated[str, Meta(max_length=128)] | None = None
 
 
-class Arrival(Value, kw_only=True):
+class Arrival(Value, frozen=True, kw_only=True):
     """An event and what is known of how it came: what recognises a repeat, and its true order."""
 
     event: Event
@@ -118,7 +118,7 @@ class Arrival(Value, kw_only=True):
     mono_ns: int | None = None
 
 
-class StoredEvent(Value, kw_only=True):
+class StoredEvent(Value, frozen=True, kw_only=True):
     """An event as the store gives it back."""
 
     event: Event
@@ -132,7 +132,7 @@ class StoredEvent(Value, kw_only=True):
 # --- memories -----------------------------------------------------------------------------------
 
 
-class Citation(Value, kw_only=True):
+class Citation(Value, frozen=True, kw_only=True):
     """A file a memory speaks of, as it was when the memory was made."""
 
     path: FilePath
@@ -140,7 +140,7 @@ class Citation(Value, kw_only=True):
     commit: str = ""
 
 
-class Record(Value, kw_only=True):
+class Record(Value, frozen=True, kw_only=True):
     """A memory: an episode, an observation, a piece of knowledge or a summary."""
 
     record_id: RecordId
@@ -178,14 +178,14 @@ class Record(Value, kw_only=True):
     version: Annotated[int, Meta(ge=1)] = 1
 
 
-class Candidate(Value, kw_only=True):
+class Candidate(Value, frozen=True, kw_only=True):
     """A memory that is not written yet, with its vector or none."""
 
     record: Record
     vector: bytes | None = None
 
 
-class Vector(Value, kw_only=True):
+class Vector(Value, frozen=True, kw_only=True):
     """One stored vector: what it stands for, which part of it, and which model made it."""
 
     namespace: Namespace
@@ -200,7 +200,7 @@ class Vector(Value, kw_only=True):
 # --- graph --------------------------------------------------------------------------------------
 
 
-class Entity(Value, kw_only=True):
+class Entity(Value, frozen=True, kw_only=True):
     entity_id: Name
     namespace: Namespace
     name: Name
@@ -213,7 +213,7 @@ class Entity(Value, kw_only=True):
     updated_at: Moment | None = None
 
 
-class Relationship(Value, kw_only=True):
+class Relationship(Value, frozen=True, kw_only=True):
     relationship_id: Name
     namespace: Namespace
     source_id: Name
@@ -228,7 +228,7 @@ class Relationship(Value, kw_only=True):
     updated_at: Moment | None = None
 
 
-class Fact(Value, kw_only=True):
+class Fact(Value, frozen=True, kw_only=True):
     fact_id: Name
     namespace: Namespace
     entity_id: Name | None = None
@@ -247,7 +247,7 @@ class Fact(Value, kw_only=True):
     updated_at: Moment | None = None
 
 
-class Procedure(Value, kw_only=True):
+class Procedure(Value, frozen=True, kw_only=True):
     procedure_id: Name
     namespace: Namespace
     name: Title
@@ -262,7 +262,7 @@ class Procedure(Value, kw_only=True):
     updated_at: Moment | None = None
 
 
-class Preference(Value, kw_only=True):
+class Preference(Value, frozen=True, kw_only=True):
     preference_id: Name
     namespace: Namespace
     category: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -278,7 +278,7 @@ class Preference(Value, kw_only=True):
 # --- sessions, checkpoints, receipts ------------------------------------------------------------
 
 
-class Session(Value, kw_only=True):
+class Session(Value, frozen=True, kw_only=True):
     session_id: Name
     namespace: Namespace
     surface: Annotated[str, Meta(max_length=64)]
@@ -288,7 +288,7 @@ class Session(Value, kw_only=True):
     last_event_at: Moment
 
 
-class Checkpoint(Value, kw_only=True):
+class Checkpoint(Value, frozen=True, kw_only=True):
     """Where a session stood when it stopped, for the one who resumes it."""
 
     checkpoint_id: Name
@@ -303,7 +303,7 @@ class Checkpoint(Value, kw_only=True):
     created_at: Moment | None = None
 
 
-class Receipt(Value, kw_only=True):
+class Receipt(Value, frozen=True, kw_only=True):
     """What one retrieval did: the question, what was injected, what was left out, and why."""
 
     receipt_id: Name
@@ -322,7 +322,7 @@ class Receipt(Value, kw_only=True):
 # --- decisions ----------------------------------------------------------------------------------
 
 
-class Operation(Value, kw_only=True):
+class Operation(Value, frozen=True, kw_only=True):
     """What a person or an agent decided about memory: one row of the append-only log."""
 
     op_id: Name
@@ -337,7 +337,7 @@ class Operation(Value, kw_only=True):
     undoes: Name | None = None
 
 
-class Version(Value, kw_only=True):
+class Version(Value, frozen=True, kw_only=True):
     """A row as it was, kept in the archive when it was merged, edited, moved or deleted."""
 
     op_id: Name

@@ -1,0 +1,152 @@
+"""The SQLite backend: one file, one writing connection, many readers.
+
+In: settings and a clock. Out: a `Store`. Opening refuses politely: a file that is not ours, a
+newer or drifted schema, a directory that cannot be written, a store that another process holds.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import apsw
+
+from recollect.core.clock import Clock, SystemClock
+from recollect.core.errors import ReadOnlyStore, StoreBusy
+from recollect.core.oslayer import FileLock, private_directory
+from recollect.core.settings import Settings
+from recollect.core.values import Operation, OperationKind, Record, Vector
+from recollect.store.interface import Batch, Transaction
+from recollect.store.sqlite import events, records
+from recollect.store.sqlite.connect import open_writer, translated
+from recollect.store.sqlite.engine import Engine
+from recollect.store.sqlite.events import SqliteEvents
+from recollect.store.sqlite.graph import SqliteGraph
+from recollect.store.sqlite.log import SqliteLog
+from recollect.store.sqlite.migrations import migrate
+from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
+from recollect.store.sqlite.projects import SqliteProjects
+from recollect.store.sqlite.records import SqliteRecords
+from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions
+from recollect.store.sqlite.upkeep import SqliteUpkeep
+from recollect.store.sqlite.vectors import SqliteVectors, put_vector
+from recollect.store.sqlite.writer import Reserve, Writer
+
+T = TypeVar("T")
+
+DATABASE = "recollect.db"
+
+
+class SqliteStore:
+    def __init__(
+        self, settings: Settings, clock: Clock | None = None, vfs: str | None = None
+    ) -> None:
+        try:
+            private_directory(settings.directory)
+            self._lock = FileLock(settings.path("lock"))
+            locked = self._lock.acquire()
+        except OSError as error:
+            raise ReadOnlyStore(f"{settings.directory} cannot be used: {error.strerror}") from error
+        if not locked:
+            raise StoreBusy(f"process {self._lock.holder()} holds {settings.directory}")
+        try:
+            self._open(settings, clock or SystemClock(), vfs)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self, settings: Settings, clock: Clock, vfs: str | None) -> None:
+        path = settings.path(DATABASE)
+        connection = open_writer(path, vfs)
+        try:
+            with translated():
+                migrate(connection, clock)
+        except BaseException:
+            connection.close()
+            raise
+        self.writer = Writer(
+            connection,
+            Reserve(settings.path("reserve"), settings.reserve_mb << 20),
+            rows=settings.commit_rows,
+            wait_s=settings.commit_wait_ms / 1000,
+        )
+        self._engine = engine = Engine(path, self.writer, clock, vfs)
+        self.events = SqliteEvents(engine)
+        self.records = SqliteRecords(engine)
+        self.vectors = SqliteVectors(engine)
+        self.graph = SqliteGraph(engine)
+        self.sessions = SqliteSessions(engine)
+        self.receipts = SqliteReceipts(engine)
+        self.log = SqliteLog(engine)
+        self.projects = SqliteProjects(engine)
+        self.upkeep = SqliteUpkeep(engine)
+
+    def transaction(self, work: Callable[[Transaction], T]) -> T:
+        handle: list[SqliteTransaction] = []
+
+        def run(db: apsw.Connection) -> T:
+            handle.append(SqliteTransaction(db, self._engine.clock))
+            return work(handle[0])
+
+        result = self._engine.write(run)
+        for batch in handle[0].finished:
+            self.events.release(batch)
+        return result
+
+    def close(self) -> None:
+        self.writer.close()
+        self._engine.close()
+        self._lock.release()
+
+
+class SqliteTransaction:
+    """The restricted handle. Everything here happens on the writing connection."""
+
+    def __init__(self, db: apsw.Connection, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self.finished: list[Batch] = []
+
+    def put_record(self, record: Record, operation: str | None = None) -> Record:
+        stamped = records.stamp(record, self._clock)
+        records.insert(self._db, stamped, since=stamped.updated_at, op_id=operation)
+        return stamped
+
+    def put_vector(self, vector: Vector) -> None:
+        put_vector(self._db, vector)
+
+    def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int:
+        known = get_operation(self._db, namespace, operation)
+        assert known is not None  # the caller logged it in this transaction
+        return len(records.displace(self._db, namespace, record_ids, known))
+
+    def log(
+        self,
+        kind: OperationKind,
+        namespace: str,
+        actor: str,
+        *,
+        targets: Sequence[str] = (),
+        created: Sequence[str] = (),
+        reason: str = "",
+        detail: Any = None,
+    ) -> Operation:
+        operation = new_operation(
+            self._clock,
+            kind,
+            namespace,
+            actor,
+            targets=targets,
+            created=created,
+            reason=reason,
+            detail=detail,
+        )
+        put_operation(self._db, operation)
+        return operation
+
+    def finish(self, batch: Batch) -> None:
+        events.finish(self._db, batch)
+        self.finished.append(batch)
+
+    def attempt(self, part: Callable[[], T]) -> T:
+        with self._db:  # apsw nests: inside a transaction this is a savepoint
+            value = part()
+        return value  # noqa: RET504 - mypy cannot tell that apsw swallows nothing

@@ -1,0 +1,114 @@
+"""What depends on the operating system, in one place.
+
+In: paths and sockets. Out: locks, private files, durable directories. Linux and macOS; Windows
+would be added here. Errors are the system's own OSError; callers translate them.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+
+
+class FileLock:
+    """An exclusive lock that the kernel drops when its holder dies, however it dies."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._fd: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free; never waits."""
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return False
+        os.fchmod(fd, FILE_MODE)
+        os.ftruncate(fd, 0)
+        os.write(fd, f"{os.getpid()}\n".encode())  # for people; the lock itself is the kernel's
+        self._fd = fd
+        return True
+
+    def holder(self) -> str:
+        """The process id that the present holder wrote down, or nothing."""
+        try:
+            with open(self.path, encoding="ascii", errors="replace") as file:
+                return file.read(32).strip()
+        except OSError:
+            return ""
+
+    def release(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def private_directory(path: str) -> None:
+    """Make a directory that only its owner can enter, whatever the umask says."""
+    os.makedirs(path, mode=DIRECTORY_MODE, exist_ok=True)
+    if os.stat(path).st_mode & 0o777 != DIRECTORY_MODE:
+        os.chmod(path, DIRECTORY_MODE)
+
+
+def private_file(path: str) -> None:
+    """Make sure a file exists and only its owner can read it, whatever the umask says."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        if os.fstat(fd).st_mode & 0o777 != FILE_MODE:
+            os.fchmod(fd, FILE_MODE)
+    finally:
+        os.close(fd)
+
+
+def sync_directory(path: str) -> None:
+    """Make names created, renamed or removed in a directory durable."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: str, content: bytes) -> None:
+    """Write a whole private file so that a crash leaves the old one or the new one."""
+    temporary = f"{path}.tmp-{os.getpid()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+    try:
+        with open(fd, "wb") as file:
+            os.fchmod(file.fileno(), FILE_MODE)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    sync_directory(os.path.dirname(path) or ".")
+
+
+def free_bytes(path: str) -> int:
+    """How much an ordinary user can still write on the file system of a path."""
+    status = os.statvfs(path)
+    return status.f_bavail * status.f_frsize
+
+
+def allocate(fd: int, size: int) -> None:
+    """Make a file really take up `size` bytes."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(fd, 0, size)
+        return
+    block = bytes(1 << 20)
+    for start in range(0, size, len(block)):
+        os.pwrite(fd, block[: size - start], start)
+
+
+def files_under(path: str) -> Iterator[str]:
+    for directory, _, names in os.walk(path):
+        for name in names:
+            yield os.path.join(directory, name)

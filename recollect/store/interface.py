@@ -1,0 +1,433 @@
+"""The storage seam: what every backend promises, and the words it speaks in.
+
+In: values of `core`. Out: values of `core`. All methods may raise StoreError; what else each one
+can raise stands in its docstring. `tests/contract/store_contract.py` holds every backend to it.
+
+Every read and write names its namespace and sees no other: namespaces are compared for equality.
+A write has been committed durably when its method returns.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from recollect.core.errors import BadCursor
+from recollect.core.projects import Place
+from recollect.core.values import (
+    Arrival,
+    Checkpoint,
+    Entity,
+    EventKind,
+    Fact,
+    Operation,
+    OperationKind,
+    Preference,
+    Procedure,
+    Receipt,
+    Record,
+    RecordKind,
+    Relationship,
+    Session,
+    SessionStatus,
+    SourceKind,
+    StoredEvent,
+    Vector,
+    Version,
+)
+
+T = TypeVar("T")
+
+
+# --- the words ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place in a listing: the key of the last row seen. Written `number:id`."""
+
+    number: int
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        number, colon, identity = text.partition(":")
+        try:
+            if not colon or not identity or not -(2**63) <= int(number) < 2**63:
+                raise ValueError
+        except ValueError:
+            raise BadCursor(f"{text!r} is not a cursor") from None
+        return cls(int(number), identity)
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """Some rows of a listing, and where to go on; `next` is None at the end."""
+
+    items: tuple[T, ...]
+    next: Cursor | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one event: stored, a repeat of one that is there, or refused because the
+    same id is there with other content."""
+
+    event_id: str
+    status: Literal["stored", "duplicate", "conflict"]
+    seq: int | None = None
+
+    @property
+    def stored(self) -> bool:
+        return self.status == "stored"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Unextracted events that are claimed by one run, in order."""
+
+    namespace: str
+    events: tuple[StoredEvent, ...]
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits for extraction in one namespace."""
+
+    namespace: str
+    count: int
+    bytes: int
+    quarantined: int
+    newest: datetime | None
+
+
+@dataclass(frozen=True)
+class RecordFilter:
+    """What a listing of memories is narrowed to; None means all."""
+
+    kind: RecordKind | None = None
+    session_id: str | None = None
+    observation_type: str | None = None
+    concept: str | None = None
+    file: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory found by words. `score` is the backend's own, larger is better; `by` says how."""
+
+    record: Record
+    score: float
+    by: Literal["words", "substring"]
+
+
+@dataclass(frozen=True)
+class ProjectInfo:
+    project_id: str
+    name: str
+    identities: tuple[tuple[str, str], ...]
+    created_at: datetime
+    last_seen: datetime
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts of what is stored, for one namespace or all."""
+
+    events: int = 0
+    records: int = 0
+    sessions: int = 0
+    embedded: int = 0
+    event_kinds: dict[str, int] = field(default_factory=dict)
+    record_kinds: dict[str, int] = field(default_factory=dict)
+    observation_types: dict[str, int] = field(default_factory=dict)
+    concepts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A row that no longer matches its hash."""
+
+    table: str
+    id: str
+
+
+@dataclass(frozen=True)
+class ScrubStep:
+    """One step of the idle scrubber: where it is, what it looked at, what it found."""
+
+    position: tuple[str, int] | None
+    checked: int
+    damaged: tuple[Damage, ...]
+
+
+@dataclass(frozen=True)
+class BackupInfo:
+    path: str
+    bytes: int
+    events: int
+    records: int
+    schema: int
+
+
+# --- the promises -------------------------------------------------------------------------------
+
+
+class Events(Protocol):
+    """What agents did. Events are never changed and never deleted by retrieval or extraction."""
+
+    def put(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        """Store events, each on its own: a repeat is a no-op that keeps the first
+        transaction time; the same id with another digest is refused and the first one stays."""
+
+    def get(self, namespace: str, event_id: str) -> StoredEvent | None:
+        """The event, or None."""
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        kind: EventKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[StoredEvent]:
+        """Newest first. Following `next` to the end meets every event that was there at the
+        start exactly once, whatever is stored meanwhile."""
+
+    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+        """A session's events in the order in which they happened: by (boot, monotonic clock)
+        within a boot, boots by when they were first seen, never by wall time."""
+
+    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+        """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
+        least one event, however large. A claim dies with its process."""
+
+    def release(self, batch: Batch) -> None:
+        """Give a claim back unfinished: its events are as unextracted as before."""
+
+    def fail(self, batch: Batch, reason: str, quarantine_after: int) -> int:
+        """Count a failed run against each event and release the claim; events that failed that
+        often are set aside with the reason. Returns how many were set aside."""
+
+    def retry(self, namespace: str) -> int:
+        """Put quarantined events back in line; returns how many."""
+
+    def backlog(self) -> list[Backlog]:
+        """What waits, per namespace."""
+
+
+class Records(Protocol):
+    """Memories: the live ones. What was merged, edited or deleted lies in the archive."""
+
+    def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
+        """Store new memories with created_at stamped, all or none. RecordExists on a collision."""
+
+    def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        """The ones that exist, in the order asked for."""
+
+    def page(
+        self,
+        namespace: str,
+        where: RecordFilter | None = None,
+        *,
+        before: Cursor | None = None,
+        limit: int = 50,
+        as_of: datetime | None = None,
+    ) -> Page[Record]:
+        """Newest first. With `as_of`: what memory held at that moment."""
+
+    def search(
+        self, namespaces: Sequence[str], query: str, limit: int, *, raw: bool = False
+    ) -> list[Hit]:
+        """By words, best first. The query is any text: at most 32 of its rarest words count, none
+        is an operator. `raw` takes the backend's own query language instead. A query that the
+        index refuses is looked for literally, newest first. An empty query finds nothing."""
+
+    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
+        """Replace a memory by a new version of itself; the old one goes to the archive.
+        NotFound when there is none."""
+
+    def delete(
+        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
+    ) -> Operation | None:
+        """Remove memories with their vectors and index entries; the originals go to the archive.
+        Unknown ids are passed over; None when nothing was removed."""
+
+    def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
+        """Count an access; not an edit."""
+
+    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
+        """The newest live memory with this content, if any."""
+
+
+class Vectors(Protocol):
+    """Vectors are derived: they can be dropped and made again."""
+
+    def put(self, vectors: Sequence[Vector]) -> int:
+        """Store or replace vectors of things that exist; returns how many were stored. A blob
+        whose length does not fit its dimension raises DamagedRow that names the owner."""
+
+    def scan(self, namespace: str, model: str) -> Iterator[Vector]:
+        """All vectors of one model in a namespace, in a stable order."""
+
+    def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
+        """Memories that have no vector of this model, oldest first."""
+
+    def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
+        """Drop the vectors of these things."""
+
+
+class Graph(Protocol):
+    """Entities, what is known of them, how they hang together; procedures and preferences.
+    `put_*` replaces the row of the same id."""
+
+    def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
+    def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
+    def entities(self, namespace: str) -> list[Entity]: ...
+    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
+        """Both directions, most confident first."""
+
+    def facts(
+        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+    ) -> list[Fact]:
+        """Current ones (or those that held at `as_of`), most confident first."""
+
+    def procedures(self, namespace: str) -> list[Procedure]: ...
+    def preferences(self, namespace: str) -> list[Preference]: ...
+    def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
+        """By words, best first within each kind."""
+
+    def delete(self, namespace: str, ids: Sequence[str]) -> int:
+        """Remove things by id; unknown ids are passed over."""
+
+
+class Sessions(Protocol):
+    """A session is seen when its first event arrives; hosts tell when it ends, or never."""
+
+    def get(self, namespace: str, session_id: str) -> Session | None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Session]: ...
+    def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
+        """Close a session; False when there is none."""
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
+    def last_checkpoint(
+        self, namespace: str, session_id: str | None = None
+    ) -> Checkpoint | None: ...
+
+
+class Receipts(Protocol):
+    def put(self, receipt: Receipt) -> Receipt: ...
+    def get(self, namespace: str, receipt_id: str) -> Receipt | None: ...
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[Receipt]: ...
+
+
+class Log(Protocol):
+    """The append-only log of decisions, and the archive from which they are undone."""
+
+    def append(self, operation: Operation) -> Operation: ...
+    def get(self, namespace: str, op_id: str) -> Operation | None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Operation]: ...
+    def versions(self, namespace: str, source_id: str) -> list[Version]:
+        """Earlier versions of a memory, newest first."""
+
+    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+        """Put back exactly what an operation displaced and take away what it made. The undo is
+        an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
+        operation touched the same memories, or the archive no longer holds them."""
+
+    def purge(self, before: datetime) -> int:
+        """Drop archived versions that ended before a moment; returns how many."""
+
+
+class Projects(Protocol):
+    def resolve(self, place: Place) -> str:
+        """The lasting id of a place: the project that any of its marks is known to belong to,
+        strongest mark first, else a new one. Marks not seen before are added. The global place
+        has the empty id."""
+
+    def all(self) -> list[ProjectInfo]: ...
+    def rename(self, project_id: str, name: str) -> None:
+        """NotFound when there is none."""
+
+    def namespaces(self) -> list[str]:
+        """Every namespace that holds anything."""
+
+
+class Transaction(Protocol):
+    """The restricted handle: what may happen inside one atomic unit of work."""
+
+    def put_record(self, record: Record, operation: str | None = None) -> Record:
+        """RecordExists on a collision. `operation` is the one that makes it, if any."""
+
+    def put_vector(self, vector: Vector) -> None: ...
+    def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...
+    def log(
+        self,
+        kind: OperationKind,
+        namespace: str,
+        actor: str,
+        *,
+        targets: Sequence[str] = (),
+        created: Sequence[str] = (),
+        reason: str = "",
+        detail: Any = None,
+    ) -> Operation: ...
+    def finish(self, batch: Batch) -> None:
+        """Mark a batch extracted: atomic with the memories it produced."""
+
+    def attempt(self, part: Callable[[], T]) -> T:
+        """Run a part that fails alone: its writes are rolled back and its error raised, while
+        the rest of the transaction stands."""
+
+
+class Upkeep(Protocol):
+    def stats(self, namespace: str | None = None) -> Stats: ...
+    def backup(self, path: str) -> BackupInfo:
+        """A verified copy of the running store; `path` appears only when it is whole."""
+
+    def verify(self, path: str) -> BackupInfo:
+        """Check that a file is a whole, undamaged store of a known schema."""
+
+    def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
+        """Compare the next rows with their hashes; `position` None starts over."""
+
+    def rebuild_index(self) -> None:
+        """Make the full-text index anew from the rows."""
+
+    def check(self) -> list[str]:
+        """What is wrong with the database; empty when nothing is."""
+
+
+class Store(Protocol):
+    events: Events
+    records: Records
+    vectors: Vectors
+    graph: Graph
+    sessions: Sessions
+    receipts: Receipts
+    log: Log
+    projects: Projects
+    upkeep: Upkeep
+
+    def transaction(self, work: Callable[[Transaction], T]) -> T:
+        """Run one atomic unit of work. Transactions do not nest."""
+
+    def close(self) -> None:
+        """Finish what was accepted, then close. A second close is a no-op."""

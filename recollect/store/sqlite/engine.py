@@ -1,0 +1,81 @@
+"""What all parts of the SQLite store share: the writer, the readers and the clock.
+
+In: pieces of work. Out: their results. Errors of SQLite leave as StoreError.
+"""
+
+import contextlib
+import queue
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import apsw
+
+from recollect.core.clock import Clock, to_micros
+from recollect.core.errors import StoreClosed
+from recollect.core.values import encode
+from recollect.store.sqlite.connect import open_reader, translated
+from recollect.store.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+END = {"before_number": 2**63 - 1, "before_id": "\U0010ffff"}  # before everything: the first page
+
+
+class Engine:
+    def __init__(self, path: str, writer: Writer, clock: Clock, vfs: str | None = None) -> None:
+        self.path = path
+        self.writer = writer
+        self.clock = clock
+        self._vfs = vfs
+        self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._closed = False
+
+    def write(self, work: Callable[[apsw.Connection], T], *, when_full: bool = False) -> T:
+        return self.writer.run(work, when_full=when_full)
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[apsw.Connection]:
+        """A read-only connection, in one snapshot for as long as it is held."""
+        if self._closed:
+            raise StoreClosed()
+        try:
+            connection = self._idle.get_nowait()
+        except queue.Empty:
+            connection = open_reader(self.path, self._vfs)
+        try:
+            with translated():
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.put(connection)
+
+    def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        with self.reader() as connection:
+            return list(connection.execute(sql, values))
+
+    def one(self, sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        self._closed = True
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except queue.Empty:
+                return
+
+
+def ids_json(ids: Sequence[Any]) -> str:
+    """A list of ids or numbers as one bound value."""
+    return encode(list(ids)).decode()
+
+
+def micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)

@@ -1,0 +1,147 @@
+"""Events and the extraction buffer, which is the set of events that no run has finished.
+
+In: arrivals. Out: outcomes, stored events, batches. One bad event fails alone, as BadInput.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from recollect.core.clock import from_micros
+from recollect.core.values import Arrival, EventKind, StoredEvent
+from recollect.store.interface import Backlog, Batch, Cursor, Outcome, Page
+from recollect.store.sqlite import rows
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.engine import Engine, ids_json
+
+
+class SqliteEvents:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._claims_lock = threading.Lock()
+        self._claimed: set[int] = set()
+
+    def put(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        now = self._engine.clock.now()
+        prepared = [rows.event_row(arrival, now) for arrival in arrivals]
+        return self._engine.write(lambda db: [_put(db, row) for row in prepared])
+
+    def get(self, namespace: str, event_id: str) -> StoredEvent | None:
+        row = self._engine.one(sql.GET_EVENT, {"namespace": namespace, "event_id": event_id})
+        return rows.read_event(row) if row else None
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        kind: EventKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[StoredEvent]:
+        values = {
+            "namespace": namespace,
+            "session_id": session_id,
+            "kind": kind,
+            "before": before.number if before else 2**63 - 1,
+            "limit": limit + 1,
+        }
+        found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_EVENTS, values)]
+        return _page(found, limit)
+
+    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+        values = {"namespace": namespace, "session_id": session_id}
+        found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_SESSION_EVENTS, values)]
+        return in_order(found)
+
+    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+        with self._claims_lock, self._engine.reader() as db:
+            depth = limit + len(self._claimed)
+            waiting = db.execute(sql.WAITING, {"namespace": namespace, "limit": depth})
+            chosen: list[int] = []
+            total = 0
+            for seq, size in waiting:
+                if seq in self._claimed:
+                    continue
+                if len(chosen) == limit or (chosen and total + size > max_bytes):
+                    break
+                chosen.append(seq)
+                total += size
+            if not chosen:
+                return None
+            values = {"namespace": namespace, "seqs": ids_json(chosen)}
+            found = [rows.read_event(row) for row in db.execute(sql.EVENTS_BY_SEQ, values)]
+            self._claimed.update(chosen)
+        return Batch(namespace, tuple(found))
+
+    def release(self, batch: Batch) -> None:
+        with self._claims_lock:
+            self._claimed.difference_update(event.seq for event in batch.events)
+
+    def fail(self, batch: Batch, reason: str, quarantine_after: int) -> int:
+        values = {**batch_values(batch), "reason": reason, "quarantine_after": quarantine_after}
+        states = self._engine.write(lambda db: [state for (state,) in db.execute(sql.FAIL, values)])
+        self.release(batch)
+        return states.count("quarantined")
+
+    def retry(self, namespace: str) -> int:
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.RETRY, {"namespace": namespace})
+            return db.changes()
+
+        return self._engine.write(work)
+
+    def backlog(self) -> list[Backlog]:
+        return [
+            Backlog(namespace, count, size, set_aside, from_micros(newest) if newest else None)
+            for namespace, count, size, set_aside, newest in self._engine.rows(sql.BACKLOG, {})
+        ]
+
+
+def finish(db: apsw.Connection, batch: Batch) -> None:
+    db.execute(sql.FINISH, batch_values(batch))
+
+
+def batch_values(batch: Batch) -> dict[str, Any]:
+    return {
+        "namespace": batch.namespace,
+        "seqs": ids_json([event.seq for event in batch.events]),
+    }
+
+
+def in_order(events: Sequence[StoredEvent]) -> tuple[StoredEvent, ...]:
+    """Events as they happened. Within a boot the monotonic clock decides; boots, and events that
+    carry no such clock, follow the order in which the store first saw them."""
+    first_seen: dict[str, int] = {}
+    for event in events:
+        if event.boot_id is not None:
+            first_seen.setdefault(event.boot_id, event.seq)
+
+    def key(event: StoredEvent) -> tuple[int, int, int]:
+        if event.boot_id is None or event.mono_ns is None:
+            return event.seq, 0, event.seq
+        return first_seen[event.boot_id], event.mono_ns, event.seq
+
+    return tuple(sorted(events, key=key))
+
+
+def _put(db: apsw.Connection, row: dict[str, Any]) -> Outcome:
+    seq = db.execute(sql.PUT_EVENT, row).get
+    if seq is not None:
+        return Outcome(row["event_id"], "stored", seq)
+    known = db.execute(sql.KNOWN_EVENT, {"event_id": row["event_id"]}).fetchone()
+    assert known is not None  # the insert just met it
+    seq, namespace, digest = known
+    differs = digest and row["digest"] and digest != row["digest"]
+    if differs or namespace != row["namespace"]:
+        return Outcome(row["event_id"], "conflict")
+    return Outcome(row["event_id"], "duplicate", seq)
+
+
+def _page(found: list[StoredEvent], limit: int) -> Page[StoredEvent]:
+    items = found[:limit]
+    more = len(found) > limit and items
+    after = Cursor(items[-1].seq, items[-1].event.event_id) if more else None
+    return Page(tuple(items), after)

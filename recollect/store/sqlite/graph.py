@@ -1,0 +1,116 @@
+"""Entities, relationships, facts, procedures and preferences.
+
+In: graph values. Out: the same. A relationship whose ends do not exist raises BadInput.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+import msgspec
+
+from recollect.core.errors import BadInput, Conflict
+from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
+from recollect.store.sqlite import rows, search
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.engine import Engine, micros
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+
+_PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
+    Entity: (sql.PUT_ENTITY, rows.ENTITY),
+    Relationship: (sql.PUT_RELATIONSHIP, rows.RELATIONSHIP),
+    Fact: (sql.PUT_FACT, rows.FACT),
+    Procedure: (sql.PUT_PROCEDURE, rows.PROCEDURE),
+    Preference: (sql.PUT_PREFERENCE, rows.PREFERENCE),
+}
+_EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
+
+
+class SqliteGraph:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, *things: Thing) -> None:
+        now = self._engine.clock.now()
+
+        def work(db: apsw.Connection) -> None:
+            for thing in things:
+                _put(db, msgspec.structs.replace(thing, created_at=thing.created_at or now), now)
+
+        self._engine.write(work)
+
+    def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
+        values = {"namespace": namespace, "entity_id": entity_id}
+        row = self._engine.one(sql.GET_ENTITY, values)
+        return rows.ENTITY.decode(row) if row else None
+
+    def entities(self, namespace: str) -> list[Entity]:
+        found = self._engine.rows(sql.LIST_ENTITIES, {"namespace": namespace})
+        return [rows.ENTITY.decode(row) for row in found]
+
+    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
+        values = {"namespace": namespace, "entity_id": entity_id}
+        found = self._engine.rows(sql.LIST_RELATIONSHIPS, values)
+        return [rows.RELATIONSHIP.decode(row) for row in found]
+
+    def facts(
+        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+    ) -> list[Fact]:
+        values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
+        return [rows.FACT.decode(row) for row in self._engine.rows(sql.LIST_FACTS, values)]
+
+    def procedures(self, namespace: str) -> list[Procedure]:
+        found = self._engine.rows(sql.LIST_PROCEDURES, {"namespace": namespace})
+        return [rows.PROCEDURE.decode(row) for row in found]
+
+    def preferences(self, namespace: str) -> list[Preference]:
+        found = self._engine.rows(sql.LIST_PREFERENCES, {"namespace": namespace})
+        return [rows.PREFERENCE.decode(row) for row in found]
+
+    def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
+        text = search.clean(query)
+        with self._engine.reader() as db:
+            expression = search.any_of(search.rarest(db, search.terms(text)))
+            match = search.within(db, namespace, expression) if expression else None
+            if match is None:
+                return []
+            values = {"namespace": namespace, "match": match, "limit": limit}
+            found: list[Entity | Fact | Procedure] = []
+            try:
+                found += map(rows.ENTITY.decode, db.execute(sql.SEARCH_ENTITIES, values))
+                found += map(rows.FACT.decode, db.execute(sql.SEARCH_FACTS, values))
+                found += map(rows.PROCEDURE.decode, db.execute(sql.SEARCH_PROCEDURES, values))
+            except apsw.SQLError:
+                return []
+            return found
+
+    def delete(self, namespace: str, ids: Sequence[str]) -> int:
+        def work(db: apsw.Connection) -> int:
+            return sum(_delete(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
+
+        return self._engine.write(work, when_full=True)
+
+
+def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:
+    statement, codec = _PUT[type(thing)]
+    row = codec.encode(msgspec.structs.replace(thing, updated_at=now))
+    try:
+        db.execute(statement, row)
+    except apsw.ConstraintError as error:
+        raise BadInput(f"{next(iter(row.values()))} is not valid: {error}") from error
+    if db.changes() == 0:
+        raise Conflict(f"{next(iter(row.values()))} exists in another namespace")
+
+
+def _delete(db: apsw.Connection, namespace: str, thing_id: str) -> int:
+    removed = 0
+    for table, statement in sql.DELETE_GRAPH.items():
+        db.execute(statement, {"namespace": namespace, "id": thing_id})
+        if db.changes():
+            removed += 1
+            if kind := _EMBEDDED.get(table):
+                owner = {"namespace": namespace, "source_kind": kind, "source_id": thing_id}
+                db.execute(sql.DELETE_VECTORS, owner)
+    return removed

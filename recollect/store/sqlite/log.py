@@ -1,0 +1,121 @@
+"""The log of decisions, and undo from the archive.
+
+In: operation ids. Out: operations and versions. An undo that would trample on a later change, or
+whose versions the archive no longer holds, raises CannotUndo and changes nothing.
+"""
+
+from datetime import datetime
+
+import apsw
+import msgspec
+
+from recollect.core.clock import to_micros
+from recollect.core.errors import CannotUndo, NotFound
+from recollect.core.values import Operation, Version
+from recollect.store.interface import Cursor, Page
+from recollect.store.sqlite import records, rows
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.engine import Engine, ids_json
+from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
+from recollect.store.sqlite.vectors import put_vector
+
+
+class SqliteLog:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def append(self, operation: Operation) -> Operation:
+        self._engine.write(lambda db: put_operation(db, operation))
+        return operation
+
+    def get(self, namespace: str, op_id: str) -> Operation | None:
+        with self._engine.reader() as db:
+            return get_operation(db, namespace, op_id)
+
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Operation]:
+        edge = before.number if before else 2**63 - 1
+        values = {"namespace": namespace, "before": edge, "limit": limit + 1}
+        found = self._engine.rows(sql.LIST_OPERATIONS, values)
+        items = tuple(rows.OPERATION.decode(row[1:]) for row in found[:limit])
+        more = len(found) > limit and items
+        return Page(items, Cursor(found[limit - 1][0], items[-1].op_id) if more else None)
+
+    def versions(self, namespace: str, source_id: str) -> list[Version]:
+        values = {"namespace": namespace, "source_id": source_id}
+        found = self._engine.rows(sql.VERSIONS, values)
+        return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
+
+    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+        def work(db: apsw.Connection) -> Operation:
+            operation = get_operation(db, namespace, op_id)
+            if operation is None:
+                raise NotFound(f"there is no operation {op_id}")
+            return _undo(db, operation, actor, self._engine)
+
+        return self._engine.write(work, when_full=True)
+
+    def purge(self, before: datetime) -> int:
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.PURGE_ARCHIVE, {"before": to_micros(before)})
+            return db.changes()
+
+        return self._engine.write(work, when_full=True)
+
+
+def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
+    namespace, op_id = operation.namespace, operation.op_id
+    key = {"namespace": namespace, "op_id": op_id}
+    if earlier := db.execute(sql.UNDONE_BY, key).get:
+        raise CannotUndo(f"{op_id} was undone already, by {earlier}")
+    displaced = [
+        (msgspec.json.decode(payload, type=Version), made_by)
+        for payload, made_by in db.execute(sql.ARCHIVED_BY, key)
+    ]
+    if {version.source_id for version, _ in displaced} != set(operation.targets):
+        raise CannotUndo(f"the archive no longer holds what {op_id} displaced")
+    if not displaced and not operation.created:
+        raise CannotUndo(f"{op_id} ({operation.kind}) displaced nothing that could come back")
+    _refuse_if_changed_since(db, operation)
+
+    undo = new_operation(
+        engine.clock,
+        "undo",
+        namespace,
+        actor,
+        targets=_live(db, operation),
+        created=[version.source_id for version, _ in displaced],
+        undoes=op_id,
+    )
+    put_operation(db, undo)
+    records.displace(db, namespace, undo.targets, undo)
+    for version, _ in displaced:
+        # The row comes back as it was; only the store's own "live since" is new.
+        records.insert(db, version.record, since=undo.at, op_id=undo.op_id)
+        for vector in version.vectors:
+            put_vector(db, vector)
+    return undo
+
+
+def _live(db: apsw.Connection, operation: Operation) -> list[str]:
+    """The memories that an operation left alive: those it made, and those it edited."""
+    touched = [*operation.created, *operation.targets]
+    found = records.read(db, operation.namespace, touched)
+    return [record.record_id for record in found]
+
+
+def _refuse_if_changed_since(db: apsw.Connection, operation: Operation) -> None:
+    """Undo only what still stands as the operation left it."""
+    touched = [*operation.created, *operation.targets]
+    values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
+    states = {record_id: made_by for record_id, _, made_by in db.execute(sql.RECORD_STATE, values)}
+    for record_id, made_by in states.items():
+        if made_by != operation.op_id:
+            raise CannotUndo(
+                f"{record_id} was changed since {operation.op_id}, by {made_by}",
+                hint=f"recollect undo {made_by}" if made_by else "",
+            )
+    for record_id in operation.created:
+        if record_id not in states:
+            raise CannotUndo(f"{record_id}, which {operation.op_id} made, is gone since")

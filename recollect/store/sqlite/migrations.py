@@ -1,0 +1,84 @@
+"""The schema's history: code, append-only, each step in one transaction with its record.
+
+In: the writing connection. Out: a database at the newest version. Rules: (1) append-only, (2)
+transactional, (3) idempotent, (4) drift-fatal: a recorded step whose name or text disagrees with
+the code raises MigrationDrift, (5) forward-only; a step from the future raises NewerDatabase.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import apsw
+
+from recollect.core.clock import Clock, to_micros
+from recollect.core.errors import MigrationDrift, NewerDatabase
+from recollect.store.sqlite import schema_0001
+
+BOOKKEEPING = """
+CREATE TABLE IF NOT EXISTS _migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    digest     TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT
+"""
+
+
+@dataclass(frozen=True)
+class Migration:
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.blake2b(self.sql.encode(), digest_size=16).hexdigest()
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "init", schema_0001.SQL),)
+
+
+def applied(connection: apsw.Connection) -> list[tuple[int, str, str]]:
+    """What the database says was done to it."""
+    if not connection.table_exists("main", "_migrations"):
+        return []
+    rows = connection.execute("SELECT version, name, digest FROM _migrations ORDER BY version")
+    return [(version, name, digest) for version, name, digest in rows]
+
+
+def verify(
+    connection: apsw.Connection, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> list[tuple[int, str, str]]:
+    """Refuse a history that is not a beginning of ours; returns it."""
+    history = applied(connection)
+    for index, (version, name, digest) in enumerate(history):
+        if index >= len(migrations):
+            raise NewerDatabase(
+                f"the database is at schema {history[-1][0]}, this version knows "
+                f"{migrations[-1].version}"
+            )
+        known = migrations[index]
+        if (version, name, digest) != (known.version, known.name, known.digest):
+            raise MigrationDrift(
+                f"migration {version} is recorded as {name!r} ({digest[:8]}), "
+                f"the code has {known.version} {known.name!r} ({known.digest[:8]})"
+            )
+    return history
+
+
+def migrate(
+    connection: apsw.Connection,
+    clock: Clock,
+    migrations: tuple[Migration, ...] = MIGRATIONS,
+) -> int:
+    """Bring the database to the newest version; returns how many steps that took."""
+    pending = migrations[len(verify(connection, migrations)) :]
+    for migration in pending:
+        with connection:  # one transaction: the step and its record, or neither
+            connection.execute(BOOKKEEPING)
+            connection.execute(migration.sql)
+            connection.execute(
+                "INSERT INTO _migrations (version, name, digest, applied_at) VALUES (?, ?, ?, ?)",
+                (migration.version, migration.name, migration.digest, to_micros(clock.now())),
+            )
+    return len(pending)

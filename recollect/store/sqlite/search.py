@@ -1,0 +1,108 @@
+"""Search by words in the FTS5 index, with a literal search to fall back on.
+
+In: any text. Out: hits, best first. No text is an operator and none raises: what the index refuses
+is looked for as a substring, newest first.
+"""
+
+import re
+from collections.abc import Sequence
+
+import apsw
+
+from recollect.core.values import Record
+from recollect.store.interface import Hit
+from recollect.store.sqlite import rows
+from recollect.store.sqlite import statements as sql
+
+MAX_TERMS = 32
+_TOKENIZER = ("unicode61", "remove_diacritics", "2")
+
+
+def records(
+    db: apsw.Connection, namespaces: Sequence[str], query: str, limit: int, *, raw: bool = False
+) -> list[Hit]:
+    """The best hits over several namespaces, each looked at for itself."""
+    text = clean(query)
+    expression = text if raw else any_of(rarest(db, terms(text)))
+    if not text.strip() or not expression:
+        return []
+    hits: list[Hit] = []
+    for namespace in dict.fromkeys(namespaces):
+        hits += _in_namespace(db, namespace, text, expression, limit)
+    hits.sort(key=_best_first)
+    return hits[:limit]
+
+
+def clean(text: str) -> str:
+    """Text that SQLite can take: no NUL, no lone surrogates."""
+    return text.replace("\x00", " ").encode("utf-8", "replace").decode()
+
+
+def terms(text: str) -> list[str]:
+    """Words split at white space, each once, in order of appearance."""
+    return list(dict.fromkeys(text.split()))
+
+
+def rarest(db: apsw.Connection, words: Sequence[str]) -> list[str]:
+    """At most 32 words: the ones that fewest memories contain, kept in order of appearance."""
+    if len(words) <= MAX_TERMS:
+        return list(words)
+    tokenizer = db.fts5_tokenizer("porter", list(_TOKENIZER))
+    counts: dict[str, int] = {}
+    for word in words:
+        tokens = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        found = [_documents(db, str(token)) for group in tokens for token in group]
+        counts[word] = min(found) if found else -1
+    # A word of no memory cannot match, so it may not crowd out one that can.
+    known = [word for word in words if counts[word] > 0]
+    chosen = set(sorted(known, key=lambda word: counts[word])[:MAX_TERMS])
+    return [word for word in words if word in chosen]
+
+
+def any_of(words: Sequence[str]) -> str:
+    """An FTS5 expression that matches any of the words, each a phrase without operators."""
+    return " OR ".join(quoted(word) for word in words)
+
+
+def quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def within(db: apsw.Connection, namespace: str, expression: str) -> str | None:
+    """The expression narrowed to a namespace inside the index; None when it holds nothing."""
+    number = db.execute(sql.NAMESPACE_ID, {"namespace": namespace}).get
+    return None if number is None else f'ns : "{number}" AND ({expression})'
+
+
+def like_pattern(text: str) -> str:
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def _in_namespace(
+    db: apsw.Connection, namespace: str, text: str, expression: str, limit: int
+) -> list[Hit]:
+    match = within(db, namespace, expression)
+    if match is None:
+        return []
+    values = {"namespace": namespace, "match": match, "limit": limit}
+    try:
+        found = list(db.execute(sql.SEARCH_WORDS, values))
+    except apsw.SQLError:
+        return _literally(db, namespace, text, limit)
+    return [Hit(rows.RECORD.decode(row[:-1]), row[-1], "words") for row in found]
+
+
+def _literally(db: apsw.Connection, namespace: str, text: str, limit: int) -> list[Hit]:
+    values = {"namespace": namespace, "pattern": like_pattern(text.strip()), "limit": limit}
+    found = db.execute(sql.SEARCH_LITERAL, values)
+    return [Hit(rows.RECORD.decode(row), 0.0, "substring") for row in found]
+
+
+def _documents(db: apsw.Connection, token: str) -> int:
+    return db.execute(sql.TERM_DOCUMENTS, {"term": token}).get or 0
+
+
+def _best_first(hit: Hit) -> tuple[float, float, str]:
+    record: Record = hit.record
+    assert record.created_at is not None
+    return -hit.score, -record.created_at.timestamp(), record.record_id

@@ -1,0 +1,98 @@
+"""Sessions, their checkpoints, and receipts of what retrieval did.
+
+In: values. Out: values and pages. Unknown sessions are answered with None or False.
+"""
+
+from datetime import datetime
+
+import apsw
+import msgspec
+
+from recollect.core.clock import to_micros
+from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
+from recollect.store.interface import Cursor, Page
+from recollect.store.sqlite import rows
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.engine import END, Engine
+
+
+class SqliteSessions:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, namespace: str, session_id: str) -> Session | None:
+        values = {"namespace": namespace, "session_id": session_id}
+        row = self._engine.one(sql.GET_SESSION, values)
+        return rows.SESSION.decode(row) if row else None
+
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Session]:
+        edge = END if before is None else {"before_number": before.number, "before_id": before.id}
+        values = {"namespace": namespace, "limit": limit + 1, **edge}
+        found = [rows.SESSION.decode(row) for row in self._engine.rows(sql.LIST_SESSIONS, values)]
+        items = tuple(found[:limit])
+        if len(found) <= limit or not items:
+            return Page(items)
+        return Page(items, Cursor(to_micros(items[-1].started_at), items[-1].session_id))
+
+    def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
+        values = {
+            "namespace": namespace,
+            "session_id": session_id,
+            "status": status,
+            "at": to_micros(at),
+        }
+
+        def work(db: apsw.Connection) -> bool:
+            db.execute(sql.END_SESSION, values)
+            return db.changes() > 0
+
+        return self._engine.write(work)
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        now = self._engine.clock.now()
+        stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
+        row = rows.CHECKPOINT.encode(stamped)
+        self._engine.write(lambda db: db.execute(sql.PUT_CHECKPOINT, row) and None)
+        return stamped
+
+    def last_checkpoint(self, namespace: str, session_id: str | None = None) -> Checkpoint | None:
+        values = {"namespace": namespace, "session_id": session_id}
+        row = self._engine.one(sql.LAST_CHECKPOINT, values)
+        return rows.CHECKPOINT.decode(row) if row else None
+
+
+class SqliteReceipts:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, receipt: Receipt) -> Receipt:
+        now = self._engine.clock.now()
+        stamped = msgspec.structs.replace(receipt, created_at=receipt.created_at or now)
+        row = rows.RECEIPT.encode(stamped)
+        self._engine.write(lambda db: db.execute(sql.PUT_RECEIPT, row) and None)
+        return stamped
+
+    def get(self, namespace: str, receipt_id: str) -> Receipt | None:
+        values = {"namespace": namespace, "receipt_id": receipt_id}
+        row = self._engine.one(sql.GET_RECEIPT, values)
+        return rows.RECEIPT.decode(row) if row else None
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[Receipt]:
+        edge = END if before is None else {"before_number": before.number, "before_id": before.id}
+        values = {"namespace": namespace, "session_id": session_id, "limit": limit + 1, **edge}
+        found = [rows.RECEIPT.decode(row) for row in self._engine.rows(sql.LIST_RECEIPTS, values)]
+        items = tuple(found[:limit])
+        if len(found) <= limit or not items:
+            return Page(items)
+        last = items[-1]
+        assert last.created_at is not None
+        return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))

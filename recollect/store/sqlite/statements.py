@@ -1,0 +1,368 @@
+"""Every SQL statement of the SQLite backend, by name.
+
+In: nothing. Out: strings with named parameters; values are always bound, never spliced in. Each
+statement on a namespaced table binds `:namespace`; the few that may look across namespaces are
+listed in WHOLE_STORE with the reason, and a test holds everything else to the rule.
+"""
+
+from recollect.store.sqlite import rows
+
+
+def _insert(table: str, columns: tuple[str, ...]) -> str:
+    names = ", ".join(columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join(':' + name for name in columns)})"
+
+
+def _replace(table: str, key: str, columns: tuple[str, ...]) -> str:
+    """Insert, or overwrite the row of the same id, but only within its own namespace."""
+    kept = {key, "namespace", "created_at"}
+    changes = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in kept)
+    return (
+        f"{_insert(table, columns)} ON CONFLICT ({key}) DO UPDATE SET {changes} "
+        f"WHERE {table}.namespace = :namespace"
+    )
+
+
+def _columns(names: tuple[str, ...], prefix: str = "") -> str:
+    return ", ".join(prefix + name for name in names)
+
+
+_EVENT = _columns(rows.EVENT_READ)
+_RECORD = _columns(rows.RECORD.columns)
+_RECORD_R = _columns(rows.RECORD.columns, "r.")
+
+# --- events -------------------------------------------------------------------------------------
+
+PUT_EVENT = """
+INSERT INTO events (event_id, namespace, session_id, actor_id, kind, body, valid_time, utc_offset,
+                    source, surface, project_path, parent_event_id, content_hash, digest, boot_id,
+                    mono_ns, transaction_time, hash, prompt_number)
+VALUES (:event_id, :namespace, :session_id, :actor_id, :kind, :body, :valid_time, :utc_offset,
+        :source, :surface, :project_path, :parent_event_id, :content_hash, :digest, :boot_id,
+        :mono_ns, :transaction_time, :hash,
+        CASE :kind WHEN 'prompt' THEN
+            (SELECT coalesce(max(prompt_number), 0) + 1 FROM events
+              WHERE namespace = :namespace AND session_id = :session_id
+                AND prompt_number IS NOT NULL)
+        END)
+ON CONFLICT (event_id) DO NOTHING RETURNING seq
+"""
+KNOWN_EVENT = "SELECT seq, namespace, digest FROM events WHERE event_id = :event_id"
+GET_EVENT = f"SELECT {_EVENT} FROM events WHERE namespace = :namespace AND event_id = :event_id"
+LIST_EVENTS = f"""
+SELECT {_EVENT} FROM events
+ WHERE namespace = :namespace AND seq < :before
+   AND (:session_id IS NULL OR session_id = :session_id) AND (:kind IS NULL OR kind = :kind)
+ ORDER BY seq DESC LIMIT :limit
+"""
+LIST_SESSION_EVENTS = f"""
+SELECT {_EVENT} FROM events
+ WHERE namespace = :namespace AND session_id = :session_id ORDER BY seq
+"""
+WAITING = """
+SELECT seq, bytes FROM unextracted
+ WHERE namespace = :namespace AND state = 'waiting' ORDER BY seq LIMIT :limit
+"""
+EVENTS_BY_SEQ = f"""
+SELECT {_EVENT} FROM events
+ WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
+"""
+FINISH = """
+DELETE FROM unextracted
+ WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+"""
+FAIL = """
+UPDATE unextracted
+   SET failures = failures + 1, reason = :reason,
+       state = CASE WHEN failures + 1 >= :quarantine_after THEN 'quarantined' ELSE state END
+ WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+RETURNING state
+"""
+RETRY = """
+UPDATE unextracted SET state = 'waiting', failures = 0, reason = NULL
+ WHERE namespace = :namespace AND state = 'quarantined'
+"""
+BACKLOG = """
+SELECT u.namespace, count(*) FILTER (WHERE u.state = 'waiting'),
+       coalesce(sum(u.bytes) FILTER (WHERE u.state = 'waiting'), 0),
+       count(*) FILTER (WHERE u.state = 'quarantined'),
+       max(e.transaction_time) FILTER (WHERE u.state = 'waiting')
+  FROM unextracted AS u JOIN events AS e USING (seq) GROUP BY u.namespace ORDER BY u.namespace
+"""
+
+# --- memories -----------------------------------------------------------------------------------
+
+PUT_RECORD = _insert("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash"))
+GET_RECORDS = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+"""
+RECORD_STATE = """
+SELECT record_id, since, op_id FROM memory_records
+ WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+"""
+LIST_RECORDS = f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = :namespace AND (created_at, record_id) < (:before_number, :before_id)
+   AND (:kind IS NULL OR kind = :kind)
+   AND (:session_id IS NULL OR session_id = :session_id)
+   AND (:observation_type IS NULL OR observation_type = :observation_type)
+   AND (:since IS NULL OR created_at >= :since) AND (:until IS NULL OR created_at < :until)
+   AND (:concept IS NULL OR EXISTS (SELECT 1 FROM json_each(r.concepts) WHERE value = :concept))
+   AND (:file IS NULL OR EXISTS (SELECT 1 FROM json_each(r.files) WHERE value = :file))
+   AND (:as_of IS NULL OR r.since <= :as_of)
+ ORDER BY created_at DESC, record_id DESC LIMIT :limit
+"""
+RECORD_BY_HASH = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND content_hash = :content_hash
+ ORDER BY created_at DESC, record_id DESC LIMIT 1
+"""
+DELETE_RECORD = "DELETE FROM memory_records WHERE namespace = :namespace AND record_id = :record_id"
+TOUCH_RECORDS = """
+UPDATE memory_records SET access_count = access_count + 1, last_accessed = :at
+ WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+"""
+# Weights of bm25 by column: ns, title, summary, facts, concepts, files, detail.
+SEARCH_WORDS = f"""
+SELECT {_RECORD_R}, -bm25(memory_records_fts, 0.0, 4.0, 2.0, 1.5, 2.0, 1.0, 1.0) AS score
+  FROM memory_records_fts JOIN memory_records AS r ON r.row_id = memory_records_fts.rowid
+ WHERE memory_records_fts MATCH :match AND r.namespace = :namespace
+ ORDER BY score DESC, r.created_at DESC, r.record_id LIMIT :limit
+"""
+SEARCH_LITERAL = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace
+   AND (title LIKE :pattern ESCAPE '\\' OR summary LIKE :pattern ESCAPE '\\'
+        OR detail LIKE :pattern ESCAPE '\\'
+        OR EXISTS (SELECT 1 FROM json_each(facts) WHERE value LIKE :pattern ESCAPE '\\')
+        OR EXISTS (SELECT 1 FROM json_each(concepts) WHERE value LIKE :pattern ESCAPE '\\')
+        OR EXISTS (SELECT 1 FROM json_each(files) WHERE value LIKE :pattern ESCAPE '\\'))
+ ORDER BY created_at DESC, record_id LIMIT :limit
+"""
+NAMESPACE_ID = "SELECT namespace_id FROM namespaces WHERE namespace = :namespace"
+TERM_DOCUMENTS = "SELECT doc FROM memory_records_vocabulary WHERE term = :term"
+
+# --- vectors ------------------------------------------------------------------------------------
+
+PUT_VECTOR = """
+INSERT INTO embeddings (namespace, source_kind, source_id, part, model, dim, vector)
+SELECT :namespace, :source_kind, :source_id, :part, :model, :dim, :vector
+ WHERE EXISTS (SELECT 1 FROM {table} WHERE namespace = :namespace AND {key} = :source_id)
+ON CONFLICT (namespace, source_kind, source_id, part) DO UPDATE
+   SET model = excluded.model, dim = excluded.dim, vector = excluded.vector
+"""
+SCAN_VECTORS = f"""
+SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = :namespace AND model = :model ORDER BY source_kind, source_id, part
+"""
+VECTORS_OF = f"""
+SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = :namespace AND source_kind = :source_kind AND source_id = :source_id
+ ORDER BY part
+"""
+MISSING_VECTORS = f"""
+SELECT {_RECORD_R} FROM memory_records AS r
+ WHERE r.namespace = :namespace AND NOT EXISTS (
+       SELECT 1 FROM embeddings AS e
+        WHERE e.namespace = :namespace AND e.model = :model
+          AND e.source_kind = 'record' AND e.source_id = r.record_id)
+ ORDER BY r.created_at, r.record_id LIMIT :limit
+"""
+DELETE_VECTORS = """
+DELETE FROM embeddings
+ WHERE namespace = :namespace AND source_kind = :source_kind AND source_id = :source_id
+"""
+
+# --- graph --------------------------------------------------------------------------------------
+
+PUT_ENTITY = _replace("entities", "entity_id", rows.ENTITY.columns)
+PUT_RELATIONSHIP = _replace("relationships", "relationship_id", rows.RELATIONSHIP.columns)
+PUT_FACT = _replace("facts", "fact_id", rows.FACT.columns)
+PUT_PROCEDURE = _replace("procedures", "procedure_id", rows.PROCEDURE.columns)
+PUT_PREFERENCE = _replace("preferences", "preference_id", rows.PREFERENCE.columns)
+
+GET_ENTITY = f"""
+SELECT {_columns(rows.ENTITY.columns)} FROM entities
+ WHERE namespace = :namespace AND entity_id = :entity_id
+"""
+LIST_ENTITIES = f"""
+SELECT {_columns(rows.ENTITY.columns)} FROM entities
+ WHERE namespace = :namespace ORDER BY name, entity_id
+"""
+LIST_RELATIONSHIPS = f"""
+SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = :namespace AND (source_id = :entity_id OR target_id = :entity_id)
+ ORDER BY confidence DESC, relationship_id
+"""
+LIST_FACTS = f"""
+SELECT {_columns(rows.FACT.columns)} FROM facts
+ WHERE namespace = :namespace AND (:entity_id IS NULL OR entity_id = :entity_id)
+   AND CASE WHEN :as_of IS NULL THEN valid_until IS NULL
+            ELSE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of) END
+ ORDER BY confidence DESC, fact_id
+"""
+LIST_PROCEDURES = f"""
+SELECT {_columns(rows.PROCEDURE.columns)} FROM procedures
+ WHERE namespace = :namespace ORDER BY confidence DESC, procedure_id
+"""
+LIST_PREFERENCES = f"""
+SELECT {_columns(rows.PREFERENCE.columns)} FROM preferences
+ WHERE namespace = :namespace ORDER BY category, key, preference_id
+"""
+SEARCH_GRAPH = """
+SELECT {columns} FROM {table}_fts JOIN {table} AS t ON t.row_id = {table}_fts.rowid
+ WHERE {table}_fts MATCH :match AND t.namespace = :namespace {current}
+ ORDER BY bm25({table}_fts, 0.0), t.{key} LIMIT :limit
+"""
+SEARCH_ENTITIES = SEARCH_GRAPH.format(
+    table="entities", key="entity_id", columns=_columns(rows.ENTITY.columns, "t."), current=""
+)
+SEARCH_FACTS = SEARCH_GRAPH.format(
+    table="facts",
+    key="fact_id",
+    columns=_columns(rows.FACT.columns, "t."),
+    current="AND t.valid_until IS NULL",
+)
+SEARCH_PROCEDURES = SEARCH_GRAPH.format(
+    table="procedures",
+    key="procedure_id",
+    columns=_columns(rows.PROCEDURE.columns, "t."),
+    current="",
+)
+DELETE_THING = "DELETE FROM {table} WHERE namespace = :namespace AND {key} = :id"
+GRAPH_TABLES = (
+    ("entities", "entity_id"),
+    ("relationships", "relationship_id"),
+    ("facts", "fact_id"),
+    ("procedures", "procedure_id"),
+    ("preferences", "preference_id"),
+)
+DELETE_GRAPH = {table: DELETE_THING.format(table=table, key=key) for table, key in GRAPH_TABLES}
+VECTOR_OWNERS = {
+    "record": PUT_VECTOR.format(table="memory_records", key="record_id"),
+    "entity": PUT_VECTOR.format(table="entities", key="entity_id"),
+    "fact": PUT_VECTOR.format(table="facts", key="fact_id"),
+    "procedure": PUT_VECTOR.format(table="procedures", key="procedure_id"),
+}
+
+# --- sessions, checkpoints, receipts ------------------------------------------------------------
+
+GET_SESSION = f"""
+SELECT {_columns(rows.SESSION.columns)} FROM sessions
+ WHERE namespace = :namespace AND session_id = :session_id
+"""
+LIST_SESSIONS = f"""
+SELECT {_columns(rows.SESSION.columns)} FROM sessions
+ WHERE namespace = :namespace AND (started_at, session_id) < (:before_number, :before_id)
+ ORDER BY started_at DESC, session_id DESC LIMIT :limit
+"""
+END_SESSION = """
+UPDATE sessions SET status = :status, ended_at = :at
+ WHERE namespace = :namespace AND session_id = :session_id
+"""
+PUT_CHECKPOINT = _insert("checkpoints", rows.CHECKPOINT.columns)
+LAST_CHECKPOINT = f"""
+SELECT {_columns(rows.CHECKPOINT.columns)} FROM checkpoints
+ WHERE namespace = :namespace AND (:session_id IS NULL OR session_id = :session_id)
+ ORDER BY created_at DESC, checkpoint_id DESC LIMIT 1
+"""
+PUT_RECEIPT = _insert("receipts", rows.RECEIPT.columns)
+GET_RECEIPT = f"""
+SELECT {_columns(rows.RECEIPT.columns)} FROM receipts
+ WHERE namespace = :namespace AND receipt_id = :receipt_id
+"""
+LIST_RECEIPTS = f"""
+SELECT {_columns(rows.RECEIPT.columns)} FROM receipts
+ WHERE namespace = :namespace AND (created_at, receipt_id) < (:before_number, :before_id)
+   AND (:session_id IS NULL OR session_id = :session_id)
+ ORDER BY created_at DESC, receipt_id DESC LIMIT :limit
+"""
+
+# --- decisions ----------------------------------------------------------------------------------
+
+PUT_OPERATION = _insert("operations", rows.OPERATION.columns)
+GET_OPERATION = f"""
+SELECT {_columns(rows.OPERATION.columns)} FROM operations
+ WHERE namespace = :namespace AND op_id = :op_id
+"""
+LIST_OPERATIONS = f"""
+SELECT seq, {_columns(rows.OPERATION.columns)} FROM operations
+ WHERE namespace = :namespace AND seq < :before ORDER BY seq DESC LIMIT :limit
+"""
+UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
+ARCHIVE = """
+INSERT INTO archive (op_id, namespace, source_kind, source_id, since, until, made_by, payload)
+VALUES (:op_id, :namespace, 'record', :source_id, :since, :until, :made_by, :payload)
+"""
+ARCHIVED_BY = """
+SELECT payload, made_by FROM archive
+ WHERE namespace = :namespace AND op_id = :op_id ORDER BY row_id
+"""
+VERSIONS = """
+SELECT payload FROM archive
+ WHERE namespace = :namespace AND source_id = :source_id ORDER BY until DESC, row_id DESC
+"""
+ARCHIVED_AT = """
+SELECT payload FROM archive
+ WHERE namespace = :namespace AND until > :as_of AND since <= :as_of
+"""
+PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
+
+# --- projects -----------------------------------------------------------------------------------
+
+FIND_PROJECT = "SELECT project_id FROM project_identities WHERE kind = :kind AND value = :value"
+PUT_PROJECT = """
+INSERT INTO projects (project_id, name, created_at, last_seen)
+VALUES (:project_id, :name, :at, :at)
+"""
+PUT_IDENTITY = """
+INSERT INTO project_identities (kind, value, project_id, first_seen)
+VALUES (:kind, :value, :project_id, :at) ON CONFLICT DO NOTHING
+"""
+SEEN_PROJECT = "UPDATE projects SET last_seen = :at WHERE project_id = :project_id"
+RENAME_PROJECT = "UPDATE projects SET name = :name WHERE project_id = :project_id"
+LIST_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects ORDER BY project_id"
+LIST_IDENTITIES = "SELECT project_id, kind, value FROM project_identities ORDER BY kind, value"
+LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
+
+# --- upkeep -------------------------------------------------------------------------------------
+
+COUNT_EVENTS = """
+SELECT kind, count(*) FROM events WHERE :namespace IS NULL OR namespace = :namespace GROUP BY kind
+"""
+COUNT_RECORDS = """
+SELECT kind, coalesce(observation_type, ''), count(*) FROM memory_records
+ WHERE :namespace IS NULL OR namespace = :namespace GROUP BY 1, 2
+"""
+COUNT_SESSIONS = "SELECT count(*) FROM sessions WHERE :namespace IS NULL OR namespace = :namespace"
+COUNT_EMBEDDED = """
+SELECT count(DISTINCT source_id) FROM embeddings
+ WHERE source_kind = 'record' AND (:namespace IS NULL OR namespace = :namespace)
+"""
+COUNT_CONCEPTS = """
+SELECT c.value, count(*) FROM memory_records AS r, json_each(r.concepts) AS c
+ WHERE :namespace IS NULL OR r.namespace = :namespace
+ GROUP BY c.value ORDER BY count(*) DESC, c.value LIMIT 50
+"""
+SCRUB_EVENTS = f"""
+SELECT seq, hash, {_columns(rows.EVENT_COLUMNS)} FROM events
+ WHERE seq > :after ORDER BY seq LIMIT :limit
+"""
+SCRUB_RECORDS = f"""
+SELECT row_id, hash, {_columns(rows.RECORD_HASHED)} FROM memory_records
+ WHERE row_id > :after ORDER BY row_id LIMIT :limit
+"""
+REBUILD = tuple(
+    f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')"
+    for table in ("memory_records", "entities", "facts", "procedures")
+)
+
+# What may look across namespaces, and why.
+WHOLE_STORE = {
+    "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
+    "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
+    "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
+    "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
+    "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",
+}

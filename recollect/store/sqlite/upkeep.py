@@ -1,0 +1,184 @@
+"""Looking after the database: counts, backups, the scrubber, the index.
+
+In: paths and positions. Out: reports. Damage is reported, never repaired by guessing; a backup
+that is not whole never gets its name.
+"""
+
+import contextlib
+import os
+from typing import Any
+
+import apsw
+
+from recollect.core import oslayer
+from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
+from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats
+from recollect.store.sqlite import migrations, rows
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.connect import APPLICATION_ID, explained, open_reader, translated
+from recollect.store.sqlite.engine import Engine
+
+_BACKUP_PAGES = 2000
+
+_SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("events", sql.SCRUB_EVENTS, rows.EVENT_COLUMNS),
+    ("memory_records", sql.SCRUB_RECORDS, rows.RECORD_HASHED),
+)
+
+
+class SqliteUpkeep:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def stats(self, namespace: str | None = None) -> Stats:
+        scope = {"namespace": namespace}
+        with self._engine.reader() as db:
+            event_kinds: dict[str, int] = dict(db.execute(sql.COUNT_EVENTS, scope))
+            record_kinds: dict[str, int] = {}
+            types: dict[str, int] = {}
+            for kind, observation_type, count in db.execute(sql.COUNT_RECORDS, scope):
+                record_kinds[kind] = record_kinds.get(kind, 0) + count
+                if observation_type:
+                    types[observation_type] = types.get(observation_type, 0) + count
+            return Stats(
+                events=sum(event_kinds.values()),
+                records=sum(record_kinds.values()),
+                sessions=db.execute(sql.COUNT_SESSIONS, scope).get,
+                embedded=db.execute(sql.COUNT_EMBEDDED, scope).get,
+                event_kinds=event_kinds,
+                record_kinds=record_kinds,
+                observation_types=types,
+                concepts=dict(db.execute(sql.COUNT_CONCEPTS, scope)),
+            )
+
+    def backup(self, path: str) -> BackupInfo:
+        temporary = f"{path}.part"
+        try:
+            _copy(self._engine.path, temporary)
+            info = inspect(temporary)
+            os.replace(temporary, path)
+            oslayer.sync_directory(os.path.dirname(path) or ".")
+        except OSError as error:
+            raise StoreError(f"the backup {path} cannot be written: {error.strerror}") from error
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
+
+    def verify(self, path: str) -> BackupInfo:
+        return inspect(path)
+
+    def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
+        names = [name for name, _, _ in _SCRUBBED]
+        table, after = position or (names[0], 0)
+        _, statement, columns = _SCRUBBED[names.index(table)]
+        found = self._engine.rows(statement, {"after": after, "limit": limit})
+        damaged = tuple(
+            Damage(table, str(row[2])) for row in found if not _intact(row[1], columns, row[2:])
+        )
+        if len(found) == limit:
+            return ScrubStep((table, found[-1][0]), len(found), damaged)
+        following = names[names.index(table) + 1 :]
+        return ScrubStep((following[0], 0) if following else None, len(found), damaged)
+
+    def rebuild_index(self) -> None:
+        def work(db: apsw.Connection) -> None:
+            for statement in sql.REBUILD:
+                db.execute(statement)
+
+        self._engine.write(work)
+
+    def check(self) -> list[str]:
+        with self._engine.reader() as db:
+            return _problems(db)
+
+
+def inspect(path: str) -> BackupInfo:
+    """Open a store's file for reading only and look at all of it."""
+    if not os.path.exists(path):
+        raise NotADatabase(f"there is no file {path}")
+    db = open_reader(path)
+    try:
+        with translated():
+            if db.pragma("application_id") != APPLICATION_ID:
+                raise NotADatabase(f"{path} is not a Recollect database")
+            history = migrations.verify(db)
+            if problems := _problems(db):
+                raise DamagedDatabase(f"{path} is damaged: {problems[0]}")
+            return BackupInfo(
+                path,
+                os.path.getsize(path),
+                db.execute("SELECT count(*) FROM events").get,
+                db.execute("SELECT count(*) FROM memory_records").get,
+                history[-1][0] if history else 0,
+            )
+    finally:
+        db.close()
+
+
+def restore(backup: str, path: str, aside: str) -> BackupInfo:
+    """Put a verified backup in place of a store that nobody has open. The old database is kept
+    at `aside`, whole: its log is folded in first. A crash leaves one or the other in place."""
+    inspect(backup)
+    temporary = f"{path}.restoring"
+    try:
+        _copy(backup, temporary)
+        info = inspect(temporary)
+        if os.path.exists(path):
+            _fold_log(path)
+            os.replace(path, aside)
+            for suffix in ("-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path + suffix)
+        os.replace(temporary, path)
+        oslayer.sync_directory(os.path.dirname(path))
+    except OSError as error:
+        raise StoreError(f"{backup} cannot be restored: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+    return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
+
+
+def _copy(source_path: str, target_path: str) -> None:
+    """A consistent copy made through SQLite, in steps, so that the writer is not held up."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(target_path)
+    oslayer.private_file(target_path)
+    source = open_reader(source_path)
+    target = apsw.Connection(target_path)
+    try:
+        with translated():
+            target.pragma("synchronous", "FULL")
+            with target.backup("main", source, "main") as copy:
+                while not copy.done:
+                    copy.step(_BACKUP_PAGES)
+            target.pragma("journal_mode", "DELETE")
+    finally:
+        target.close()
+        source.close()
+
+
+def _fold_log(path: str) -> None:
+    db = apsw.Connection(path)
+    try:
+        db.pragma("journal_mode", "DELETE")
+    except apsw.Error as error:
+        # A damaged database is kept as it is: it may be the reason for the restore.
+        if not isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+            raise explained(error) from error
+    finally:
+        db.close()
+
+
+def _problems(db: apsw.Connection) -> list[str]:
+    found = [text for (text,) in db.execute("PRAGMA integrity_check(20)")]
+    problems = [] if found == ["ok"] else found
+    problems += [
+        f"{row[0]} row {row[1]}: no {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
+    ]
+    return problems
+
+
+def _intact(stored: bytes, columns: tuple[str, ...], cells: tuple[Any, ...]) -> bool:
+    return rows.row_hash(dict(zip(columns, cells, strict=True)), columns) == stored
