@@ -1,7 +1,7 @@
 """The storage seam: what every backend promises, and the words it speaks in.
 
 In: values of `core`. Out: values of `core`. All methods may raise StoreError; what else each one
-can raise stands in its docstring. `tests/contract/store_contract.py` holds every backend to it.
+can raise stands in its docstring. `tests/contract/store/` holds every backend to it.
 
 Every read and write names its namespace and sees no other: namespaces are compared for equality.
 A write has been committed durably when its method returns.
