@@ -154,7 +154,11 @@ class BufferContract:
         assert not store.records.page(NAMESPACE).items
         assert store.events.backlog()[0].count == 2
 
-        store.transaction(lambda tx: (tx.put_record(record("whole")), tx.finish(batch)))
+        def whole(tx: Transaction) -> None:
+            tx.put_record(record("whole"))
+            tx.finish(batch)
+
+        store.transaction(whole)
         assert [one.title for one in store.records.page(NAMESPACE).items] == ["whole"]
         left = store.events.claim(NAMESPACE, 10, 1 << 20)
         assert left is not None
