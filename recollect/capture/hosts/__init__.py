@@ -7,7 +7,7 @@ gets one that stores what it can and answers nothing.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from recollect.capture.hosts.adapter import answer_draft
+from recollect.capture.hosts.adapter import GUARD, answer_draft
 from recollect.capture.hosts.base import (
     Capture,
     Draft,
@@ -61,7 +61,9 @@ HOSTS: Mapping[str, Host] = MappingProxyType({known.name: known for known in _AL
 _NAMES = {alias: known for known in _ALL for alias in (known.name, *known.aliases)}
 
 # The environment values that the hook process passes on, for all hosts together.
-ENVIRONMENT = tuple(sorted({"CLAUDECODE", *(name for known in _ALL for name in known.environment)}))
+ENVIRONMENT = tuple(
+    sorted({GUARD, "CLAUDECODE", *(name for known in _ALL for name in known.environment)})
+)
 
 
 def host(name: str) -> Host:

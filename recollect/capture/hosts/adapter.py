@@ -37,6 +37,8 @@ from recollect.capture.hosts.reading import (
 from recollect.core.values import JsonBody, MessageBody, TextBody, encode
 
 NOT_READABLE = "payload not readable"
+# Set in the environment of Recollect's own LLM calls; the hook leaves at once, this is the net.
+GUARD = "RECOLLECT_INTERNAL"
 _MAX_SESSION = 256
 _MAX_CWD = 2048
 # A host that gives no id cannot say the same thing twice this quickly unless it fired twice.
@@ -63,7 +65,7 @@ def event_key(event: str) -> str:
 class Adapter:
     """A host: its facts as class attributes, and a route per event."""
 
-    name: ClassVar[str]
+    name: str
     aliases: ClassVar[tuple[str, ...]] = ()
     verified: ClassVar[bool] = False
     events: ClassVar[tuple[HookSpec, ...]] = ()
@@ -88,18 +90,18 @@ class Adapter:
     def interpret(self, payload: Payload, data: Data | None, repaired: bool) -> Capture:
         damaged = repaired or payload.truncated
         event = payload.event or word(data or {}, "hook_event_name", "hookName", "hookEventName")
-        if data is None:
-            if payload.stdin.strip():
-                return Capture(self.name, event, note=NOT_READABLE, cwd=payload.cwd, damaged=True)
-            data = {}
         reading = Reading(
             payload=payload,
             event=event,
-            data=data,
-            session_id=self.session_id(payload, data),
-            cwd=self.cwd(payload, data),
-            damaged=damaged,
+            data=data or {},
+            session_id=self.session_id(payload, data or {}),
+            cwd=self.cwd(payload, data or {}),
+            damaged=damaged or (data is None and bool(payload.stdin.strip())),
         )
+        if payload.env.get(GUARD):
+            return self.nothing(reading, "own call")
+        if data is None and reading.damaged:
+            return self.nothing(reading, NOT_READABLE)
         route = self.routes.get(event_key(event))
         if route is None:
             return self.nothing(reading, "event not used")
@@ -156,7 +158,7 @@ class Adapter:
         *,
         wants: Wants | None = None,
         query: str = "",
-        key: str | None = None,
+        once: bool = False,
     ) -> Capture:
         reason = plain_text(reason)[:200]
         field = "source" if signal == "session-start" else "reason"
@@ -164,7 +166,8 @@ class Adapter:
             kind="note",
             body=JsonBody(data={"signal": signal, field: reason}),
             author="tool",
-            dedupe_key=key,
+            dedupe_key=f"{signal}:{'' if once else reason}",
+            dedupe_seconds=None if once else DOUBLE_FIRING_SECONDS,
         )
         return replace(
             self.nothing(reading, ""),
@@ -322,13 +325,15 @@ def tool_draft(
         "command": tool.command,
         "failed": tool.failed,
     }
-    content = "" if call else encode([tool.tool_class, data["input"], prose(output)]).decode()
+    # Copilot tells one call in two spellings: the names of fields and tools differ, nothing else.
+    told = list(output.values()) if isinstance(output, dict) else output
+    content = "" if call else encode([tool.tool_class, data["input"], told]).decode()
     return Draft(
         kind="tool_use",
         body=JsonBody(data=fit(data)),
         author=tools.author(tool.tool_class),
         tool=replace(tool, command=fit_text(tool.command)),
-        **(_key("tool", "", content) if not call else _key("tool", call, "")),
+        **_key("tool", call, content),
     )
 
 

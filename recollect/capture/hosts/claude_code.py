@@ -4,7 +4,7 @@ In: Claude's hook payloads (proven with 2.1.325). Out: captures, and JSON in `ho
 Copilot and Cursor also run hooks written for Claude: those payloads go to their own adapters.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,7 +12,14 @@ from recollect.capture.hosts.adapter import Adapter, Reading, event_key, said, t
 from recollect.capture.hosts.base import Capture, Draft, HookSpec, Payload
 from recollect.capture.hosts.copilot import COPILOT, is_copilot
 from recollect.capture.hosts.cursor import CURSOR, is_cursor
-from recollect.capture.hosts.reading import Data, plain_text, prose, read_object, section, word
+from recollect.capture.hosts.reading import (
+    Data,
+    lines_from_the_end,
+    plain_text,
+    prose,
+    section,
+    word,
+)
 from recollect.core.values import JsonBody, encode
 
 
@@ -98,23 +105,16 @@ class ClaudeCode(ClaudeShaped):
 
     def final_answer(self, transcript: bytes) -> str:
         """The text after the last thing the user said, from the lines of the main conversation."""
-        answer: list[str] = []
         for line in lines_from_the_end(transcript):
             message = section(line, "message")
             if line.get("isSidechain") is True or line.get("type") not in ("user", "assistant"):
                 continue
             if line["type"] == "user" and not _is_tool_result(message.get("content")):
                 break
-            answer.append(_text_parts(message.get("content")))
-        return "\n".join(filter(None, reversed(answer[:1])))
-
-
-def lines_from_the_end(transcript: bytes) -> Iterator[Data]:
-    """The objects of a JSONL file, last first; lines that cannot be read are left out."""
-    for raw in reversed(transcript.splitlines()):
-        line, repaired = read_object(raw)
-        if line is not None and not repaired:
-            yield line
+            answer = _text_parts(message.get("content"))
+            if answer:
+                return answer
+        return ""
 
 
 def _is_tool_result(content: Any) -> bool:

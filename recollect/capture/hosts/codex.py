@@ -13,6 +13,8 @@ from recollect.capture.hosts.base import Capture, HookSpec, Payload
 from recollect.capture.hosts.claude_code import ClaudeShaped
 from recollect.capture.hosts.reading import Data, read_object
 
+_MAX_MESSAGES = 20
+
 
 class Codex(ClaudeShaped):
     name = "codex"
@@ -44,9 +46,8 @@ class Codex(ClaudeShaped):
             return self.nothing(reading, "notification not used")
         turn = turn_of(data)
         messages = data.get("input-messages")
-        prompts = (
-            [prompt_draft(text, turn) for text in messages or ()] if _is_list(messages) else []
-        )
+        texts = messages[:_MAX_MESSAGES] if isinstance(messages, list) else []
+        prompts = (prompt_draft(text, turn) for text in texts)
         drafts = (*prompts, answer_draft(data.get("last-assistant-message"), turn=turn))
         return replace(
             self.nothing(reading, ""),
@@ -54,10 +55,6 @@ class Codex(ClaudeShaped):
             reason="notify",
             drafts=tuple(draft for draft in drafts if draft),
         )
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 CODEX = Codex()

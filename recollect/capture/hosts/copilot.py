@@ -9,7 +9,14 @@ from typing import ClassVar
 
 from recollect.capture.hosts.adapter import Adapter, event_key
 from recollect.capture.hosts.base import HookSpec, Payload
-from recollect.capture.hosts.reading import Data, plain_text, prose, read_object, section, word
+from recollect.capture.hosts.reading import (
+    Data,
+    lines_from_the_end,
+    plain_text,
+    prose,
+    section,
+    word,
+)
 from recollect.core.values import encode
 
 _ANSWERED = frozenset(["sessionstart", "userpromptsubmitted", "userpromptsubmit", "posttooluse"])
@@ -62,10 +69,7 @@ class Copilot(Adapter):
 
     def final_answer(self, transcript: bytes) -> str:
         """agentStop does not say the answer; the session's events.jsonl does, on its last lines."""
-        for raw in reversed(transcript.splitlines()):
-            line, repaired = read_object(raw)
-            if line is None or repaired:
-                continue
+        for line in lines_from_the_end(transcript):
             if line.get("type") == "user.message":
                 break
             if line.get("type") == "assistant.message":

@@ -6,9 +6,10 @@ In: hook payloads, also those of Claude's hooks when Cursor loads third-party fi
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from recollect.capture.hosts.adapter import Adapter, Reading, event_key, turn_of
+from recollect.capture.hosts.adapter import Adapter, Reading, answer_draft, event_key, turn_of
 from recollect.capture.hosts.base import Capture, HookSpec, Payload
 from recollect.capture.hosts.reading import Data, pick, plain, plain_text, word
 from recollect.core.values import encode
@@ -103,11 +104,16 @@ class Cursor(Adapter):
         )
 
     def on_response(self, reading: Reading) -> Capture:
-        return self.stopped(reading, reading.data.get("text"), turn=turn_of(reading.data))
+        """An answer, maybe not the last of the turn: only `stop` ends it."""
+        draft = answer_draft(reading.data.get("text"), turn=turn_of(reading.data))
+        if draft is None:
+            return self.nothing(reading, "empty answer")
+        return replace(self.nothing(reading, ""), drafts=(draft,))
 
     def on_turn_end(self, reading: Reading) -> Capture:
         """The answer came with afterAgentResponse; this says how the turn ended."""
-        return self.stopped(reading, None, reason=word(reading.data, "status"))
+        ended = self.stopped(reading, None, reason=word(reading.data, "status"))
+        return replace(ended, transcript=None, note="")
 
 
 def _decoded(value: Any) -> Any:

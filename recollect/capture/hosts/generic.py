@@ -23,8 +23,7 @@ class Generic(Adapter):
     }
 
     def __init__(self, name: str) -> None:
-        # The name of the instance, not of the class: each unknown host keeps its own.
-        self.__dict__["name"] = name
+        self.name = name
 
 
 UNKNOWN = "unknown"

@@ -48,7 +48,7 @@ class KiroCli(_Kiro):
             "session-start",
             word(reading.data, "source") or "spawn",
             wants="session-start",
-            key="session-start",
+            once=True,
         )
 
 

@@ -6,6 +6,7 @@ plain text, which the plugin puts where it belongs. Payloads proven with 1.18.33
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from recollect.capture.hosts.adapter import Adapter, Reading, event_key
@@ -43,13 +44,12 @@ class OpenCode(Adapter):
         if data is not None:
             data = {**data, **section(data, "event")}
             event = word(data, "type") if event in ("", "event") else event
-        spelt = Payload(payload.host, event, payload.args, payload.cwd, payload.env, payload.stdin)
-        return super().interpret(spelt, data, repaired or payload.truncated)
+        return super().interpret(replace(payload, event=event), data, repaired)
 
     def session_id(self, payload: Payload, data: Data) -> str | None:
-        places = (data, section(data, "input"), section(data, "properties"), _info(data))
-        found = next(filter(None, (word(place, "sessionID", "id") for place in places[1:])), "")
-        return super().session_id(payload, {"session_id": word(data, "sessionID") or found})
+        places = (data, section(data, "input"), section(data, "properties"))
+        found = next(filter(None, (word(place, "sessionID") for place in places)), "")
+        return super().session_id(payload, {"session_id": found or word(_info(data), "id")})
 
     def roots(self, data: Data) -> tuple[Any, ...]:
         return (data.get("worktree"), data.get("directory"), _info(data).get("directory"))

@@ -8,7 +8,7 @@ gives None, a value of the wrong type reads as absent.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +35,14 @@ def read_object(raw: bytes) -> tuple[Data | None, bool]:
     if not isinstance(value, dict) or (repaired and not value):
         return None, repaired
     return plain(value), repaired
+
+
+def lines_from_the_end(transcript: bytes) -> Iterator[Data]:
+    """The objects of a JSONL file, last first; lines that cannot be read are left out."""
+    for raw in reversed(transcript.splitlines()):
+        line, repaired = read_object(raw)
+        if line is not None and not repaired:
+            yield line
 
 
 # --- half a JSON ---------------------------------------------------------------------------------
