@@ -72,11 +72,10 @@ class OpenCode(Adapter):
     def on_prompt(self, reading: Reading) -> Capture:
         output = section(reading.data, "output")
         message = section(output, "message")
-        parts = output.get("parts")
         spoken = [
             part
-            for part in (parts if isinstance(parts, list) else ())
-            if isinstance(part, dict) and part.get("type") == "text" and not part.get("synthetic")
+            for part in _dicts(output.get("parts"))
+            if part.get("type") == "text" and not part.get("synthetic")
         ]
         return self.prompted(reading, unquoted(prose(spoken)), word(message, "id"))
 
@@ -108,10 +107,10 @@ def _info(data: Data) -> Data:
 
 def _last_answer(messages: Any) -> str:
     """The text of the last message, as `client.session.messages` lists them."""
-    for message in reversed(messages if isinstance(messages, list) else ()):
-        if isinstance(message, dict) and section(message, "info").get("role") == "assistant":
-            parts = message.get("parts")
-            return prose([part for part in _dicts(parts) if part.get("type") == "text"])
+    for message in reversed(_dicts(messages)):
+        if section(message, "info").get("role") == "assistant":
+            parts = _dicts(message.get("parts"))
+            return prose([part for part in parts if part.get("type") == "text"])
     return ""
 
 
