@@ -8,6 +8,11 @@ import sys
 
 # name: (module, what it does)
 COMMANDS = {
+    "up": ("recollect.cli.up", "Start the daemon"),
+    "down": ("recollect.cli.down", "Stop the daemon"),
+    "restart": ("recollect.cli.restart", "Stop it and start it again"),
+    "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
+    "logs": ("recollect.cli.logs", "Show the end of the log"),
     "settings": ("recollect.cli.settings", "Show every setting with its value, range and meaning"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),
 }

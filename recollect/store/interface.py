@@ -416,15 +416,24 @@ class Upkeep(Protocol):
 
 
 class Store(Protocol):
-    events: Events
-    records: Records
-    vectors: Vectors
-    graph: Graph
-    sessions: Sessions
-    receipts: Receipts
-    log: Log
-    projects: Projects
-    upkeep: Upkeep
+    @property
+    def events(self) -> Events: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def receipts(self) -> Receipts: ...
+    @property
+    def log(self) -> Log: ...
+    @property
+    def projects(self) -> Projects: ...
+    @property
+    def upkeep(self) -> Upkeep: ...
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run one atomic unit of work. Transactions do not nest."""
