@@ -11,6 +11,7 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.core.errors import TooLarge
 from recollect.core.values import REQUEST_BYTES
 from recollect.server import answers
 from recollect.server.tokens import Tokens
@@ -18,11 +19,8 @@ from recollect.server.tokens import Tokens
 REQUESTS_PER_MINUTE = 200
 # What a hook's token opens, by method and path.
 HOOK_ROUTES = frozenset({("POST", "/v1/events"), ("GET", "/healthz")})
+_LIMIT = f"A request may have {REQUEST_BYTES} bytes."
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-
-
-class BodyTooLarge(Exception):
-    """More body came than was announced or is allowed."""
 
 
 class Guard:
@@ -44,7 +42,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send))
             return
-        await self._capped(scope, receive, _with_headers(send))
+        await self._app(scope, _counted(receive), _with_headers(send))
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
@@ -90,29 +88,6 @@ class Guard:
                 headers={"retry-after": str(wait)},
             )
         return None
-
-    async def _capped(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-        size = 0
-
-        async def counted() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > REQUEST_BYTES:
-                raise BodyTooLarge
-            return message
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self._app(scope, counted, watched)
-        except BodyTooLarge:
-            if not started:
-                await _too_large()(scope, receive, send)
 
 
 class Pace:
@@ -162,12 +137,22 @@ def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
 
 
 def _too_large() -> ASGIApp:
-    return answers.problem(
-        413,
-        "too_large",
-        f"A request may have {REQUEST_BYTES} bytes.",
-        headers={"connection": "close"},
-    )
+    return answers.explained(TooLarge(_LIMIT))
+
+
+def _counted(receive: Receive) -> Receive:
+    """A body that does not say how long it is may not be endless either."""
+    size = 0
+
+    async def receiving() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > REQUEST_BYTES:
+            raise TooLarge(_LIMIT)
+        return message
+
+    return receiving
 
 
 def _with_headers(send: Send) -> Send:
