@@ -78,7 +78,9 @@ def test_an_empty_payload_of_a_known_event_still_counts() -> None:
 
 
 def test_half_a_tool_call_keeps_its_command() -> None:
-    raw = b'{"session_id":"s","tool_name":"Bash","tool_input":{"command":"make"},"tool_response":{"s'
+    raw = (
+        b'{"session_id":"s","tool_name":"Bash","tool_input":{"command":"make"},"tool_response":{"s'
+    )
     capture = hosts.capture(Payload("claude-code", "PostToolUse", stdin=raw, truncated=True))
     assert capture.drafts[0].tool is not None
     assert capture.drafts[0].tool.command == "make"
