@@ -67,13 +67,8 @@ BLOCKS: dict[str, Fate] = {
 
 # A tag must stand on one line: a removed block leaves a line break, so nothing can close up over
 # the gap into a tag that was not there. Quotes may be escaped: text inside JSON comes here too.
-_TAG = re.compile(
-    r"<(?P<close>/?)(?:"
-    rf"(?P<name>{'|'.join(re.escape(name) for name in BLOCKS)})(?:[ \t][^<>\n]*)?"
-    r'|recollect id=\\*"(?P<id>[\w.-]{1,64})\\*"'
-    r")>",
-    re.IGNORECASE,
-)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]{2,40})([ \t][^<>\n]*)?>")
+_OWN = re.compile(r'[ \t]id=\\*"([\w.-]{1,64})\\*"$')
 _OWN_OPENING = re.compile(r'<recollect id=\\*"[\w.-]{1,64}\\*">(?:[ \t]*\r?\n|\\+n)', re.IGNORECASE)
 
 
@@ -102,11 +97,10 @@ def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:
     """Pair every opening tag with its closing tag, as brackets pair; single tags pair with none."""
     opened: dict[str, list[re.Match[str]]] = {}
     for tag in _TAG.finditer(text):
-        if own_only and tag["id"] is None:
+        key = _block(tag[2].lower(), tag[3])
+        if not key or (own_only and key in BLOCKS):
             continue
-        # An own block closes only with its own id: no content can know it.
-        key = f"recollect {tag['id']}" if tag["id"] else tag["name"].lower()
-        if not tag["close"]:
+        if not tag[1]:
             opened.setdefault(key, []).append(tag)
         elif opened.get(key):
             opening = opened[key].pop()
@@ -115,6 +109,14 @@ def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:
             else:
                 yield _Cut(opening.start(), opening.end())
                 yield _Cut(tag.start(), tag.end())
+
+
+def _block(name: str, attributes: str | None) -> str:
+    """Which block a tag belongs to; an own one closes only with its id, which no content knows."""
+    if name in BLOCKS:
+        return name
+    own = _OWN.match(attributes) if name == "recollect" and attributes else None
+    return f"recollect {own[1]}" if own else ""
 
 
 def _without(text: str, cuts: list[_Cut]) -> str:

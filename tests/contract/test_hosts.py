@@ -188,6 +188,10 @@ class TestOpenCode(HostContract):
         payload = Payload(self.name, "chat.message", stdin=json.dumps(data).encode())
         assert hosts.capture(payload).note == "empty prompt"
 
+    def test_the_project_is_the_directory_not_the_root_of_the_disk(self) -> None:
+        placed = changed(payloads(self.name)["chat.message"], directory="/proj", worktree="/")
+        assert hosts.capture(placed).cwd == "/proj"
+
     def test_the_name_of_an_event_may_be_in_its_payload(self) -> None:
         named = payloads(self.name)["event.session.created"]
         assert hosts.capture(replace(named, event="event")).signal == "session-start"

@@ -12,6 +12,7 @@ from recollect.capture.hosts.adapter import Adapter, Reading, event_key, said, t
 from recollect.capture.hosts.base import Capture, Draft, HookSpec, Payload
 from recollect.capture.hosts.copilot import COPILOT, is_copilot
 from recollect.capture.hosts.cursor import CURSOR, is_cursor
+from recollect.capture.hosts.fitting import fit
 from recollect.capture.hosts.reading import (
     Data,
     lines_from_the_end,
@@ -60,7 +61,8 @@ class ClaudeShaped(Adapter):
         summary = said(reading.data.get("compact_summary"))
         if not summary:
             return self.nothing(reading, "no summary")
-        data = {"signal": "compacted", "reason": word(reading.data, "trigger"), "summary": summary}
+        trigger = word(reading.data, "trigger")[:200]
+        data = fit({"signal": "compacted", "reason": trigger, "summary": summary})
         draft = Draft(kind="note", body=JsonBody(data=data), author="assistant")
         return replace(self.nothing(reading, ""), drafts=(draft,))
 

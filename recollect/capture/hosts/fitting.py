@@ -28,11 +28,12 @@ def cut(text: str, limit: int) -> str:
 
 def fit(data: dict[str, Any]) -> dict[str, Any]:
     """Data whose JSON is at most 1 MiB, with no text over 512 KiB."""
-    limit = STRING_BYTES
-    fitted: dict[str, Any] = _with_texts_cut(data, limit)
-    while len(encode(fitted)) > BODY_BYTES and limit > _SMALLEST:
-        limit = limit * 3 // 4
-        fitted = _with_texts_cut(data, limit)
+    fitted: dict[str, Any] = _with_texts_cut(data, STRING_BYTES)
+    if len(encode(fitted)) > BODY_BYTES:
+        limit = min(STRING_BYTES, _longest(data))
+        while len(encode(fitted)) > BODY_BYTES and limit > _SMALLEST:
+            limit = limit * 3 // 4
+            fitted = _with_texts_cut(data, limit)
     while (size := len(encode(fitted))) > BODY_BYTES:
         # Only countless small things are left: give up the largest field as a whole.
         largest = max(fitted, key=lambda key: len(encode(fitted[key])))
@@ -45,6 +46,14 @@ def fit_text(text: str) -> str:
     fitted = fit({"content": text})["content"]
     assert isinstance(fitted, str)
     return fitted
+
+
+def _longest(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode())
+    if isinstance(value, dict):
+        return max(map(_longest, value.values()), default=0)
+    return max(map(_longest, value), default=0) if isinstance(value, list) else 0
 
 
 def _with_texts_cut(value: Any, limit: int) -> Any:

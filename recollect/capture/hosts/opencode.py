@@ -52,7 +52,8 @@ class OpenCode(Adapter):
         return super().session_id(payload, {"session_id": found or word(_info(data), "id")})
 
     def roots(self, data: Data) -> tuple[Any, ...]:
-        return (data.get("worktree"), data.get("directory"), _info(data).get("directory"))
+        # `worktree` comes last: outside a repository it is "/".
+        return (data.get("directory"), _info(data).get("directory"), data.get("worktree"))
 
     def answer(self, event: str, context: str) -> bytes:
         key = event_key(event.removeprefix("event."))
