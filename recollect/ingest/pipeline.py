@@ -209,15 +209,15 @@ class Pipeline:
 
     # --- the API ---
 
-    def event(self, event: Event) -> Outcome:
-        """Take one event that is whole already. EventConflict when its id is taken."""
+    def event(self, event: Event, digest: str) -> Outcome:
+        """Take one event that is whole already; `digest` is of what its sender gave, so that a
+        repeat is recognised. EventConflict when its id is there with other content."""
         size = len(values.encode(event.body))
         if size > values.EVENT_BODY_BYTES:
             raise errors.TooLarge(
                 f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken",
                 field="body",
             )
-        digest = frames.digest(values.encode(event)).hex()
         cleaned = self._scrubbed(event)
         key = f"{event.event_id}/{digest}"
         if not self._ids.add(key):

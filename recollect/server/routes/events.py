@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, structs
+from msgspec import Meta
 
+from recollect.capture import frames
 from recollect.core import ids, values
 from recollect.core.values import (
     Body,
@@ -91,7 +92,7 @@ def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> E
         parent_event_id=new.parent_event_id,
         content_hash=new.content_hash,
     )
-    outcome = pipeline.event(event)
+    outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
     retrieval = None
     if parameters.retrieve and event.kind == "prompt":
         retrieval = _retrieve(services, event)
@@ -129,7 +130,7 @@ def list_events(services: Services, parameters: ListParameters) -> EventPage:
     )
     items = tuple(
         EventRow(
-            event=structs.replace(row.event),
+            event=row.event,
             transaction_time=row.transaction_time,
             prompt_number=row.prompt_number,
         )
