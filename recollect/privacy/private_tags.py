@@ -60,15 +60,15 @@ _HALF_CLOSER, _CLOSER = 2, 3
 @cache
 def _tag() -> re.Pattern[str]:
     rest = rf"(?(2)({_CLOSER_REST})?+|(?(1)({_STRICT_ATTRIBUTES})|({_ATTRIBUTES})?+))"
-    return re.compile(
-        rf"{_LT}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}"
-    )
+    return re.compile(rf"{_LT}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}")
 
 
 @cache
 def _hint() -> re.Pattern[str]:
     """A cheap test that most texts fail: the last letters of the name, or something odd in it."""
-    return re.compile(rf"[vV][aA][tT][eE]|[{_UNSEEN}ｐＰｒＲｉＩｖＶａＡｔＴｅＥ]|\\u[02fF]|&\#?\w+;[\w&]")
+    return re.compile(
+        rf"[vV][aA][tT][eE]|[{_UNSEEN}ｐＰｒＲｉＩｖＶａＡｔＴｅＥ]|\\u[02fF]|&\#?\w+;[\w&]"
+    )
 
 
 def scrub_text(text: str) -> tuple[str, int]:
