@@ -189,30 +189,37 @@ def _kind(name: str) -> str:
     return "api-key" if flat.endswith("apikey") else "secret"
 
 
+_SCHEMES = ("bearer", "basic", "authorization: ")
+
+
 @cache
 def _header() -> re.Pattern[str]:
     space = r"(?:\s|%20|\+|\\u0020){1,8}+"
     return re.compile(
-        rf"(?:bearer|(?P<basic>basic)|(?<=authorization: )(?:token|bot|ssws|apikey)){space}"
-        r"(?P<value>[A-Za-z0-9._~+/=-]{8,}+)"
+        rf"(?:bearer|(basic)|authorization: (?:token|bot|ssws|apikey)){space}"
+        r"([a-z0-9._~+/=-]{8,}+)"
     )
 
 
 def find_headers(text: str, low: str) -> Iterator[Span]:
     """`Bearer …` and `Basic …`, wherever they stand."""
-    if "bearer" not in low and "basic" not in low and "authorization" not in low:
-        return
-    for found in _header().finditer(low):
-        start, end = found.span("value")
-        value = text[start:end].rstrip(".")
-        if values.is_placeholder(value):
-            continue
-        if found["basic"] is not None:
-            if _is_basic(value):
-                yield start, start + len(value), "basic-auth"
-        elif values.is_random(value) or values.is_uuid(value):
-            kind = "okta-token" if found[0].startswith("ssws") else "bearer-token"
-            yield start, start + len(value), kind
+    for scheme in _SCHEMES:
+        pos = low.find(scheme)
+        while pos >= 0:
+            found = _header().match(low, pos)
+            pos = low.find(scheme, pos + 1)
+            if found is None:
+                continue
+            start, end = found.span(2)
+            value = text[start:end].rstrip(".")
+            if values.is_placeholder(value):
+                continue
+            if found[1] is not None:
+                if _is_basic(value):
+                    yield start, start + len(value), "basic-auth"
+            elif values.is_random(value) or values.is_uuid(value):
+                kind = "okta-token" if "ssws" in found[0][:24] else "bearer-token"
+                yield start, start + len(value), kind
 
 
 def _is_basic(value: str) -> bool:

@@ -71,9 +71,15 @@ def _hint() -> re.Pattern[str]:
     )
 
 
+def _may_have_tag(text: str) -> bool:
+    if text.isascii() and "&" not in text and "\\u" not in text:
+        return "vate" in text.lower()  # several times faster, and most texts are so
+    return _hint().search(text) is not None
+
+
 def scrub_text(text: str) -> tuple[str, int]:
     """The text without its private spans, and the number of spans removed."""
-    if _hint().search(text) is None:
+    if not _may_have_tag(text):
         return text, 0
     kept: list[str] = []
     count = depth = end = 0

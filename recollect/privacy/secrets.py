@@ -33,29 +33,31 @@ _ROUNDS = 8
 
 
 @cache
-def _triggers() -> tuple[re.Pattern[str], list[list[Rule]]]:
-    """One pattern that finds where any rule may apply, and the rules of each of its groups.
+def _triggers() -> tuple[re.Pattern[str], dict[str, list[tuple[str, Rule]]]]:
+    """One pattern that finds where any rule may apply; and by first character, which rules may.
 
     Triggers are gathered by first character: the engine then compares one character for most
-    positions of a text instead of a hundred words.
+    positions of a text instead of a hundred words. No groups in it: they would undo that.
     """
-    rules: dict[str, list[Rule]] = {}
+    heads: dict[str, dict[str, None]] = {}
+    rules: dict[str, list[tuple[str, Rule]]] = {}
     for rule in RULES:
         for trigger in rule.triggers:
-            rules.setdefault(trigger, []).append(rule)
-    heads: dict[str, list[str]] = {}
-    for trigger in rules:
-        head = trigger[:2] if trigger[0] == "\\" else trigger[0]
-        heads.setdefault(head, []).append(trigger)
-    groups: list[list[Rule]] = [[]]
-    branches = []
-    for head, triggers in heads.items():
-        tails = []
-        for trigger in triggers:
-            tails.append(f"({trigger[len(head) :]})")
-            groups.append(rules[trigger])
-        branches.append(f"{head}(?:{'|'.join(tails)})")
-    return re.compile("|".join(branches)), groups
+            head = trigger[:2] if trigger[0] == "\\" else trigger[0]
+            heads.setdefault(head, {})[trigger[len(head) :]] = None
+            rules.setdefault(head[-1], []).append((_literal(trigger), rule))
+    branches = [f"{head}(?:{'|'.join(tails)})" for head, tails in heads.items()]
+    return re.compile("|".join(branches)), rules
+
+
+def _literal(trigger: str) -> str:
+    """The plain characters that a trigger starts with."""
+    text = ""
+    for char in trigger.replace("\\.", "\0").replace("\\$", "\1"):
+        if char in "\\[({":
+            break
+        text += char
+    return text.replace("\0", ".").replace("\1", "$")
 
 
 @cache
@@ -64,14 +66,16 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _find_shapes(text: str) -> Iterator[Span]:
-    search, groups = _triggers()
-    search_from = search.search
+    pattern, rules = _triggers()
+    search = pattern.search
     pos = 0
-    while (trigger := search_from(text, pos)) is not None:
+    while (trigger := search(text, pos)) is not None:
         at = trigger.start()
         pos = at + 1
-        for rule in groups[trigger.lastindex or 0]:
-            found = _compiled(rule.pattern).match(text, at - rule.back) if at >= rule.back else None
+        for literal, rule in rules[text[at]]:
+            if at < rule.back or not text.startswith(literal, at):
+                continue
+            found = _compiled(rule.pattern).match(text, at - rule.back)
             if found is None:
                 continue
             group = 1 if found.re.groups else 0
