@@ -78,8 +78,10 @@ def shapes(rng: random.Random) -> Iterator[tuple[str, str, str]]:
     yield "private-key", *pem(rng)
 
 
-_NAMES = ["password", "DB_PASSWORD", "apiKey", "api_key", "client_secret", "authToken", "SECRET_KEY",
-          "access_token", "smtp_pass", "private_key", "aws_secret_access_key", "redis.password"]  # fmt: skip
+_NAMES = [
+    *("password", "DB_PASSWORD", "apiKey", "api_key", "client_secret", "authToken", "SECRET_KEY"),
+    *("access_token", "smtp_pass", "private_key", "aws_secret_access_key", "redis.password"),
+]
 
 
 def named(rng: random.Random) -> tuple[str, str, str]:

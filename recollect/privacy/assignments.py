@@ -26,7 +26,7 @@ _OPERATOR = (
     rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
     rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])\(?\s{{0,80}}+"
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
-    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|of|will be|should be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|of|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
@@ -102,7 +102,7 @@ def _judge_assignment(text: str, low: str, found: re.Match[str]) -> Span | None:
 
 
 def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
-    """`NAME=value` and `name: value` as whole lines, options and queries: there a word is a value."""
+    """`NAME=value` and `name: value` as whole lines, options, queries: there a word is a value."""
     if name.startswith("--") or "%3d" in operator:
         return True
     start = found.start(1) - len(name)
@@ -173,7 +173,7 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
 
 
 def _fits(value: str) -> bool:
-    """Beside the vendor's name and of the vendor's shape, so a digit is enough unless it is a slug."""
+    """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
     return any(map(str.isdigit, value)) and (value.isalnum() or not values.is_wordy(value))
 
 

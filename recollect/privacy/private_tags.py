@@ -85,7 +85,7 @@ def scrub_text(text: str) -> tuple[str, int]:
     count = depth = end = 0
     for tag in _tag().finditer(text):
         kind = tag.lastindex
-        if kind == _CLOSER or kind == _HALF_CLOSER:
+        if kind in (_CLOSER, _HALF_CLOSER):
             if depth > 1:
                 depth -= kind == _CLOSER
             elif depth == 0:

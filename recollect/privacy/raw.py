@@ -83,10 +83,10 @@ def _clean_json(text: str, clean: Clean) -> str | None:
 def _unescape(body: str) -> str:
     if "\\" not in body:
         return body
-    from json.decoder import JSONDecodeError, scanstring
+    from json import JSONDecodeError, loads
 
     try:
-        return str(scanstring(body + '"', 0, False)[0])
+        return str(loads(f'"{body}"', strict=False))
     except JSONDecodeError:
         return body
 

@@ -23,7 +23,7 @@ from recollect.privacy.rules import RULES, Rule
 
 Counts = dict[str, int]
 
-# Where a token may begin: after anything but a letter or digit, or after an escape that ends in one.
+# Where a token may begin: not after a letter or digit, unless that ends an escape.
 _BEGIN = (
     r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9a-fA-F]{4})"
     r"|(?<=\\x[0-9a-fA-F]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"

@@ -7,27 +7,28 @@ What can go wrong: no judgement of this kind is always right; the bench counts b
 import math
 import re
 
-from recollect.privacy.lazy import pattern
+from recollect.privacy.lazy import pattern, words
 
 _REDACTION = r"\[REDACTED(?::[a-z0-9-]+)?\]"
 
 _STAND_IN = (
-    r"your|example|placeholder|change[-_ ]?me|change[-_ ]?this|dummy|redacted|replace[-_ ]?(?:me|with|this)"
-    r"|insert[-_ ]|x{4}|\*{3}|\.{3}|…|•{3}|hidden|masked|omitted|not[-_ ]?(?:set|real|a[-_ ])|fake|sample"
+    r"your|example|placeholder|change[-_ ]?(?:me|this)|dummy|redacted|replace[-_ ]?(?:me|with|this)"
+    r"|insert[-_ ]|x{4}|\*{3}|\.{3}|…|•{3}|hidden|masked|omitted|fake|sample"
+    r"|not[-_ ]?(?:set|real|a[-_ ])"
     r"|goes[-_ ]?here|[-_ ]here$|^(?:my|the|some|a)[-_]|todo|fixme|lorem|foo|undefined|0{6}|1234567"
 )
 _TEMPLATE = (
     r"<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_]\w*$|\$\$|\{\{|\{%|\{[\w.!:\[\]\"']*\}|%\(|%[A-Za-z_]+%$|%[sdrv]$"
     r"|#\{|@\{|\$\[\[|&[a-z]+;|secretsmanager|vault:|op://|arn:aws|ref\+|env:|file:|!ref|!secret"
 )
-_COMMON = frozenset(
+_COMMON = words(
     "password passwd pass passphrase pwd secret token key apikey auth credential credentials bearer basic user"
     " username admin root test tests testing guest demo default none null nil true false yes no on off"
     " string str text bytes number integer int bool boolean object any optional required unknown"
     " prompt env environment keyring value empty missing invalid valid wrong correct bad good old new"
     " abc abcd qwerty letmein welcome hello world bar baz qux spam eggs anonymous public private"
     " oauth jwt hmac sha md base utf aes rsa http https ssl tls ssh ipv ed rs hs es ps argon pbkdf bcrypt"
-    " uint float double long char varchar nvarchar hash digest signature hex uuid win unix linux x s v p t".split()
+    " uint float double long char varchar nvarchar hash digest signature hex uuid win unix linux x s v p t"
 )
 _WORD = r"[A-Za-z]+"
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
@@ -51,12 +52,12 @@ def is_placeholder(value: str) -> bool:
         return True
     if len(set(value)) <= 2 or pattern(f"{_STAND_IN}|{_TEMPLATE}", re.I).search(value):
         return True
-    words = pattern(_WORD).findall(value)
+    found = pattern(_WORD).findall(value)
     # "password123", "test_user-2": common words and nothing else that carries weight
     return (
-        bool(words)
-        and sum(map(len, words)) * 2 >= len(value)
-        and all(word.lower() in _COMMON for word in words)
+        bool(found)
+        and sum(map(len, found)) * 2 >= len(value)
+        and all(word.lower() in _COMMON for word in found)
     )
 
 
@@ -69,17 +70,17 @@ def entropy(value: str) -> float:
 def is_wordy(value: str) -> bool:
     """Made of words, as identifiers and slugs are, rather than drawn at random."""
     letters = sum(map(len, pattern(_WORD).findall(value)))
-    words = sum(
+    known = sum(
         len(piece)
         for piece in pattern(_PIECE).findall(value)
         if len(piece) > 2 and pattern(_VOWEL).search(piece) and not pattern(_HARSH).search(piece)
     )
     digits = sum(map(str.isdigit, value))
-    return words >= 0.7 * letters and digits <= 0.25 * len(value)
+    return known >= 0.7 * letters and digits <= 0.25 * len(value)
 
 
 def is_random(value: str, least: int = 16) -> bool:
-    """Long, with no spaces, of many different characters, not words, not a path or a hash's name."""
+    """Long, with no spaces, of many characters, not words, not a path or a named hash."""
     size = len(value)
     if not least <= size <= 4096 or any(c.isspace() for c in value) or not value.isascii():
         return False
@@ -111,7 +112,7 @@ def is_code(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Plausible as a chosen password: letters with digits or symbols, no spaces, not plain words."""
+    """Plausible as a chosen password: letters with digits or symbols, no spaces, not words."""
     if (
         not 6 <= len(value) <= 256
         or any(c.isspace() for c in value)

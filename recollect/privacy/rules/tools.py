@@ -43,7 +43,7 @@ TOOLS: tuple[Rule, ...] = (
         ),
         ("global-something-that-is-long-enough", "glue-code"),
     ),
-    Rule("bitbucket-token", ("ATBB",), rf"ATBB[A-Za-z0-9_=-]{{24,}}", ("ATBB{A32}",)),
+    Rule("bitbucket-token", ("ATBB",), r"ATBB[A-Za-z0-9_=-]{24,}", ("ATBB{A32}",)),
     Rule(
         "atlassian-token",
         ("AT[A-Z]TT3",),
