@@ -20,16 +20,16 @@ from recollect.capture.paths import data_directory, is_ours, socket_path
 STDIN_SECONDS = 0.4
 ANSWER_SECONDS = 0.65
 START_ANSWER_SECONDS = 0.9
-STOP_SECONDS = 1.0
-START_STOP_SECONDS = 3.0
+STOP_SECONDS = 0.95
+START_STOP_SECONDS = 2.95
 # The process that spools has nothing of the host's open, so it may finish after the hook is gone.
-SPOOL_SECONDS = 10
-SCRUB_SECONDS = 6
-STOP_SIGNALS = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
+SPOOL_SECONDS = 30
+SCRUB_CPU_SECONDS = 5
+STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
 class Stopped(BaseException):
-    """The host wants the hook to end: wait for nothing more, and spool."""
+    """The hard stop, or a host that ends its hook: wait for nothing more, and spool."""
 
 
 class Unreached(Exception):
@@ -56,42 +56,26 @@ def main() -> None:
 def be_the_hook(mono_ns: int) -> None:
     """All of it: read stdin, send, print; or spool from a child that may outlive this process."""
     deadline = Deadline(mono_ns)
-    _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
-    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
     for number in STOP_SIGNALS:
         _signal.signal(number, _stop)
+    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
     directory = data_directory(sys.argv[0])
-    if sys.argv[1:] == ["--where"]:
+    if sys.argv[1:] == ["--where"]:  # for `recollect doctor` and the tests
         write_all(1, os.fsencode(f"{directory}\n{socket_path(directory)}\n"))
         return
-    argv, flags = _within(
-        tuple(os.fsencode(item) for item in sys.argv[1 : 1 + frames.MAX_ITEMS]),
-        frames.MAX_ARGV_BYTES,
-    )
-    if len(sys.argv) > 1 + frames.MAX_ITEMS:
-        flags |= frames.TRUNCATED
+    argv, flags = _within(tuple(map(os.fsencode, sys.argv[1:])), frames.MAX_ARGV_BYTES)
     chunks: list[bytes] = []
-    reachable = True
+    payload = b""
     try:
         flags |= read_stdin(chunks, deadline)
+        payload, flags = describe(argv, b"".join(chunks), mono_ns, flags)
+        write_all(1, deliver(directory, payload, flags, deadline))
+        return
+    except (Unreached, Unanswered):
+        pass
     except Stopped:
-        flags |= frames.LATE
-        reachable = False
-    payload, flags = describe(argv, b"".join(chunks), mono_ns, flags)
-    try:
-        if not reachable:
-            raise Unanswered
-        answer = exchange(directory, frames.request(payload, flags), deadline, argv)
-        write_all(1, answer)
-        return
-    except Unreached:
-        retry = True
-    except (Unanswered, Stopped):
-        retry = False
-    if retry and frames.is_session_start(argv):
-        _signal.setitimer(_signal.ITIMER_REAL, deadline.left(START_STOP_SECONDS))
-        write_all(1, start_and_exchange(directory, payload, flags, deadline, argv) or b"")
-        return
+        if not payload:
+            payload, flags = describe(argv, b"".join(chunks), mono_ns, flags | frames.LATE)
     spool_in_a_child(directory, payload, flags)
 
 
@@ -103,38 +87,34 @@ def take_over(mode: str, directory: str) -> None:
     if length != len(payload):
         return  # the compiled hook was killed while it wrote
     frame = frames.decode_payload(payload, flags)
-    deadline = Deadline(frame.mono_ns)
-    if mode == "retry":
-        try:
-            write_all(1, exchange(directory, data, deadline, frame.argv))
+    try:
+        if mode == "retry":
+            write_all(1, deliver(directory, payload, flags, Deadline(frame.mono_ns)))
             return
-        except Unanswered:
-            pass
-        except Unreached:
-            if frames.is_session_start(frame.argv):
-                answer = start_and_exchange(directory, payload, flags, deadline, frame.argv)
-                write_all(1, answer or b"")
-                return
+    except (Unreached, Unanswered):
+        pass
     spool(directory, payload, flags)
 
 
-def start_and_exchange(
-    directory: str, payload: bytes, flags: int, deadline: "Deadline", argv: tuple[bytes, ...]
-) -> bytes | None:
-    """Start the daemon, unless it is too early to try again, and send when it listens; else spool.
-
-    The frame is spooled only at the end: a daemon that comes up would drain it, and then the
-    session would have no answer to show."""
+def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") -> bytes:
+    """Send a frame, starting the daemon first if need be; what the daemon answers for stdout."""
+    request = frames.request(payload, flags)
+    start = frames.is_session_start(frames.argv_of(payload))
+    try:
+        seconds = START_ANSWER_SECONDS if start else ANSWER_SECONDS
+        return exchange(directory, request, deadline, seconds)
+    except Unreached:
+        if not start:
+            raise
+    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(START_STOP_SECONDS))
     from recollect.capture import starter
 
     try:
-        socket = socket_path(directory)
-        if starter.start(directory) and starter.wait(socket, directory, deadline):
-            return exchange(directory, frames.request(payload, flags), deadline, argv, started=True)
-    except (OSError, Unreached, Unanswered, Stopped):
-        pass  # then the spool keeps it
-    spool_in_a_child(directory, payload, flags)
-    return None
+        if not starter.start(directory) or not starter.wait(directory, deadline):
+            raise Unreached
+    except OSError as error:
+        raise Unreached from error
+    return exchange(directory, request, deadline, START_STOP_SECONDS - 0.1)
 
 
 # --- what was called ----------------------------------------------------------------------------
@@ -207,11 +187,11 @@ def read_stdin(chunks: list[bytes], deadline: Deadline) -> int:
 
 
 def _within(items: tuple[bytes, ...], budget: int) -> tuple[tuple[bytes, ...], int]:
-    """Cut items so that they take `budget` bytes together."""
-    if sum(map(len, items)) <= budget:
+    """Cut items so that they fit a frame, and take `budget` bytes together."""
+    if len(items) <= frames.MAX_ITEMS and sum(map(len, items)) <= budget:
         return items, 0
     kept = []
-    for item in items:
+    for item in items[: frames.MAX_ITEMS]:
         kept.append(item[:budget])
         budget -= len(kept[-1])
     return tuple(kept), frames.TRUNCATED
@@ -240,19 +220,8 @@ def boot_id(wall_ns: int, mono_ns: int) -> str:
 # --- the daemon ---------------------------------------------------------------------------------
 
 
-def exchange(
-    directory: str,
-    request: bytes,
-    deadline: Deadline,
-    argv: tuple[bytes, ...],
-    *,
-    started: bool = False,
-) -> bytes:
+def exchange(directory: str, request: bytes, deadline: Deadline, seconds: float) -> bytes:
     """Send a frame and give what the daemon answers for stdout: nothing when it was refused."""
-    if started:
-        seconds = START_STOP_SECONDS - 0.1
-    else:
-        seconds = START_ANSWER_SECONDS if frames.is_session_start(argv) else ANSWER_SECONDS
     connection = connect(directory, deadline, seconds)
     try:
         connection.settimeout(deadline.left(seconds))
@@ -310,11 +279,10 @@ def spool(directory: str, payload: bytes, flags: int) -> None:
     from recollect.capture import spool_writer
 
     # Scrubbing may take long on purposely odd input: then the event is kept without its payload.
-    _signal.signal(_signal.SIGALRM, _give_up)
-    _signal.setitimer(_signal.ITIMER_REAL, SCRUB_SECONDS)
+    _signal.signal(_signal.SIGVTALRM, _give_up)
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, SCRUB_CPU_SECONDS)
     frame = spool_writer.scrubbed(frames.decode_payload(payload, flags))
-    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
-    _signal.setitimer(_signal.ITIMER_REAL, SPOOL_SECONDS)
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
     spool_writer.write(directory, frame, frames.digest(payload))
 
 
@@ -326,6 +294,8 @@ def spool_in_a_child(directory: str, payload: bytes, flags: int) -> None:
         os.waitpid(child, 0)
         return
     try:
+        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+        _signal.setitimer(_signal.ITIMER_REAL, SPOOL_SECONDS)
         os.setsid()
         os.dup2(2, 0)
         os.dup2(2, 1)
@@ -370,6 +340,8 @@ def write_all(fd: int, data: bytes) -> None:
 def _stop(*_: object) -> None:
     for number in STOP_SIGNALS:
         _signal.signal(number, _signal.SIG_IGN)  # a second one must not disturb the spooling
+    _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
+    _signal.setitimer(_signal.ITIMER_REAL, 0.3)
     raise Stopped
 
 

@@ -200,6 +200,10 @@ def decode_payload(payload: bytes, flags: int = 0) -> Frame:
     )
 
 
+def argv_of(payload: bytes) -> tuple[bytes, ...]:
+    return _take_items(payload, _FIXED_BYTES)[0]
+
+
 def digest(payload: bytes) -> bytes:
     """What recognises a repeat: of the payload as the hook made it, before any scrubbing."""
     from hashlib import blake2b  # not on the fast path, and slow to import

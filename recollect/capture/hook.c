@@ -3,7 +3,7 @@
  * In: arguments, a few environment values, stdin. Out: one frame (see frames.py) to the daemon's
  * socket, and on stdout the bytes that it answers. Whatever goes wrong, the same frame is handed
  * to the Python fallback, which spools it; the exit status is 0, stderr stays empty, and this
- * process is gone after one second (three for a session start that finds no daemon).
+ * process is gone within one second (three for a session start that finds no daemon).
  */
 #define _DEFAULT_SOURCE
 #define _DARWIN_C_SOURCE
@@ -55,9 +55,11 @@ enum {
     STDIN_MS = 400,
     ANSWER_MS = 650,
     START_ANSWER_MS = 900,
-    STOP_MS = 1000,
-    START_STOP_MS = 3000,
-    FALLBACK_SECONDS = 10
+    STOP_MS = 950,
+    START_STOP_MS = 2950,
+    TICK_MS = 50,
+    LAST_TICK = 7, /* 300 ms late: only a machine so loaded that a fork takes this long gets here */
+    FALLBACK_SECONDS = 30
 };
 
 /* The same list as ENVIRONMENT in frames.py; a test compares them. */
@@ -73,7 +75,7 @@ static const char *const session_starts[] = {
 };
 
 static uint64_t started_ns;
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t told_to_stop, delivered, ticks;
 
 /* --- time and signals ------------------------------------------------------------------------- */
 
@@ -94,13 +96,17 @@ static int remaining(int deadline_ms)
     return (int)(deadline_ms - spent);
 }
 
+/* The hard stop. Once the frame is with the daemon or the fallback there is nothing to wait for;
+ * before that, all waits end and the frame is handed over, which takes no time worth naming. */
 static void hard_stop(int number)
 {
     (void)number;
-    _exit(0);
+    if (delivered || ++ticks >= LAST_TICK)
+        _exit(0);
+    told_to_stop = 1;
 }
 
-/* A host that ends its hook early: stop waiting for anything and leave the frame in the spool. */
+/* A host that ends its hook early. */
 static void hurry(int number)
 {
     (void)number;
@@ -109,7 +115,7 @@ static void hurry(int number)
 
 static void arm(int ms)
 {
-    struct itimerval timer = {{0, 0}, {ms / 1000, ms % 1000 * 1000}};
+    struct itimerval timer = {{0, TICK_MS * 1000}, {ms / 1000, ms % 1000 * 1000}};
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -545,7 +551,7 @@ static int read_launcher(const char *directory, char *text, char **script)
 }
 
 /* In a process of its own session, with nothing of the host's open: run the fallback, give it the
- * frame from this process's memory, and wait for it. It may outlive the hook, never 10 seconds. */
+ * frame from this process's memory, and wait for it. It may outlive the hook, by 30 s at the most. */
 static void feed(int out, char *const *command)
 {
     int in[2], fd;
@@ -598,6 +604,7 @@ static void hand_over(int retry, const char *directory, const char *installed)
         return;
     if (feeder == 0)
         feed(out[1], command);
+    delivered = 1;
     close(out[1]);
     answered = 0;
     while (answered < MAX_ANSWER && !told_to_stop) {
@@ -639,9 +646,10 @@ int main(int argc, char **argv)
     close_frame();
     if (reachable)
         result = exchange(path, start ? START_ANSWER_MS : ANSWER_MS);
-    if (result == STORED)
+    if (result == STORED) {
+        delivered = 1;
         write_all(1, answer + HEADER, answered - HEADER);
-    else if (result != REFUSED) {
+    } else if (result != REFUSED) {
         if (start && result == UNREACHED && remaining(STOP_MS) > 0)
             arm(remaining(START_STOP_MS)); /* the fallback may start the daemon and wait for it */
         hand_over(result == UNREACHED, directory, installed);

@@ -13,7 +13,7 @@ import sys
 from time import CLOCK_MONOTONIC, clock_gettime_ns, sleep, time_ns
 
 from recollect.capture import fallback, launcher_file
-from recollect.capture.paths import is_ours
+from recollect.capture.paths import is_ours, socket_path
 
 # Seconds before the next attempt after none, one, two, three and more that failed.
 PAUSES = (10, 10, 30, 60)
@@ -38,8 +38,9 @@ def start(directory: str) -> bool:
         os.close(lock)
 
 
-def wait(socket: str, directory: str, deadline: "fallback.Deadline") -> bool:
+def wait(directory: str, deadline: "fallback.Deadline") -> bool:
     """Whether the daemon listens in time; leaves a moment to send and to spool."""
+    socket = socket_path(directory)
     while not deadline.over(fallback.START_STOP_SECONDS - 0.4):
         if is_ours(socket, directory) and _listens(socket):
             _succeeded(directory)

@@ -108,7 +108,7 @@ def test_both_hooks_send_what_they_were_given(
     )
     for hook, server in hooks:
         more = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
-        call = ["host", "Stop", *argv]
+        call: list[str | bytes] = ["host", "Stop", *argv]
         result = hook.call(*call, stdin=stdin, env=hook.environment(**more), cwd=hook.directory)
         assert (result.code, result.stdout, result.stderr) == (0, ANSWER, b"")
         frame = server.taken.pop()
