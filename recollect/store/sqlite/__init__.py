@@ -92,8 +92,9 @@ class SqliteStore:
         return result
 
     def close(self) -> None:
-        self.writer.close()
+        # Readers first: the last connection to close folds the log in, and only the writer can.
         self._engine.close()
+        self.writer.close()
         self._lock.release()
 
 

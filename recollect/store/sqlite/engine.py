@@ -49,11 +49,14 @@ class Engine:
                 try:
                     yield connection
                 finally:
-                    connection.execute("ROLLBACK")
+                    if not connection.get_autocommit():  # some errors end it by themselves
+                        connection.execute("ROLLBACK")
         except BaseException:
             connection.close()
             raise
         self._idle.put(connection)
+        if self._closed:
+            self.close()
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self.reader() as connection:
@@ -64,6 +67,7 @@ class Engine:
         return found[0] if found else None
 
     def close(self) -> None:
+        """Close the readers: those at rest now, those at work when they are done."""
         self._closed = True
         while True:
             try:
