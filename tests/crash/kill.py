@@ -5,7 +5,6 @@ pipe per client to the process that survives.
 """
 
 import multiprocessing
-import os
 import random
 import shutil
 import tempfile
@@ -49,9 +48,7 @@ def serve(home: str, starts: list[int], pipes: list["Connection[Told, Told]"]) -
         thread.join()
 
 
-def run(
-    cycles: int, seed: int, note: Callable[[Report], None] = lambda report: None
-) -> Report:
+def run(cycles: int, seed: int, note: Callable[[Report], None] = lambda report: None) -> Report:
     chance = random.Random(seed)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.crash.kill"])

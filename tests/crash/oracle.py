@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from recollect.core import ids
+from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Event, Record, Source, TextBody
 from recollect.store.interface import Batch, Cursor
@@ -105,7 +106,11 @@ def learn(store: SqliteStore, client: int, tell: Tell) -> None:
     batch = store.events.claim(namespace(client), 8, 1 << 20)
     assert batch is not None
     record = memory(client, batch)
-    store.transaction(lambda tx: (tx.put_record(record), tx.finish(batch)))
+    try:
+        store.transaction(lambda tx: (tx.put_record(record), tx.finish(batch)))
+    except RecollectError:
+        store.events.release(batch)
+        raise
     tell(Told("memory", client, record.record_id))
 
 
@@ -210,7 +215,7 @@ def _compare_memories(store: SqliteStore, client: int, known: list[Told], found:
         store.events.release(waiting)
     numbers = numbers_stored(store, client)
     if sorted([*used, *left]) != sorted(event_id(client, number) for number in numbers):
-        found.corrupt.append(f"client {client}: a memory without its batch finished, or the reverse")
+        found.corrupt.append(f"client {client}: memories and finished batches differ")
 
 
 def chosen_seed() -> int:

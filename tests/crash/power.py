@@ -67,6 +67,14 @@ def together(store: SqliteStore, vfs: RecordingVFS, numbers: range, size: int = 
         thread.join()
 
 
+def first_open(home: str, vfs: RecordingVFS, prepare: Prepare) -> None:
+    """The file, its header, its journal mode and its schema come into being."""
+    store = open_store(home, vfs.name)
+    prepare(store)
+    together(store, vfs, range(1))
+    store.close()
+
+
 def group_commits(home: str, vfs: RecordingVFS, prepare: Prepare) -> None:
     store = open_store(home, vfs.name)
     prepare(store)
@@ -114,7 +122,7 @@ def migration(home: str, vfs: RecordingVFS, prepare: Prepare) -> None:
     connection.close()
 
 
-WORKLOADS = (group_commits, checkpoints, deletes, reopened, migration)
+WORKLOADS = (first_open, group_commits, checkpoints, deletes, reopened, migration)
 
 
 def nothing(store: SqliteStore) -> None:
@@ -126,9 +134,7 @@ def sync_less(store: SqliteStore) -> None:
     store.writer._connection.pragma("synchronous", "NORMAL")
 
 
-def record(
-    workload: Workload, home: str, prepare: Prepare = nothing
-) -> list[Step]:
+def record(workload: Workload, home: str, prepare: Prepare = nothing) -> list[Step]:
     os.makedirs(home)
     vfs = RecordingVFS(f"recording-{workload.__name__}-{id(home)}")
     try:
