@@ -141,12 +141,14 @@ class Disk:
                 continue
             content = bytearray(file.durable)
             for when, step in file.loose:
-                if manner == "kept" or (manner == "beginning" and when <= instant):
-                    _lay(content, step)
-                elif manner == "some" and chance.random() < 0.5:
-                    _lay(content, step)
-                elif manner == "torn":
+                if manner == "torn":
                     _lay_torn(content, step, chance)
+                elif (
+                    manner == "kept"
+                    or (manner == "beginning" and when <= instant)
+                    or (manner == "some" and chance.random() < 0.5)
+                ):
+                    _lay(content, step)
             left[name] = bytes(content)
         return left
 
