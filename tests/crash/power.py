@@ -162,7 +162,9 @@ def cut(steps: list[Step], cuts: int, chance: random.Random, scratch: str) -> Re
     return report
 
 
-def look(image: dict[str, bytes], told: list[Told], scratch: str) -> Findings:
+def look(
+    image: dict[str, bytes], told: list[Told], scratch: str, clients: int = CLIENTS
+) -> Findings:
     """Open what a cut left, with the ordinary VFS, and compare."""
     home = os.path.join(scratch, "image")
     os.makedirs(home, mode=0o700)
@@ -175,7 +177,7 @@ def look(image: dict[str, bytes], told: list[Told], scratch: str) -> Findings:
         except RecollectError as error:
             return Findings(corrupt=[f"cannot be opened: {type(error).__name__}: {error}"])
         try:
-            return compare(store, told)
+            return compare(store, told, clients)
         except RecollectError as error:
             return Findings(corrupt=[f"cannot be read: {type(error).__name__}: {error}"])
         finally:
