@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import apsw
 
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.errors import ReadOnlyStore, StoreBusy
+from recollect.core.errors import StoreBusy
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
 from recollect.core.values import Operation, OperationKind, Record, Vector
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import events, records
-from recollect.store.sqlite.connect import open_writer, translated
+from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.graph import SqliteGraph
@@ -29,7 +29,7 @@ from recollect.store.sqlite.records import SqliteRecords
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions
 from recollect.store.sqlite.upkeep import SqliteUpkeep
 from recollect.store.sqlite.vectors import SqliteVectors, put_vector
-from recollect.store.sqlite.writer import Reserve, Writer
+from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class SqliteStore:
             self._lock = FileLock(settings.path("lock"))
             locked = self._lock.acquire()
         except OSError as error:
-            raise ReadOnlyStore(f"{settings.directory} cannot be used: {error.strerror}") from error
+            raise refused(error, settings.directory) from error
         if not locked:
             raise StoreBusy(f"process {self._lock.holder()} holds {settings.directory}")
         try:
@@ -86,7 +86,9 @@ class SqliteStore:
 
         def run(db: apsw.Connection) -> T:
             handle.append(SqliteTransaction(db, self._engine.clock))
-            return work(handle[0])
+            value = work(handle[0])
+            handle[0].must_stand()
+            return value
 
         result = self._engine.write(run)
         for batch in handle[0].finished:
@@ -94,8 +96,9 @@ class SqliteStore:
         return result
 
     def close(self) -> None:
-        self.writer.close()
+        # Readers first: the last connection to close folds the log in, and only the writer can.
         self._engine.close()
+        self.writer.close()
         self._lock.release()
 
 
@@ -103,9 +106,21 @@ class SqliteTransaction:
     """The restricted handle. Everything here happens on the writing connection."""
 
     def __init__(self, db: apsw.Connection, clock: Clock) -> None:
-        self._db = db
+        self._connection = db
         self._clock = clock
+        self._broken: apsw.Error | None = None
         self.finished: list[Batch] = []
+
+    @property
+    def _db(self) -> apsw.Connection:
+        self.must_stand()
+        return self._connection
+
+    def must_stand(self) -> None:
+        """A disk that fails inside a part may end the whole transaction: nothing may follow, not
+        even when the caller swallowed the error. Otherwise each later write commits by itself."""
+        if self._broken is not None:
+            raise self._broken
 
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         stamped = records.stamp(record, self._clock)
@@ -149,6 +164,15 @@ class SqliteTransaction:
         self.finished.append(batch)
 
     def attempt(self, part: Callable[[], T]) -> T:
-        with self._db:  # apsw nests: inside a transaction this is a savepoint
-            value = part()
-        return value  # noqa: RET504 - mypy cannot tell that apsw swallows nothing
+        try:
+            with self._db:  # apsw nests: inside a transaction this is a savepoint
+                try:
+                    value = part()
+                except EVERYBODYS as error:
+                    self._broken = error
+                    raise
+        except apsw.Error as error:
+            if self._broken is None and self._connection.get_autocommit():
+                self._broken = error
+            raise explained(self._broken or error) from error
+        return value

@@ -5,12 +5,14 @@ ours, is damaged, too new, or cannot be written gives the error of that name, an
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 
 import apsw
 
 from recollect.core import errors, oslayer
+from recollect.store.sqlite.migrations import verify
 
 APPLICATION_ID = 0x52434C54  # "RCLT" in the file's header
 BUSY_MS = 5000
@@ -29,8 +31,17 @@ _MEANINGS: tuple[tuple[type[apsw.Error], type[errors.StoreError]], ...] = (
 )
 
 
-def explained(error: apsw.Error) -> errors.StoreError:
-    """The error in our words, with what SQLite said."""
+# The system's words for "no room": disk, quota, or the size that a file may have.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_WRITING = frozenset({apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE})
+
+
+def explained(error: apsw.Error, system_errno: int = 0) -> errors.StoreError:
+    """The error in our words, with what SQLite said. SQLite knows only ENOSPC as a full disk;
+    a quota, a limit, or no room for the shared memory beside the log are the same to us."""
+    code = getattr(error, "extendedresult", 0)
+    if code == apsw.SQLITE_IOERR_SHMSIZE or (code in _WRITING and system_errno in NO_ROOM):
+        return errors.DiskFull(f"{(errors.DiskFull.__doc__ or '').strip()} (SQLite: {error})")
     for theirs, ours in _MEANINGS:
         if isinstance(error, theirs):
             return ours(f"{(ours.__doc__ or '').strip()} (SQLite: {error})")
@@ -43,6 +54,19 @@ def translated() -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise explained(error) from error
+    except UnicodeDecodeError as error:
+        raise errors.DamagedRow(f"a stored text is not UTF-8 any more: {error}") from error
+
+
+def refused(error: OSError, path: str) -> errors.StoreError:
+    """Why the system did not let us have a file or a directory, in our words."""
+    if error.errno in NO_ROOM:
+        return errors.DiskFull()
+    if error.errno == errno.EROFS:
+        return errors.ReadOnlyStore(f"{path} is on a read-only file system")
+    if isinstance(error, PermissionError):
+        return errors.ReadOnlyStore(f"{path} cannot be written to: {error.strerror}")
+    return errors.StoreError(f"{path} cannot be opened: {error.strerror}")
 
 
 def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
@@ -52,7 +76,11 @@ def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
         connection = apsw.Connection(path, vfs=vfs)
         try:
             connection.set_busy_timeout(BUSY_MS)
+            # Until we know that the file is ours to change, closing must not change it either.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             _check_ours(connection, path)
+            verify(connection)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
             connection.pragma("journal_mode", "WAL")
             connection.pragma("synchronous", "FULL")
             connection.pragma("foreign_keys", True)
@@ -60,6 +88,7 @@ def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
             connection.pragma("journal_size_limit", 64 << 20)
             connection.pragma("cache_size", -8 << 10)
             connection.pragma("temp_store", "MEMORY")
+            _fold_log(connection)
         except BaseException:
             connection.close()
             raise
@@ -71,24 +100,28 @@ def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
     with translated():
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
         connection.set_busy_timeout(BUSY_MS)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # that is the writer's
         connection.pragma("query_only", True)
         connection.pragma("cache_size", -4 << 10)
         connection.pragma("mmap_size", 256 << 20)
     return connection
 
 
+def _fold_log(connection: apsw.Connection) -> None:
+    """Make what recovery found durable before anything is built on it: the process that wrote it
+    may have stopped because a sync failed, and the kernel reports that only once."""
+    with contextlib.suppress(apsw.FullError):  # the writer meets that too, and knows what to do
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
 def _prepare_file(path: str) -> None:
     try:
         oslayer.private_directory(os.path.dirname(path))
         oslayer.private_file(path)
-    except PermissionError as error:
-        raise errors.ReadOnlyStore(f"{path} cannot be written to: {error.strerror}") from error
     except OSError as error:
-        if error.errno == 30:  # EROFS
-            raise errors.ReadOnlyStore(f"{path} is on a read-only file system") from error
-        if error.errno in (28, 122):  # ENOSPC, EDQUOT
-            raise errors.DiskFull() from error
-        raise errors.StoreError(f"{path} cannot be opened: {error.strerror}") from error
+        raise refused(error, path) from error
+    if os.path.exists(f"{path}-journal"):
+        return  # a first page that was torn is not the last word: the journal has the old one
     with open(path, "rb") as file:
         header = file.read(16)
     if header and header != b"SQLite format 3\x00":

@@ -5,6 +5,7 @@ In: pieces of work. Out: their results. Errors of SQLite leave as StoreError.
 
 import contextlib
 import queue
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -29,7 +30,7 @@ class Engine:
         self.clock = clock
         self._vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
-        self._closed = False
+        self._closed = threading.Event()
 
     def write(self, work: Callable[[apsw.Connection], T], *, when_full: bool = False) -> T:
         return self.writer.run(work, when_full=when_full)
@@ -37,7 +38,7 @@ class Engine:
     @contextlib.contextmanager
     def reader(self) -> Iterator[apsw.Connection]:
         """A read-only connection, in one snapshot for as long as it is held."""
-        if self._closed:
+        if self._closed.is_set():
             raise StoreClosed()
         try:
             connection = self._idle.get_nowait()
@@ -49,11 +50,14 @@ class Engine:
                 try:
                     yield connection
                 finally:
-                    connection.execute("ROLLBACK")
+                    if not connection.get_autocommit():  # some errors end it by themselves
+                        connection.execute("ROLLBACK")
         except BaseException:
             connection.close()
             raise
         self._idle.put(connection)
+        if self._closed.is_set():
+            self.close()
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self.reader() as connection:
@@ -64,7 +68,8 @@ class Engine:
         return found[0] if found else None
 
     def close(self) -> None:
-        self._closed = True
+        """Close the readers: those at rest now, those at work when they are done."""
+        self._closed.set()
         while True:
             try:
                 self._idle.get_nowait().close()

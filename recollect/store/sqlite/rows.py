@@ -59,7 +59,7 @@ class Codec(Generic[V]):
             values = [
                 from_column(cell) for from_column, cell in zip(self._decoders, row, strict=True)
             ]
-        except (msgspec.MsgspecError, TypeError, OverflowError) as error:
+        except (msgspec.MsgspecError, ValueError, TypeError, OverflowError) as error:
             raise DamagedRow(f"the row of {row[0]} cannot be read: {error}") from error
         return self.kind(**dict(zip(self.columns, values, strict=True)))
 
@@ -186,7 +186,7 @@ def read_event(cells: Sequence[Any]) -> StoredEvent:
             mono_ns=row["mono_ns"],
             prompt_number=row["prompt_number"],
         )
-    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError) as error:
         raise DamagedRow(f"event {row['event_id']} cannot be read: {error}") from error
 
 
@@ -195,8 +195,8 @@ def row_hash(row: Mapping[str, Any], columns: Sequence[str]) -> bytes:
     digest = hashlib.blake2b(digest_size=8)
     for name in columns:
         cell = row[name]
-        if isinstance(cell, str):
-            raw = cell.encode()
+        if isinstance(cell, (str, bytes)):  # bytes: text that the scrubber did not decode
+            raw = cell if isinstance(cell, bytes) else cell.encode()
             digest.update(b"s%d:" % len(raw))
             digest.update(raw)
         else:

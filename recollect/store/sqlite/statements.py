@@ -345,12 +345,24 @@ SELECT c.value, count(*) FROM memory_records AS r, json_each(r.concepts) AS c
  WHERE :namespace IS NULL OR r.namespace = :namespace
  GROUP BY c.value ORDER BY count(*) DESC, c.value LIMIT 50
 """
+
+
+def _bare(names: tuple[str, ...]) -> str:
+    """Columns whose text comes as bytes, so that a damaged one can be read too; a blob, which
+    none of them should be, comes as its digits."""
+    return ", ".join(
+        f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB)"
+        f" WHEN 'blob' THEN hex({name}) ELSE {name} END"
+        for name in names
+    )
+
+
 SCRUB_EVENTS = f"""
-SELECT seq, hash, {_columns(rows.EVENT_COLUMNS)} FROM events
+SELECT seq, hash, {_bare(rows.EVENT_COLUMNS)} FROM events
  WHERE seq > :after ORDER BY seq LIMIT :limit
 """
 SCRUB_RECORDS = f"""
-SELECT row_id, hash, {_columns(rows.RECORD_HASHED)} FROM memory_records
+SELECT row_id, hash, {_bare(rows.RECORD_HASHED)} FROM memory_records
  WHERE row_id > :after ORDER BY row_id LIMIT :limit
 """
 REBUILD = tuple(

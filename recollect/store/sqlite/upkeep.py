@@ -6,6 +6,7 @@ that is not whole never gets its name.
 
 import contextlib
 import os
+import shutil
 from typing import Any
 
 import apsw
@@ -66,20 +67,24 @@ class SqliteUpkeep:
         return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
 
     def verify(self, path: str) -> BackupInfo:
-        return inspect(path)
+        info = inspect(path)
+        db = open_reader(path)
+        try:
+            with translated():
+                position: tuple[str, int] | None = None
+                while True:
+                    step = _scrub(db, position, 1000)
+                    for bad in step.damaged:
+                        raise DamagedDatabase(f"{path} is damaged: {bad.table} {bad.id}")
+                    if step.position is None:
+                        return info
+                    position = step.position
+        finally:
+            db.close()
 
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
-        names = [name for name, _, _ in _SCRUBBED]
-        table, after = position or (names[0], 0)
-        _, statement, columns = _SCRUBBED[names.index(table)]
-        found = self._engine.rows(statement, {"after": after, "limit": limit})
-        damaged = tuple(
-            Damage(table, str(row[2])) for row in found if not _intact(row[1], columns, row[2:])
-        )
-        if len(found) == limit:
-            return ScrubStep((table, found[-1][0]), len(found), damaged)
-        following = names[names.index(table) + 1 :]
-        return ScrubStep((following[0], 0) if following else None, len(found), damaged)
+        with self._engine.reader() as db:
+            return _scrub(db, position, limit)
 
     def rebuild_index(self) -> None:
         def work(db: apsw.Connection) -> None:
@@ -126,11 +131,8 @@ def restore(backup: str, path: str, aside: str) -> BackupInfo:
         info = inspect(temporary)
         if os.path.exists(path):
             _fold_log(path)
-            os.replace(path, aside)
-            for suffix in ("-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(path + suffix)
-        os.replace(temporary, path)
+            _keep(path, aside)
+        os.replace(temporary, path)  # the one step at which the new one takes over
         oslayer.sync_directory(os.path.dirname(path))
     except OSError as error:
         raise StoreError(f"{backup} cannot be restored: {error.strerror}") from error
@@ -142,8 +144,9 @@ def restore(backup: str, path: str, aside: str) -> BackupInfo:
 
 def _copy(source_path: str, target_path: str) -> None:
     """A consistent copy made through SQLite, in steps, so that the writer is not held up."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(target_path)
+    for leftover in (target_path, f"{target_path}-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(leftover)
     oslayer.private_file(target_path)
     source = open_reader(source_path)
     target = apsw.Connection(target_path)
@@ -171,6 +174,28 @@ def _fold_log(path: str) -> None:
         db.close()
 
 
+def _keep(path: str, aside: str) -> None:
+    """Give the old database a second name; it stays in place until the new one replaces it. A log
+    that could not be folded in goes with it: left behind it would be laid over the new one."""
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(f"{path}-wal", f"{aside}-wal")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}-shm")
+    second = f"{aside}.part"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(second)
+    try:
+        os.link(path, second)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, second)
+        with open(second, "rb+") as copy:
+            os.fchmod(copy.fileno(), oslayer.FILE_MODE)
+            os.fsync(copy.fileno())
+    os.replace(second, aside)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(second)  # a rename onto the same file is no rename
+
+
 def _problems(db: apsw.Connection) -> list[str]:
     found = [text for (text,) in db.execute("PRAGMA integrity_check(20)")]
     problems = [] if found == ["ok"] else found
@@ -178,6 +203,24 @@ def _problems(db: apsw.Connection) -> list[str]:
         f"{row[0]} row {row[1]}: no {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
     ]
     return problems
+
+
+def _scrub(db: apsw.Connection, position: tuple[str, int] | None, limit: int) -> ScrubStep:
+    names = [name for name, _, _ in _SCRUBBED]
+    table, after = position or (names[0], 0)
+    _, statement, columns = _SCRUBBED[names.index(table)]
+    found = list(db.execute(statement, {"after": after, "limit": limit}))
+    damaged = tuple(
+        Damage(table, _name(row[2])) for row in found if not _intact(row[1], columns, row[2:])
+    )
+    if len(found) == limit:
+        return ScrubStep((table, found[-1][0]), len(found), damaged)
+    following = names[names.index(table) + 1 :]
+    return ScrubStep((following[0], 0) if following else None, len(found), damaged)
+
+
+def _name(cell: Any) -> str:
+    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
 
 
 def _intact(stored: bytes, columns: tuple[str, ...], cells: tuple[Any, ...]) -> bool:

@@ -16,11 +16,16 @@ from typing import Any, Generic, TypeVar, cast
 import apsw
 
 from recollect.core import errors, oslayer
-from recollect.store.sqlite.connect import explained
+from recollect.store.sqlite.connect import BUSY_MS, explained
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
 
+# Errors of the disk or the file: not one caller's own, and nothing of the transaction stands.
+EVERYBODYS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.NotADBError)
+
+_LOG_PAGES = 1000  # a log of this length is folded into the database
+_VACUUM_PAGES = 256  # how much is given back to a full disk at a time: it costs log first
 _SLACK = 1 << 20  # free space, beyond the reserve, that counts as "there is room again"
 
 
@@ -74,7 +79,7 @@ class Reserve:
         return True
 
     def release(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # gone already, or there is nothing more we could do
             os.unlink(self._path)
 
 
@@ -93,6 +98,10 @@ class Writer:
         self._closed = False
         self._failure: errors.StoreError | None = None
         self._full = not reserve.hold()
+        self._log_pages = 0
+        self.checkpoint_pages = _LOG_PAGES
+        # SQLite's own checkpoints swallow their errors, and make those who wait wait longer.
+        connection.set_wal_hook(self._log_grew)
         self._thread = threading.Thread(target=self._loop, name="recollect-writer", daemon=True)
         self._thread.start()
 
@@ -112,7 +121,7 @@ class Writer:
         pending = _Pending(work, when_full)
         with self._gate:
             if self._closed:
-                raise self._failure or errors.StoreClosed()
+                raise _again(self._failure) if self._failure else errors.StoreClosed()
             self._queue.put(pending)
         return pending.wait()
 
@@ -135,6 +144,7 @@ class Writer:
             if batch:
                 company = len(batch)
                 self._commit(batch)
+                self._tidy()
             if self._failure is not None:
                 stopping = True
         self._finish()
@@ -182,7 +192,7 @@ class Writer:
         self._connection.execute("SAVEPOINT work")
         try:
             pending.result = pending.work(self._connection)
-        except (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.NotADBError):
+        except EVERYBODYS:
             raise
         except BaseException as error:
             if self._connection.get_autocommit():
@@ -193,21 +203,63 @@ class Writer:
 
     def _abandon(self, batch: list[_Pending[Any]], error: apsw.Error) -> None:
         """Nothing of this batch was committed: say so to everyone who waits for it."""
-        reason = explained(error)
+        reason = self._explained(error)
         try:
             if not self._connection.get_autocommit():
                 self._connection.execute("ROLLBACK")
-            if isinstance(reason, errors.DiskFull):
-                self._full = True
-                self._reserve.release()
-                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.Error as second:
-            if not isinstance(explained(second), errors.DiskFull):
-                reason = explained(second)
-        if not isinstance(reason, (errors.DiskFull, errors.StoreBusy)):
-            self._failure = reason
+            reason = self._explained(second)
+        self._judge(reason)
         for pending in batch:
-            pending.settle(reason)
+            pending.settle(_again(reason))
+
+    # --- after a commit ---
+
+    def _log_grew(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK
+
+    def _tidy(self) -> None:
+        """Fold a long log into the database, when those who waited have their answer. A sync that
+        fails here is as fatal as in a commit."""
+        if self._failure is not None:
+            return
+        try:
+            if self._full:
+                self._give_back()
+            elif self._log_pages >= self.checkpoint_pages:
+                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error as error:
+            self._judge(self._explained(error))
+
+    def _judge(self, reason: errors.StoreError) -> None:
+        """A full disk gets the reserve; a busy one gets time; anything else ends the writer."""
+        if isinstance(reason, errors.DiskFull):
+            self._full = True
+            self._reserve.release()
+        elif not isinstance(reason, errors.StoreBusy):
+            self._failure = reason
+
+    def _give_back(self) -> None:
+        """Return to a full disk what the log and freed pages take up. Never waits for readers."""
+        self._connection.set_busy_timeout(0)
+        try:
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            free = self._connection.pragma("freelist_count")
+            while free and not self._reserve.hold():
+                for _ in self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})"):
+                    pass  # each step gives back one page
+                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                before, free = free, self._connection.pragma("freelist_count")
+                if free >= before:
+                    break
+        finally:
+            self._connection.set_busy_timeout(BUSY_MS)
+
+    def _explained(self, error: apsw.Error) -> errors.StoreError:
+        reason = explained(error, self._connection.system_errno)
+        reason.__cause__ = error
+        return reason
 
     def _finish(self) -> None:
         with self._gate:
@@ -221,8 +273,15 @@ class Writer:
             except queue.Empty:
                 break
             if left is not None:
-                left.settle(self._failure or errors.StoreClosed())
+                left.settle(_again(self._failure) if self._failure else errors.StoreClosed())
         try:
             self._connection.close()
         except apsw.Error as error:
             self._failure = self._failure or explained(error)
+
+
+def _again(error: errors.StoreError) -> errors.StoreError:
+    """An error for each who is told: a shared one would gather the tracebacks of all."""
+    copy = type(error)(str(error), hint=error.hint)
+    copy.__cause__ = error.__cause__
+    return copy
