@@ -13,6 +13,11 @@ COMMANDS = {
     "restart": ("recollect.cli.restart", "Stop it and start it again"),
     "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
+    "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
+    "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
+    "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),
+    "service": ("recollect.cli.service", "Start Recollect when you log in"),
+    "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
     "settings": ("recollect.cli.settings", "Show every setting with its value, range and meaning"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),
 }
