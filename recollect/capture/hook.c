@@ -44,7 +44,7 @@ enum {
     START_STOP_MS = 2950,
     TICK_MS = 50,
     LAST_TICK = 7, /* 300 ms late: only a machine so loaded that a fork takes this long gets here */
-    FALLBACK_SECONDS = 30
+    FALLBACK_SECONDS = 60
 };
 
 /* The same list as SESSION_STARTS in frames.py. */
@@ -255,7 +255,7 @@ static int read_launcher(const char *directory, char *text, char **script)
 }
 
 /* In a process of its own session, with nothing of the host's open: run the fallback, give it the
- * frame from this process's memory, and wait for it. It may outlive the hook, never for 30 s. */
+ * frame from this process's memory, and wait for it. It may outlive the hook, never by a minute. */
 static void feed(int out, char *const *command)
 {
     int in[2], fd;
