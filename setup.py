@@ -40,6 +40,10 @@ def compile_hook() -> bool:
 class BuildPy(build_py):
     """For wheels and for editable installs."""
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.package_data.setdefault("recollect.capture", []).append("hook*.[ch]")
+
     def run(self) -> None:
         compile_hook()
         # What an earlier build, with a compiler, left in build/ is not part of this one.

@@ -23,8 +23,8 @@ START_ANSWER_SECONDS = 0.9
 STOP_SECONDS = 0.95
 START_STOP_SECONDS = 2.95
 # The process that spools has nothing of the host's open, so it may finish after the hook is gone.
-SPOOL_SECONDS = 30
-SCRUB_CPU_SECONDS = 5
+SPOOL_SECONDS = 60
+SCRUB_CPU_SECONDS = 20
 STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 

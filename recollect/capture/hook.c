@@ -10,63 +10,41 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include <fcntl.h>
+#include <poll.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#include <sys/random.h>
-#endif
+
+#include "hook_frame.h"
+#include "hook_paths.h"
 
 enum {
-    VERSION = 1,
-    TRUNCATED = 1,
-    LATE = 2,
     STORED = 0,
     REFUSED = 1,
     NOT_NOW = 2,
     UNREACHED = 100, /* no daemon listens */
     UNANSWERED = 101, /* one does, but gave no answer that we understand in time */
 
-    HEADER = 12,
-    ULID = 26,
-    BOOT = 36,
-    MAX_STDIN = 4 << 20,
-    MAX_ARGV = 2 << 20,
-    MAX_ENV = 3 << 19,
-    MAX_ITEMS = 64,
     MAX_ANSWER = 1 << 20,
-    PATH = 4096,
-
-    STDIN_MS = 400,
     ANSWER_MS = 650,
     START_ANSWER_MS = 900,
     STOP_MS = 950,
     START_STOP_MS = 2950,
     TICK_MS = 50,
     LAST_TICK = 7, /* 300 ms late: only a machine so loaded that a fork takes this long gets here */
-    FALLBACK_SECONDS = 30
-};
-
-/* The same list as ENVIRONMENT in frames.py; a test compares them. */
-static const char *const environment[] = {
-    "CLAUDE_PROJECT_DIR",  "CLAUDE_CODE_SESSION_ID", "GEMINI_PROJECT_DIR",  "GEMINI_SESSION_ID",
-    "COPILOT_PROJECT_DIR", "QWEN_PROJECT_DIR",       "CURSOR_PROJECT_DIR",  "USER_PROMPT",
-    "KIRO_SESSION_ID",     "KIRO_AGENT_NAME",        "WINDSURF_SESSION_ID", "OPENCODE_SESSION_ID",
+    FALLBACK_SECONDS = 60
 };
 
 /* The same list as SESSION_STARTS in frames.py. */
@@ -74,7 +52,6 @@ static const char *const session_starts[] = {
     "sessionstart", "agentspawn", "session.created", "taskstart", "session-start",
 };
 
-static uint64_t started_ns;
 static volatile sig_atomic_t told_to_stop, delivered, ticks;
 
 /* --- time and signals ------------------------------------------------------------------------- */
@@ -155,282 +132,6 @@ static void secure_process(void)
     }
 }
 
-/* --- paths (paths.py does the same) ----------------------------------------------------------- */
-
-/* The absolute form of a path, without ".", ".." and doubled slashes, as os.path.abspath has it. */
-static int absolute(const char *path, char *out)
-{
-    char whole[2 * PATH];
-    size_t length = 0, root = 1;
-    char *piece, *rest;
-    if (path[0] == '/') {
-        if (snprintf(whole, sizeof whole, "%s", path) >= PATH)
-            return 0;
-    } else {
-        char cwd[PATH];
-        if (getcwd(cwd, sizeof cwd) == NULL || snprintf(whole, sizeof whole, "%s/%s", cwd, path) >= PATH)
-            return 0;
-    }
-    if (whole[1] == '/' && whole[2] != '/')
-        root = 2; /* POSIX leaves the meaning of exactly two slashes open */
-    memset(out, '/', root);
-    length = root;
-    for (piece = strtok_r(whole, "/", &rest); piece != NULL; piece = strtok_r(NULL, "/", &rest)) {
-        size_t size = strlen(piece);
-        if (strcmp(piece, ".") == 0)
-            continue;
-        if (strcmp(piece, "..") == 0) {
-            while (length > root && out[--length] != '/')
-                continue;
-            if (length < root)
-                length = root;
-            continue;
-        }
-        if (length > root)
-            out[length++] = '/';
-        memcpy(out + length, piece, size);
-        length += size;
-    }
-    out[length] = '\0';
-    return 1;
-}
-
-static const char *user_home(void)
-{
-    const char *home = getenv("HOME");
-    const struct passwd *entry;
-    if (home != NULL && *home != '\0')
-        return home;
-    entry = getpwuid(getuid());
-    return entry != NULL ? entry->pw_dir : "";
-}
-
-/* The directory in whose bin/ this program lies, if a launcher file is there; else empty. */
-static void find_installed(char *out)
-{
-    char program[PATH], file[PATH + 16];
-    struct stat status;
-    char *slash;
-#ifdef __APPLE__
-    char raw[PATH];
-    uint32_t size = sizeof raw;
-    out[0] = '\0';
-    if (_NSGetExecutablePath(raw, &size) != 0 || realpath(raw, program) == NULL)
-        return;
-#else
-    ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-    out[0] = '\0';
-    if (size <= 0)
-        return;
-    program[size] = '\0';
-#endif
-    if ((slash = strrchr(program, '/')) == NULL)
-        return;
-    *slash = '\0';
-    if ((slash = strrchr(program, '/')) == NULL || strcmp(slash, "/bin") != 0)
-        return;
-    *slash = '\0';
-    snprintf(file, sizeof file, "%s/launcher", program);
-    if (stat(file, &status) == 0)
-        strcpy(out, program);
-}
-
-static int find_directory(const char *installed, char *out)
-{
-    char path[2 * PATH];
-    const char *chosen = getenv("RECOLLECT_HOME");
-    if (chosen != NULL && chosen[0] == '~' && (chosen[1] == '\0' || chosen[1] == '/')) {
-        if (snprintf(path, sizeof path, "%s%s", user_home(), chosen + 1) >= PATH)
-            return 0;
-        return absolute(*path != '\0' ? path : "/", out);
-    }
-    if (chosen != NULL && *chosen != '\0')
-        return strlen(chosen) < PATH && absolute(chosen, out);
-    if (*installed != '\0') {
-        strcpy(out, installed);
-        return 1;
-    }
-    return snprintf(path, sizeof path, "%s/.recollect", user_home()) < PATH && absolute(path, out);
-}
-
-/* The socket of a data directory; 0 when there can be none, or not one that is ours. */
-static int find_socket(const char *directory, char *out, size_t size)
-{
-    char folder[PATH + 64];
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    uint64_t hash = 0xcbf29ce484222325u;
-    struct stat status;
-    int length;
-    if ((size_t)snprintf(out, size, strcmp(directory, "/") ? "%s/hook.sock" : "%shook.sock", directory) < size)
-        return 1;
-    while (*directory != '\0')
-        hash = (hash ^ (unsigned char)*directory++) * 0x100000001b3u;
-    length = snprintf(folder, sizeof folder, "%s/recollect-%lu-%016llx",
-                      runtime != NULL && *runtime != '\0' ? runtime : "/tmp", (unsigned long)getuid(),
-                      (unsigned long long)hash);
-    if (length < 0 || (size_t)length >= sizeof folder)
-        return 0;
-    if ((size_t)snprintf(out, size, "%s/hook.sock", folder) >= size) {
-        *out = '\0';
-        return 0;
-    }
-    /* Anyone may make directories in /tmp. */
-    return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == getuid() &&
-           (status.st_mode & 077) == 0;
-}
-
-/* --- the frame, built in place ---------------------------------------------------------------- */
-
-static unsigned char frame[HEADER + (8 << 20)];
-static size_t filled = HEADER;
-static unsigned char flags;
-
-static void put_bytes(const void *data, size_t size)
-{
-    memcpy(frame + filled, data, size);
-    filled += size;
-}
-
-static void put_number(uint64_t value, int bytes)
-{
-    for (; bytes > 0; bytes--, value >>= 8)
-        frame[filled++] = (unsigned char)(value & 255);
-}
-
-/* One item of a group that may take `budget` bytes in all; what does not fit is cut. */
-static void put_item(const char *data, size_t *budget)
-{
-    size_t size = strlen(data);
-    if (size > *budget) {
-        size = *budget;
-        flags |= TRUNCATED;
-    }
-    *budget -= size;
-    put_number(size, 4);
-    put_bytes(data, size);
-}
-
-static void put_ulid(uint64_t wall_ms)
-{
-    static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    unsigned char bits[16];
-    int i;
-    if (getentropy(bits + 6, 10) != 0) { /* a kernel without it: unlikely, and never a reason to fail */
-        uint64_t poor[2] = {started_ns * 6364136223846793005u, now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 32};
-        memcpy(bits + 6, poor, 10);
-    }
-    for (i = 5; i >= 0; i--, wall_ms >>= 8)
-        bits[i] = (unsigned char)(wall_ms & 255);
-    for (i = 0; i < ULID; i++) { /* 130 bits: two zero bits, then the 128 */
-        int from = 5 * i - 2, value = 0, bit;
-        for (bit = from; bit < from + 5; bit++)
-            value = value << 1 | (bit < 0 ? 0 : bits[bit / 8] >> (7 - bit % 8) & 1);
-        frame[filled++] = (unsigned char)alphabet[value];
-    }
-}
-
-static void put_boot_id(uint64_t wall_ns)
-{
-    char boot[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? 0 : read(fd, boot, sizeof boot - 1);
-    if (fd >= 0)
-        close(fd);
-    if (size > 0)
-        boot[strcspn(boot, "\n")] = '\0';
-    else /* as core/clock.py names a boot where the system does not */
-        snprintf(boot, sizeof boot, "boot-%lld",
-                 ((long long)wall_ns - (long long)started_ns + 30000000000LL) / 60000000000LL);
-    memset(frame + filled, 0, BOOT);
-    memcpy(frame + filled, boot, strlen(boot) < BOOT ? strlen(boot) : BOOT);
-    filled += BOOT;
-}
-
-static void put_environment(void)
-{
-    extern char **environ;
-    size_t budget = MAX_ENV, at = filled, i;
-    unsigned count = 0;
-    char **variable;
-    put_number(0, 2);
-    for (i = 0; i < sizeof environment / sizeof *environment; i++) {
-        size_t length = strlen(environment[i]);
-        for (variable = environ; variable != NULL && *variable != NULL; variable++)
-            if (strncmp(*variable, environment[i], length) == 0 && (*variable)[length] == '=') {
-                put_item(*variable, &budget);
-                count++;
-                break;
-            }
-    }
-    frame[at] = (unsigned char)count;
-}
-
-static void put_call(int argc, char **argv)
-{
-    uint64_t wall_ns = now_ns(CLOCK_REALTIME);
-    size_t budget = MAX_ARGV;
-    char cwd[PATH];
-    int i, count = argc > 0 ? argc - 1 : 0;
-    if (count > MAX_ITEMS) {
-        count = MAX_ITEMS;
-        flags |= TRUNCATED;
-    }
-    put_ulid(wall_ns / 1000000u);
-    put_boot_id(wall_ns);
-    put_number(started_ns, 8);
-    put_number(wall_ns, 8);
-    put_number((uint64_t)count, 2);
-    for (i = 1; i <= count; i++)
-        put_item(argv[i], &budget);
-    budget = PATH;
-    put_item(getcwd(cwd, sizeof cwd) != NULL ? cwd : "", &budget);
-    put_environment();
-}
-
-/* Stdin until its end, the deadline, or what a frame takes; then the rest is read and thrown away,
- * for a host that writes into a closed pipe may die of it. */
-static void put_stdin(void)
-{
-    static unsigned char rest[1 << 16];
-    size_t at = filled, size = 0;
-    put_number(0, 4);
-    for (;;) {
-        struct pollfd ready = {0, POLLIN, 0};
-        int left = remaining(STDIN_MS), room = size < MAX_STDIN;
-        ssize_t got;
-        if (left == 0 || poll(&ready, 1, left) <= 0) {
-            if (left > 0 && errno == EINTR)
-                continue;
-            flags |= LATE;
-            break;
-        }
-        got = room ? read(0, frame + at + 4 + size, MAX_STDIN - size) : read(0, rest, sizeof rest);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (got <= 0)
-            break;
-        if (room)
-            size += (size_t)got;
-        else
-            flags |= TRUNCATED;
-    }
-    filled = at;
-    put_number(size, 4);
-    filled += size;
-}
-
-static void close_frame(void)
-{
-    size_t end = filled;
-    filled = 0;
-    put_bytes("RCLQ", 4);
-    put_number(VERSION, 1);
-    put_number(flags, 1);
-    put_number(0, 2);
-    put_number(end - HEADER, 4);
-    filled = end;
-}
-
 /* --- the daemon ------------------------------------------------------------------------------- */
 
 static unsigned char answer[HEADER + MAX_ANSWER];
@@ -479,7 +180,8 @@ static int receive(int fd, size_t until, int deadline_ms)
         ssize_t got = recv(fd, answer + answered, until - answered, 0);
         if (got > 0)
             answered += (size_t)got;
-        else if (got == 0 || (errno != EAGAIN && errno != EINTR) || !wait_for(fd, POLLIN, deadline_ms))
+        else if (got == 0 || (errno != EAGAIN && errno != EINTR) ||
+                 !wait_for(fd, POLLIN, deadline_ms))
             return 0;
     }
     return 1;
@@ -501,9 +203,11 @@ static int exchange(const char *path, int deadline_ms)
     }
     if (!receive(fd, HEADER, deadline_ms))
         return UNANSWERED;
-    length = (size_t)answer[8] | (size_t)answer[9] << 8 | (size_t)answer[10] << 16 | (size_t)answer[11] << 24;
-    if (memcmp(answer, "RCLA", 4) != 0 || answer[4] != VERSION || answer[5] > NOT_NOW || answer[6] != 0 ||
-        answer[7] != 0 || length > MAX_ANSWER || !receive(fd, HEADER + length, deadline_ms))
+    length = (size_t)answer[8] | (size_t)answer[9] << 8 | (size_t)answer[10] << 16 |
+             (size_t)answer[11] << 24;
+    if (memcmp(answer, "RCLA", 4) != 0 || answer[4] != VERSION || answer[5] > NOT_NOW ||
+        answer[6] != 0 || answer[7] != 0 || length > MAX_ANSWER ||
+        !receive(fd, HEADER + length, deadline_ms))
         return UNANSWERED;
     return answer[5];
 }
@@ -551,7 +255,7 @@ static int read_launcher(const char *directory, char *text, char **script)
 }
 
 /* In a process of its own session, with nothing of the host's open: run the fallback, give it the
- * frame from this process's memory, and wait for it. It may outlive the hook, by 30 s at the most. */
+ * frame from this process's memory, and wait for it. It may outlive the hook, never by a minute. */
 static void feed(int out, char *const *command)
 {
     int in[2], fd;

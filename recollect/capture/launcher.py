@@ -5,6 +5,7 @@ OSError when the directory cannot be written to, BadInput when a path cannot sta
 """
 
 import os
+import subprocess
 import sys
 
 from recollect.capture import launcher_file
@@ -61,13 +62,22 @@ def install_hook(directory: str, python: str = sys.executable, compiled: str = C
     folder = os.path.join(directory, "bin")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     target = os.path.join(folder, "recollect-hook")
-    try:
+    if _runs(compiled):
         with open(compiled, "rb") as file:
             content = file.read()
-    except FileNotFoundError:
+    else:
         content = _script(python)
     _replace(target, content, 0o700)
     return target
+
+
+def _runs(program: str) -> bool:
+    """A program built on a newer system may be here and not start."""
+    try:
+        run = subprocess.run([program, "--where"], capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return run.returncode == 0 and run.stdout.startswith(b"/")
 
 
 def _script(python: str) -> bytes:

@@ -33,7 +33,7 @@ def scrubbed(frame: frames.Frame) -> frames.Frame:
     """The frame without secrets; without its payload when that cannot be had."""
     try:
         argv = tuple(_scrub(item) for item in frame.argv)
-        env = tuple(_scrub(item) for item in frame.env)
+        env = tuple(_scrub_value(item) for item in frame.env)
         stdin, flags = _scrub(frame.stdin), frame.flags
     except Exception:  # noqa: BLE001  whatever it is: raw data never reaches the disk
         argv, env, stdin, flags = frame.argv[:2], (), b"", frame.flags | frames.DROPPED
@@ -50,10 +50,16 @@ def scrubbed(frame: frames.Frame) -> frames.Frame:
     )
 
 
+def _scrub_value(variable: bytes) -> bytes:
+    """The value alone: a name with SESSION in it must not make its id look like a secret."""
+    name, equals, value = variable.partition(b"=")
+    return name + equals + _scrub(value)
+
+
 def _scrub(data: bytes) -> bytes:
     from recollect.privacy import scrub_raw  # needs `re`: 8 ms, only when something is spooled
 
-    return scrub_raw(data)
+    return scrub_raw(data).data
 
 
 def replace(path: str, data: bytes) -> None:

@@ -26,7 +26,8 @@ KINDS = ("compiled", "python")
 @cache
 def compiled() -> str:
     """The path of the compiled hook."""
-    name = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode()).hexdigest()[:16]
+    sources = b"".join(path.read_bytes() for path in sorted(SOURCE.parent.glob("hook*.[ch]")))
+    name = hashlib.sha256(sources + " ".join(FLAGS).encode()).hexdigest()[:16]
     target = Path(tempfile.gettempdir()) / f"recollect-hook-{os.getuid()}-{name}"
     if not target.exists():
         fresh = f"{target}.{os.getpid()}"

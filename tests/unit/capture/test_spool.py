@@ -178,3 +178,15 @@ def test_secrets_are_scrubbed_before_they_are_kept() -> None:
     assert kept.argv[:2] == frame.argv[:2]
     assert b'{"prompt": "use ' in kept.stdin
     assert not kept.flags & frames.DROPPED
+
+
+def test_what_tells_a_session_apart_is_not_taken_for_a_secret() -> None:
+    session = b"0b4a7d1e-2c3f-4a5b-8c6d-7e8f9a0b1c2d"
+    frame = call(stdin=b'{"session_id": "%s", "cwd": "/home/me/work"}' % session)
+    frame.argv = (b"claude-code", b"UserPromptSubmit")
+    frame.env = (
+        b"CLAUDE_CODE_SESSION_ID=" + session,
+        b"KIRO_SESSION_ID=" + session,
+        b"CLAUDE_PROJECT_DIR=/home/me/work",
+    )
+    assert spool_writer.scrubbed(frame) == frame
