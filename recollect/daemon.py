@@ -200,7 +200,7 @@ class Daemon:
             "started_at": self._started_at,
             "uptime_s": round((self._clock.now() - self._started_at).total_seconds(), 1),
             "home": self._settings.directory,
-            "hosts": self._counters.last_seen(),
+            "hosts": self._store.sessions.last_heard(),
             "counts": self._counters.totals(),
             "spool": {
                 "events": waiting.count,

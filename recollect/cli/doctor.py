@@ -3,10 +3,10 @@
 import os
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -26,6 +26,7 @@ Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 LOW_SPACE = 200 << 20
 PROVE_S = 10.0
+SILENT = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,8 @@ def _hook_program(chosen: Settings) -> Finding:
         told = f"{path} ended with {done.returncode}"
         return Finding("hook program", "fail", told, "recollect doctor --fix", put)
     with open(path, "rb") as file:
-        compiled = file.read(4)[1:] == b"ELF" or (not file.read(0) and _is_binary(path))
-    return Finding("hook program", "ok", "compiled" if compiled else "Python (no C compiler)")
-
-
-def _is_binary(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) != b"#!"
+        script = file.read(2) == b"#!"
+    return Finding("hook program", "ok", "Python (no C compiler)" if script else "compiled")
 
 
 def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
@@ -209,11 +205,17 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
         return Finding(host.name, "fail", f"is only partly connected ({state})", hint)
     heard = health["hosts"].get(host.name)
     if heard is None:
-        told = "connected; nothing was heard of it since the daemon started"
+        told = "connected, but never heard of yet"
         if not host.verified:
             told += " (unverified: written from its documentation)"
+        return Finding(
+            host.name, "warn", told, f"Use {host.title} once, or: recollect doctor --prove"
+        )
+    silent = datetime.now(UTC) - datetime.fromisoformat(heard)
+    if silent > SILENT:
+        told = f"connected, but silent for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"connected, last heard of at {heard}")
+    return Finding(host.name, "ok", f"connected, last heard of at {heard[:16].replace('T', ' ')}")
 
 
 def _state(host: Installer, context: Context) -> str:
@@ -228,30 +230,27 @@ def _prove(chosen: Settings, host: Installer) -> Finding:
     marker = f"recollect-marker-{ids.new_ulid()}"
     session = f"prove-{ids.new_ulid()}"
     what = f"prove {host.name}"
-    with tempfile.TemporaryDirectory(prefix="recollect-prove-") as place:
-        with open(os.path.join(place, "Makefile"), "w", encoding="ascii"):
-            pass  # a marker, so that this is a project of its own
-        call = prompt_call(host.name, marker, session, place)
-        began = time.monotonic()
-        try:
-            done = subprocess.run(
-                [chosen.path("bin", "recollect-hook"), host.name, call.event],
-                input=call.stdin,
-                cwd=place,
-                env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
-                capture_output=True,
-                timeout=PROVE_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return Finding(
-                what, "fail", f"its hook does not run ({error})", "recollect doctor --fix"
-            )
-        took = (time.monotonic() - began) * 1000
-        if done.returncode or done.stderr:
-            return Finding(what, "fail", f"its hook ended with {done.returncode}")
-        client = Client(chosen)
-        page = client.get(f"/v1/events?project_path={quote(place)}&limit=5")
-        stored = [row["event"] for row in page["items"]]
+    place = chosen.path("prove")
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
+    call = prompt_call(host.name, marker, session, place)
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            [chosen.path("bin", "recollect-hook"), host.name, call.event],
+            input=call.stdin,
+            cwd=place,
+            env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
+            capture_output=True,
+            timeout=PROVE_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(what, "fail", f"its hook does not run ({error})", "recollect doctor --fix")
+    took = (time.monotonic() - began) * 1000
+    if done.returncode or done.stderr:
+        return Finding(what, "fail", f"its hook ended with {done.returncode}")
+    page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
+    stored = [row["event"] for row in page["items"]]
     if any(event["body"].get("content") == marker for event in stored):
         return Finding(what, "ok", f"a marker came through its hook in {took:.0f} ms and is stored")
     return Finding(what, "fail", "a marker was sent and did not arrive", "recollect logs")

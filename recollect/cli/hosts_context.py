@@ -34,7 +34,7 @@ def put_hook(settings: Settings) -> None:
         raise CannotWrite(f"{settings.directory} cannot be written to: {error.strerror}") from error
 
 
-def chosen(names: tuple[str, ...], settings: Settings) -> list[Installer]:
+def chosen(names: tuple[str, ...]) -> list[Installer]:
     """The hosts that were named, or all that are on this machine."""
     if names:
         return [installer(name) for name in dict.fromkeys(names)]

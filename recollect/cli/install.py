@@ -8,6 +8,7 @@ from recollect.core import settings
 from recollect.hosts import Change, Context, Installer, Report, diff, install
 from recollect.hosts.apply import apply_install
 from recollect.hosts.codex import CODEX, codex_trust, trusted
+from recollect.hosts.rules import RULES
 
 MARKS = {"installed": "connected", "unchanged": "was connected already", "failed": "FAILED"}
 
@@ -19,9 +20,11 @@ MARKS = {"installed": "connected", "unchanged": "was connected already", "failed
 @click.option("--project", type=click.Path(file_okay=False), help="Only for this project.")
 @click.option("--no-set-default", is_flag=True, help="kiro-cli: leave the default agent alone.")
 @click.option("--trust", is_flag=True, help="Codex: also trust Recollect's hooks.")
+@click.option("--show-rules", is_flag=True, help="Print the rules text for agents without hooks.")
 @json_option
 def command(
     hosts: tuple[str, ...],
+    show_rules: bool,
     yes: bool,
     dry_run: bool,
     project: str | None,
@@ -34,8 +37,11 @@ def command(
     HOSTS are names such as claude-code or codex; without any, all that are found here. Every
     change is shown first; what was there stays, and `recollect uninstall` puts it back.
     """
+    if show_rules:
+        click.echo(RULES, nl=False)
+        return 0
     chosen = settings.load()
-    wanted = hosts_context.chosen(hosts, chosen)
+    wanted = hosts_context.chosen(hosts)
     context = hosts_context.context(chosen, project=project, set_default=not no_set_default)
     if not dry_run:
         hosts_context.put_hook(chosen)
@@ -60,10 +66,8 @@ def _show(host: Installer, changes: list[Change]) -> None:
     for change in changes:
         click.echo(f"{change.path}: {change.why}")
         for line in diff(change).splitlines():
-            colour = (
-                {"+": "green", "-": "red"}.get(line[:1]) if line[:3] not in ("+++", "---") else None
-            )
-            click.secho(f"  {line}", fg=colour)
+            added, removed = line.startswith("+"), line.startswith("-")
+            click.secho(f"  {line}", fg="green" if added else "red" if removed else None)
 
 
 def _offer_trust(context: Context, *, trust: bool, ask: bool) -> None:

@@ -1,6 +1,6 @@
 """What happened lately, counted, for health and alarms.
 
-In: named happenings. Out: counts, in all and in the last hour; the last time per name.
+In: named happenings. Out: counts in all, and the errors of the last hour.
 """
 
 import threading
@@ -18,7 +18,6 @@ class Counters:
         self._lock = threading.Lock()
         self._totals: dict[str, int] = {}
         self._errors: deque[tuple[datetime, str]] = deque(maxlen=_KEPT)
-        self._last: dict[str, datetime] = {}
 
     def count(self, name: str, amount: int = 1) -> None:
         with self._lock:
@@ -29,18 +28,9 @@ class Counters:
         with self._lock:
             self._errors.append((self._clock.now(), what))
 
-    def saw(self, name: str) -> None:
-        """Something was heard of, for instance a host."""
-        with self._lock:
-            self._last[name] = self._clock.now()
-
     def totals(self) -> dict[str, int]:
         with self._lock:
             return dict(sorted(self._totals.items()))
-
-    def last_seen(self) -> dict[str, datetime]:
-        with self._lock:
-            return dict(sorted(self._last.items()))
 
     def errors_last_hour(self) -> list[str]:
         since = self._clock.now() - timedelta(hours=1)

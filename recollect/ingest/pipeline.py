@@ -106,7 +106,6 @@ class Pipeline:
 
     def _frame(self, frame: Frame, digest: bytes, live: bool) -> Reply:
         captured = _with_transcript(hosts.capture(_payload(frame)))
-        self._counters.saw(captured.host)
         if captured.damaged:
             self._counters.count("payloads not readable")
             self._counters.error(f"a payload of {captured.host} could not be read in full")
@@ -230,7 +229,6 @@ class Pipeline:
         if outcome.status == "conflict":
             self._ids.forget(key)
             raise errors.EventConflict(f"event {event.event_id} is stored with other content")
-        self._counters.saw(cleaned.source.surface)
         if outcome.stored:
             for listener in self.listeners:
                 listener(Notice(Arrival(event=cleaned), cleaned.source.surface))

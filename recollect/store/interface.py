@@ -317,6 +317,9 @@ class Sessions(Protocol):
     def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
         """Close a session; False when there is none."""
 
+    def last_heard(self) -> dict[str, datetime]:
+        """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""
+
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def last_checkpoint(
         self, namespace: str, session_id: str | None = None

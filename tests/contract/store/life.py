@@ -11,6 +11,7 @@ from recollect.core.projects import Place
 from recollect.core.values import (
     Checkpoint,
     Receipt,
+    Source,
 )
 from recollect.store.interface import Store, Transaction
 from tests.make import NAMESPACE, NOON, arrival, record, vector
@@ -32,6 +33,13 @@ class SessionsContract:
         ended = store.sessions.get(NAMESPACE, "session-1")
         assert ended is not None and (ended.status, ended.ended_at) == ("completed", clock.now())
         assert not store.sessions.end(NAMESPACE, "nobody", "completed", clock.now())
+
+    def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
+        later = NOON + timedelta(hours=1)
+        store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
+        proof = arrival(session_id="prove-1", source=Source(surface="other"))
+        store.events.put([proof])
+        assert store.sessions.last_heard() == {"test": later}
 
     def test_sessions_are_paged_newest_first(self, store: Store) -> None:
         for number in range(5):

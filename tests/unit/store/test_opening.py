@@ -97,7 +97,7 @@ def test_opening_twice_in_one_home_names_the_holder(settings: Settings) -> None:
 
 def test_a_directory_that_cannot_be_used_is_named(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(errors.ReadOnlyStore, match="file"):
+    with pytest.raises(errors.StoreError, match="file"):
         SqliteStore(Settings(home=str(tmp_path / "file" / "home")))
 
 
