@@ -1,0 +1,56 @@
+"""kill -9 of the daemon while hooks fire: acknowledged or spooled, none is lost, none is doubled."""
+
+import os
+import pathlib
+import random
+import threading
+import time
+
+from tests.fakes.daemons import RealDaemon
+
+CYCLES = int(os.environ.get("RECOLLECT_KILLS", "8"))
+CLIENTS = 4
+
+
+def test_no_event_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: pathlib.Path) -> None:
+    seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
+    dice = random.Random(seed)
+    daemon = RealDaemon(tmp_path / "home")
+    daemon.install_hook()
+    sent: list[str] = []
+    lock = threading.Lock()
+    stop = threading.Event()
+
+    def client(number: int) -> None:
+        count = 0
+        while not stop.is_set():
+            text = f"client {number} says {count}"
+            payload = {"session_id": f"s{number}", "cwd": "/", "prompt": text}
+            done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
+            assert (done.returncode, done.stderr) == (0, b""), f"seed {seed}"
+            with lock:
+                sent.append(text)
+            count += 1
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
+    daemon.start()
+    for thread in threads:
+        thread.start()
+    for _ in range(CYCLES):
+        time.sleep(dice.uniform(0.02, 0.35))
+        daemon.kill()
+        daemon.start()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    try:
+        deadline = time.monotonic() + 60
+        while daemon.client.get("/healthz")["spool"]["events"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        stored = [event["body"]["content"] for event in daemon.events("/")]
+        assert len(sent) > CYCLES
+        assert sorted(stored) == sorted(sent), f"seed {seed}"
+        assert daemon.client.get("/api/doctor")["problems"] == []
+    finally:
+        daemon.stop()

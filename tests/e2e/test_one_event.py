@@ -1,0 +1,77 @@
+"""The life of one event: from a host's payload through the real hook into the store."""
+
+import pathlib
+
+import pytest
+
+from recollect.capture import hosts
+from recollect.capture.hosts import HOSTS
+from tests.contract.host_contract import payloads
+from tests.fakes.daemons import RealDaemon
+
+
+@pytest.mark.parametrize("host", sorted(HOSTS))
+def test_every_recorded_payload_goes_through_hook_socket_and_store(
+    shared_daemon: RealDaemon, host: str, tmp_path: pathlib.Path
+) -> None:
+    """Each payload in a project of its own, so that what is stored is what it brought."""
+    for number, (name, payload) in enumerate(payloads(host).items()):
+        project = tmp_path / f"project{number}"
+        project.mkdir()
+        (project / "Makefile").touch()
+        stdin = payload.stdin.replace(b"/PROJECT", str(project).encode())
+        env = {key: value.replace("/PROJECT", str(project)) for key, value in payload.env.items()}
+        done = shared_daemon.run_hook(
+            payload.host, payload.event, stdin, env=env, args=payload.args, cwd=project
+        )
+        assert (done.returncode, done.stderr) == (0, b""), name
+        expected = hosts.capture(
+            hosts.Payload(payload.host, payload.event, payload.args, str(project), env, stdin)
+        )
+        assert done.stdout == hosts.answer(expected, ""), name
+        if not expected.cwd.startswith(str(project)):
+            continue  # a payload that names another directory than the project's
+        stored = shared_daemon.events(str(project))
+        assert [event["kind"] for event in stored] == [d.kind for d in expected.drafts], name
+        for event in stored:
+            assert event["source"]["surface"] == expected.host
+            assert expected.session_id in (None, event["session_id"])
+
+
+def test_one_event_from_a_prompt_to_the_store(daemon: RealDaemon, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "Makefile").touch()
+    payload = {
+        "session_id": "abc", "cwd": str(tmp_path), "hook_event_name": "UserPromptSubmit",
+        "prompt": "Fix the retry storm in src/retry.py",
+    }  # fmt: skip
+    done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (event,) = daemon.events(str(tmp_path))
+    assert event["body"] == {"type": "text", "content": payload["prompt"]}
+    assert (event["kind"], event["session_id"], event["actor_id"]) == ("prompt", "abc", "ada")
+    assert event["source"]["surface"] == "claude-code"
+    assert event["source"]["project_path"] == str(tmp_path)
+
+
+def test_recollects_own_calls_are_never_captured(daemon: RealDaemon) -> None:
+    payload = {"session_id": "s", "cwd": "/", "prompt": "summarise this"}
+    daemon.run_hook("claude-code", "UserPromptSubmit", payload, env={"RECOLLECT_INTERNAL": "1"})
+    assert daemon.events("/") == []
+
+
+def test_text_that_was_injected_is_not_captured_again(daemon: RealDaemon) -> None:
+    fenced = '<recollect id="7f3a">\nNotes\n- old memory\n</recollect id="7f3a">\nnew question'
+    daemon.run_hook(
+        "claude-code", "UserPromptSubmit", {"session_id": "s", "cwd": "/", "prompt": fenced}
+    )
+    assert [event["body"]["content"] for event in daemon.events("/")] == ["new question"]
+
+
+def test_a_host_that_fires_twice_is_heard_once(daemon: RealDaemon) -> None:
+    payload = {
+        "session_id": "s", "cwd": "/", "tool_name": "Bash", "tool_use_id": "toolu_1",
+        "tool_input": {"command": "make"}, "tool_response": {"stdout": "done"},
+    }  # fmt: skip
+    for _ in range(3):
+        daemon.run_hook("claude-code", "PostToolUse", payload)
+    assert len(daemon.events("/")) == 1
