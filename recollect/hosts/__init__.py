@@ -18,11 +18,14 @@ from recollect.hosts.copilot import COPILOT
 from recollect.hosts.cursor import CURSOR
 from recollect.hosts.gemini import GEMINI, QWEN
 from recollect.hosts.kiro import KIRO_CLI, KIRO_IDE
+from recollect.hosts.ledger import Ledger
 from recollect.hosts.opencode import OPENCODE
+from recollect.hosts.rules import RULES
 from recollect.hosts.windsurf import WINDSURF
 
 __all__ = [
     "INSTALLERS",
+    "RULES",
     "Change",
     "Context",
     "Found",
@@ -34,6 +37,7 @@ __all__ = [
     "detect_all",
     "diff",
     "install",
+    "installations",
     "installer",
     "uninstall",
 ]
@@ -88,6 +92,11 @@ def detect_all(home: str, env: Mapping[str, str]) -> dict[str, Found]:
     """The hosts on this machine, by name."""
     found = {known.name: known.detect(home, env) for known in INSTALLERS}
     return {name: how for name, how in found.items() if how is not None}
+
+
+def installations(data_dir: str) -> list[tuple[str, str]]:
+    """What was installed by us: (host, project), with "" where it was for the user."""
+    return Ledger.load(data_dir).installations()
 
 
 def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:

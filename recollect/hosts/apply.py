@@ -52,6 +52,7 @@ def apply_install(
                 after=None,
                 mode=_mode(piece.path),
                 time=moment,
+                project=context.project if context.in_project else "",
                 made=record.made if record else tuple(_missing_directories(piece.path)),
             )
             if original is not None:
@@ -66,6 +67,7 @@ def apply_install(
         _write_all(changes)
     except CannotWrite:
         _save(old, {})
+        _forget([path for path in new.files if path not in old.files], old)
         raise
 
 
@@ -89,10 +91,16 @@ def apply_uninstall(installer: Installer, context: Context, changes: list[Change
     for path, record in gone:
         if not os.path.lexists(path):
             _remove_empty(reversed(record.made))
-        _unlink_quietly(old.backup_path(path))
-    if not files:
-        _unlink_quietly(new.path)
-        _remove_empty([os.path.join(new.directory, "files"), new.directory])
+    _forget([path for path, _ in gone], new)
+
+
+def _forget(paths: list[str], ledger: Ledger) -> None:
+    """Drop backups that nothing needs any more, and with the last of them the ledger."""
+    for path in paths:
+        _unlink_quietly(ledger.backup_path(path))
+    if not ledger.files:
+        _unlink_quietly(ledger.path)
+        _remove_empty([os.path.join(ledger.directory, "files"), ledger.directory])
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -185,6 +193,7 @@ def _write(path: str, raw: bytes | None, mode: int | None) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
             file.flush()
+            _own_as(target, file.fileno())
             os.fchmod(file.fileno(), 0o600 if mode is None else mode)
             os.fsync(file.fileno())
         os.rename(temporary, target)
@@ -192,6 +201,14 @@ def _write(path: str, raw: bytes | None, mode: int | None) -> None:
         _unlink_quietly(temporary)
         raise
     _sync(directory)
+
+
+def _own_as(target: str, handle: int) -> None:
+    """Under sudo the file stays its user's; a new one goes to the owner of its directory."""
+    here = os.path.dirname(target)
+    like = os.stat(target) if os.path.exists(target) else os.stat(here)
+    if os.geteuid() == 0 and like.st_uid != 0:
+        os.fchown(handle, like.st_uid, like.st_gid)
 
 
 def _save(ledger: Ledger, backups: dict[str, bytes]) -> None:

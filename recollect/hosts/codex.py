@@ -47,6 +47,16 @@ class Codex(Host):
             ),
         ]
 
+    def plan_install(self, context: Context) -> list[Change]:
+        """Trust in hooks that change is void: it goes, so that we know to ask for it again."""
+        changes = super().plan_install(context)
+        renewed = any(change.path == hooks_path(context) for change in changes)
+        return _distrusted(context, changes) if renewed else changes
+
+    def plan_uninstall(self, context: Context) -> list[Change]:
+        changes = super().plan_uninstall(context)
+        return _distrusted(context, changes) if context.in_project else changes
+
     def notes(self, context: Context) -> list[str]:
         notes = super().notes(context)
         if not trusted(context):
@@ -112,6 +122,20 @@ def trusted(context: Context) -> bool:
 def user_config_path(context: Context) -> str:
     """Trust is the user's, so it is in their file even for hooks of a project."""
     return os.path.join(context.at("CODEX_HOME", ".codex"), "config.toml")
+
+
+def _distrusted(context: Context, changes: list[Change]) -> list[Change]:
+    """The changes, and the user's config.toml without trust in our present hooks."""
+    path, why = user_config_path(context), "remove: trust in Recollect's earlier hooks"
+    before = read(path)
+    planned = next((change for change in changes if change.path == path), None)
+    after = planned.after if planned else before
+    for key in hook_keys(context) if after is not None else []:
+        after = tomledit.remove(after or b"", ("hooks", "state", key), path)
+    if after == (planned.after if planned else before):
+        return changes
+    others = [change for change in changes if change.path != path]
+    return [*others, Change(path, before, after, planned.why if planned else why)]
 
 
 def codex_trust(context: Context, *, consent: bool, seconds: float = ASK_SECONDS) -> list[Change]:

@@ -37,7 +37,10 @@ EVENTS: dict[str, tuple[HookEvent, ...]] = {
         "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop PreCompact PostCompact"
         " SessionEnd"
     ),
-    "codex": _of("SessionStart UserPromptSubmit PostToolUse Stop PreCompact SessionEnd"),
+    "codex": (
+        *_of("SessionStart UserPromptSubmit PostToolUse Stop PreCompact"),
+        HookEvent("SessionEnd", 3),  # Codex 0.166 warns at every start when it is more
+    ),
     # No PreCompress: it fires before every model call, so it says nothing.
     "gemini": _of("SessionStart BeforeAgent AfterTool AfterAgent SessionEnd", {"AfterTool": "*"}),
     "copilot": _of(

@@ -23,6 +23,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None
     mode: int | None = None
     time: str
+    project: str = ""  # the project that it was installed for, when not for the user
     made: tuple[str, ...] = ()  # directories that did not exist, outermost first
 
 
@@ -78,6 +79,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
                 hint=f"Compare {self.backup_path(path)} with {path} by hand.",
             )
         return raw
+
+    def installations(self) -> list[tuple[str, str]]:
+        """Every host that has something of ours, with its project ("" for the user)."""
+        found = {(host, record.project) for record in self.files.values() for host in record.hosts}
+        return sorted(found)
 
     def encoded(self) -> bytes:
         return msgspec.json.format(

@@ -2,11 +2,12 @@
 
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from recollect.hosts import codex_trust, install, uninstall
+from recollect.hosts import codex_trust, install, tomledit, uninstall
 from recollect.hosts.apply import apply_install
 from recollect.hosts.base import Context
 from recollect.hosts.codex import CODEX, CannotAsk, trusted
@@ -100,6 +101,33 @@ def test_uninstall_takes_the_trust_away_too(tmp_path: Path, touched: bool) -> No
         config.write_bytes(config.read_bytes() + b"\n[later]\na = 1\n")
     assert uninstall([CODEX], where, yes).ok
     assert config.read_bytes() == b'model = "x"\n' + (b"\n[later]\na = 1\n" if touched else b"")
+
+
+def test_changed_hooks_lose_their_trust_so_that_we_ask_again(tmp_path: Path) -> None:
+    where = prepared(tmp_path)
+    apply_install(CODEX, where, codex_trust(where, consent=True))
+    moved = replace(where, hook_command=str(tmp_path / "new" / "recollect-hook"))
+    result = install([CODEX], moved, yes).results[0]
+    assert any("/hooks" in note for note in result.notes)
+    assert b"hooks.state" not in (tmp_path / ".codex/config.toml").read_bytes()
+    apply_install(CODEX, moved, codex_trust(moved, consent=True))
+    assert trusted(moved)
+    assert uninstall([CODEX], moved, yes).ok
+    assert (tmp_path / ".codex/config.toml").read_bytes() == b'model = "x"\n'
+
+
+def test_trust_in_a_projects_hooks_is_the_users_and_goes_with_them(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    where = replace(prepared(tmp_path), scope="project", project=str(project))
+    install([CODEX], where, yes)
+    config, key = tmp_path / ".codex/config.toml", f"{project}/.codex/hooks.json:stop:0:0"
+    before = config.read_bytes()
+    table = ("hooks", "state", key)
+    config.write_bytes(tomledit.put(before, table, {"trusted_hash": "sha256:1"}, "f"))
+    assert uninstall([CODEX], where, yes).ok
+    assert config.read_bytes() == before
+    assert list(project.iterdir()) == []
 
 
 @pytest.mark.parametrize("mode", ["dies", "hangs", "refuses", "odd"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hosts import INSTALLERS, Installer, install, uninstall
+from recollect.hosts import INSTALLERS, Installer, install, installations, uninstall
 from tests.unit.hosts.golden import cases, context, installed, laid_out, tree
 
 CASES = [pytest.param(host, case, id=f"{host.name}-{case.name}") for host, case in cases()]
@@ -95,5 +95,6 @@ def test_a_project_installation_stays_in_the_project(host: Installer, tmp_path: 
     assert install([host], where, yes).ok
     assert tree(home) == {}
     assert tree(project)
+    assert installations(where.data_dir) == [(host.name, str(project))]
     assert uninstall([host], where, yes).ok
     assert list(project.iterdir()) == []

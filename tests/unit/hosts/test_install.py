@@ -204,6 +204,7 @@ def test_a_failed_install_puts_the_first_files_back(
     assert "No space left" in str(result.error)
     assert tree(tmp_path) == before
     assert not (tmp_path / "Documents/Cline/Hooks").exists()
+    assert list((tmp_path / ".recollect").iterdir()) == []
     assert cline.state(context(tmp_path)) == "absent"
 
 

@@ -4,25 +4,38 @@ import { spawn } from "node:child_process"
 
 const HOOK = "@HOME@/.recollect/bin/recollect-hook"
 const LIMIT_MS = 1000 // a turn never waits longer, whatever happens
-const MAX_BYTES = 1 << 20 // more would only be cut off at the other end
+const KILL_MS = 5000 // the hook stops by itself long before
+const MAX_CHARS = 1 << 20 // more would only be cut off at the other end
+let late = 0 // how often in a row the hook was too slow: then nobody waits for it any more
 
 // Run the hook with this payload; its output, or "" on any failure or when it takes too long.
 function run(event, payload, cwd) {
   return new Promise((resolve) => {
     let out = ""
-    const timer = setTimeout(() => resolve(""), LIMIT_MS)
+    let gone = false
+    const timer = setTimeout(() => {
+      gone = true
+      late += 1
+      resolve("")
+    }, late < 3 ? LIMIT_MS : LIMIT_MS / 20)
     const done = (text) => {
       clearTimeout(timer)
+      if (!gone) late = 0
       resolve(text)
     }
     try {
       const child = spawn(HOOK, ["opencode", event], { cwd, stdio: ["pipe", "pipe", "ignore"] })
+      const killer = setTimeout(() => child.kill("SIGKILL"), KILL_MS)
+      killer.unref()
       child.on("error", () => done(""))
-      child.on("close", () => done(out))
+      child.on("close", () => {
+        clearTimeout(killer)
+        done(out)
+      })
       child.stdout.on("data", (chunk) => (out += chunk))
       child.stdout.on("error", () => {})
       child.stdin.on("error", () => {})
-      child.stdin.end(JSON.stringify(payload).slice(0, MAX_BYTES))
+      child.stdin.end(JSON.stringify(payload).slice(0, MAX_CHARS))
       child.unref()
     } catch {
       done("")
@@ -32,8 +45,8 @@ function run(event, payload, cwd) {
 
 // The text of the newest answer, which session.idle itself does not carry.
 async function lastAnswer(client, id) {
-  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), LIMIT_MS / 2))
-  const found = await Promise.race([client.session.messages({ path: { id } }), late])
+  const pause = new Promise((resolve) => setTimeout(() => resolve(undefined), LIMIT_MS / 2))
+  const found = await Promise.race([client.session.messages({ path: { id } }), pause])
   const messages = (found && found.data) || []
   for (let at = messages.length - 1; at >= 0; at--) {
     const { info, parts } = messages[at]
