@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,11 +26,17 @@ EVENTS = (
     ("codex", "Stop"),
     ("gemini", "BeforeAgent"),
     ("copilot", "postToolUse"),
+    ("qwen", "PreCompact"),
+    ("opencode", "chat.message"),
     ("kiro-cli", "userPromptSubmit"),
+    ("kiro-ide", "promptSubmit"),
+    ("cursor", "beforeSubmitPrompt"),
+    ("windsurf", "post_write_code"),
+    ("cline", "TaskComplete"),
 )
 # With a daemon there, a session start is a call like any other; without one it starts it, and
 # test_hook_starts_daemon.py is about that.
-WITH_START = (*EVENTS, ("qwen", "SessionStart"))
+START = ("claude-code", "SessionStart")
 
 # What must become of each call.
 ANSWERED = "answered"  # the daemon has it, its bytes are on stdout, nothing is spooled
@@ -69,7 +76,10 @@ class Condition:
 
     @property
     def events(self) -> tuple[tuple[str, str], ...]:
-        return WITH_START if self.behave else EVENTS
+        """Three of them, other ones for each condition: the hook treats all alike."""
+        first = zlib.crc32(self.name.encode()) % len(EVENTS)
+        chosen = (EVENTS + EVENTS)[first : first + 3]
+        return (START, *chosen) if self.behave else chosen
 
 
 def prepare(condition: Condition, kind: str, scratch: Path) -> Hook:
@@ -143,12 +153,19 @@ def _check(
         assert answered == 0 or condition.answer == b""
         assert spooled(hook) == []
         return
+    elif condition.expect == KEPT:
+        # Stored but too late for the host, or both stored and spooled, is as good: the digest
+        # tells the daemon that it is a repeat.
+        assert server
+        stored = {frame.argv[2]: frame for frame in server.taken}
+        waiting = wait_for_spool(hook, len(markers - stored.keys()))
+        found = stored | {frame.argv[2]: frame for frame in waiting}
+        _check_digests(hook, server)
     else:
-        assert condition.expect == KEPT or answered == 0
-        found = {frame.argv[2]: frame for frame in wait_for_spool(hook, len(results) - answered)}
-        assert len(found) == len(results) - answered
-        if server and condition.expect == KEPT:
-            found.update({frame.argv[2]: frame for frame in server.taken})
+        assert answered == 0
+        waiting = wait_for_spool(hook, len(results))
+        assert len(waiting) == len(results)
+        found = {frame.argv[2]: frame for frame in waiting}
         _check_digests(hook, server)
     assert set(found) == markers
     for frame in found.values():
@@ -176,7 +193,7 @@ def spooled(hook: Hook) -> list[frames.Frame]:
     return hook.spooled()
 
 
-def wait_for_spool(hook: Hook, count: int, seconds: float = 15) -> list[frames.Frame]:
+def wait_for_spool(hook: Hook, count: int, seconds: float = 60) -> list[frames.Frame]:
     """The spooling process may outlive the hook by a little."""
     until = time.monotonic() + seconds
     while len(found := spooled(hook)) < count and time.monotonic() < until:

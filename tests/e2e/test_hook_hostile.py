@@ -43,7 +43,7 @@ def outcomes(
 def test_the_hook_survives(
     condition: Condition, kind: str, outcomes: dict[tuple[str, str], "Future[None]"]
 ) -> None:
-    outcomes[condition.name, kind].result(60)
+    outcomes[condition.name, kind].result(120)
 
 
 def test_there_are_enough_calls() -> None:
