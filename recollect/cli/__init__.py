@@ -1,0 +1,59 @@
+"""The command line: one file per command, found by name, loaded only when it is called.
+
+In: arguments. Out: an exit code: 0 done, 1 it failed and said why, 2 the call was wrong. Help is
+printed from the table below without importing anything, so that it costs next to nothing.
+"""
+
+import sys
+
+# name: (module, what it does)
+COMMANDS = {
+    "up": ("recollect.cli.up", "Start the daemon"),
+    "down": ("recollect.cli.down", "Stop the daemon"),
+    "restart": ("recollect.cli.restart", "Stop it and start it again"),
+    "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
+    "logs": ("recollect.cli.logs", "Show the end of the log"),
+    "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
+    "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
+    "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),
+    "service": ("recollect.cli.service", "Start Recollect when you log in"),
+    "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
+    "settings": ("recollect.cli.settings", "Show every setting with its value, range and meaning"),
+    "model": ("recollect.cli.model", "Fetch or check the embedding model"),
+}
+
+USAGE = """\
+Recollect: a local-first memory for AI coding agents.
+
+Usage: recollect COMMAND [OPTIONS]
+
+Commands:
+{commands}
+
+`recollect COMMAND --help` tells more. `--version` prints the version.
+Everything is kept in ~/.recollect; RECOLLECT_HOME moves it.
+"""
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return 0
+    if arguments[0] == "--version":
+        from recollect import __version__
+
+        print(f"recollect {__version__}")
+        return 0
+    if arguments[0] not in COMMANDS:
+        print(f"recollect: there is no command {arguments[0]!r}", file=sys.stderr)
+        print("Run `recollect --help` for the list.", file=sys.stderr)
+        return 2
+    from recollect.cli.run import run
+
+    return run(arguments[0], COMMANDS[arguments[0]][0], arguments[1:])
+
+
+def usage() -> str:
+    lines = [f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items()]
+    return USAGE.format(commands="\n".join(lines))

@@ -9,6 +9,7 @@
     ├── Conflict                 what is asked for contradicts what is stored
     │   ├── RecordExists
     │   ├── EventConflict
+    │   ├── ConfigChanged        a host's file is no longer what the plan was made for
     │   └── CannotUndo
     ├── StoreError               the storage cannot do it now
     │   ├── NotADatabase
@@ -21,6 +22,7 @@
     │   ├── StoreBusy
     │   ├── StoreFailed          a failed write or sync: fatal, never retried
     │   └── StoreClosed
+    ├── CannotWrite              a host's file cannot be read or written
     └── ModelUnavailable         no weights, or they do not verify
 
 The docstring of a class is its default message; `hint` is the command or act that repairs it.
@@ -76,6 +78,12 @@ class RecordExists(Conflict):
 
 class EventConflict(Conflict):
     """The same event id arrived with other content. The first one is kept."""
+
+
+class ConfigChanged(Conflict):
+    """The file changed since the plan was made, or holds something that is not ours."""
+
+    hint = "Try again; nothing was changed."
 
 
 class CannotUndo(Conflict):
@@ -142,6 +150,12 @@ class StoreFailed(StoreError):
 
 class StoreClosed(StoreError):
     """The store is closed."""
+
+
+class CannotWrite(RecollectError):
+    """A file of the agent's configuration cannot be written. Nothing was changed."""
+
+    hint = "Check the owner and the mode of the file and its directory."
 
 
 class ModelUnavailable(RecollectError):

@@ -7,10 +7,15 @@ would be added here. Errors are the system's own OSError; callers translate them
 import contextlib
 import fcntl
 import os
+import socket
+import struct
+import sys
+import time
 from collections.abc import Iterator
 
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
+_ATTEMPTS = 5
 
 
 class FileLock:
@@ -21,18 +26,36 @@ class FileLock:
         self._fd: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; never waits."""
+        """Take the lock if it is free. Tries for a moment, because `held` looks by touching it."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            return False
+        for attempt in range(_ATTEMPTS):
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == _ATTEMPTS - 1:
+                    os.close(fd)
+                    return False
+                time.sleep(0.01)
         os.fchmod(fd, FILE_MODE)
         os.ftruncate(fd, 0)
         os.write(fd, f"{os.getpid()}\n".encode())  # for people; the lock itself is the kernel's
         self._fd = fd
         return True
+
+    def held(self) -> bool:
+        """Whether some process holds the lock now."""
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(fd)
+        return False
 
     def holder(self) -> str:
         """The process id that the present holder wrote down, or nothing."""
@@ -120,3 +143,34 @@ def files_under(path: str) -> Iterator[str]:
     for directory, _, names in os.walk(path):
         for name in names:
             yield os.path.join(directory, name)
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """The user at the other end of a unix socket, as the kernel knows it."""
+    if sys.platform == "darwin":
+        # LOCAL_PEERCRED at level 0 gives struct xucred {version, uid, …}
+        raw = connection.getsockopt(0, 1, 76)
+        return int(struct.unpack("II", raw[:8])[1])
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", raw)[1])
+
+
+def listen_unix(path: str) -> socket.socket:
+    """A listening unix socket that only its owner can connect to. A stale file is replaced; the
+    caller holds the data directory's lock, so nobody else can be listening."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # The mode is right from the first instant, whatever the umask: bind under a strict one.
+        before = os.umask(0o177)
+        try:
+            listener.bind(path)
+        finally:
+            os.umask(before)
+        os.chmod(path, FILE_MODE)
+        listener.listen(1024)
+    except OSError:
+        listener.close()
+        raise
+    return listener

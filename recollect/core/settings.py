@@ -33,6 +33,15 @@ def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | None = 
 class Settings:
     home: str = _setting("~/.recollect", "Where everything is kept; moved by RECOLLECT_HOME.")
     actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
+    port: int = _setting(
+        7325,
+        "Where the dashboard and the API listen on 127.0.0.1; the next free one if taken.",
+        Range(1024, 65535),
+    )
+    log_level: str = _setting(
+        "info", "How much the log tells.", ("debug", "info", "warning", "error")
+    )
+    log_days: int = _setting(14, "How many days of logs are kept.", Range(1, 365))
     commit_wait_ms: int = _setting(
         5, "How long a write may wait for others to share its commit.", Range(0, 100)
     )

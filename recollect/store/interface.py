@@ -1,7 +1,7 @@
 """The storage seam: what every backend promises, and the words it speaks in.
 
 In: values of `core`. Out: values of `core`. All methods may raise StoreError; what else each one
-can raise stands in its docstring. `tests/contract/store_contract.py` holds every backend to it.
+can raise stands in its docstring. `tests/contract/store/` holds every backend to it.
 
 Every read and write names its namespace and sees no other: namespaces are compared for equality.
 A write has been committed durably when its method returns.
@@ -317,6 +317,9 @@ class Sessions(Protocol):
     def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
         """Close a session; False when there is none."""
 
+    def last_heard(self) -> dict[str, datetime]:
+        """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""
+
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def last_checkpoint(
         self, namespace: str, session_id: str | None = None
@@ -416,15 +419,24 @@ class Upkeep(Protocol):
 
 
 class Store(Protocol):
-    events: Events
-    records: Records
-    vectors: Vectors
-    graph: Graph
-    sessions: Sessions
-    receipts: Receipts
-    log: Log
-    projects: Projects
-    upkeep: Upkeep
+    @property
+    def events(self) -> Events: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def receipts(self) -> Receipts: ...
+    @property
+    def log(self) -> Log: ...
+    @property
+    def projects(self) -> Projects: ...
+    @property
+    def upkeep(self) -> Upkeep: ...
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run one atomic unit of work. Transactions do not nest."""

@@ -5,6 +5,7 @@ newer or drifted schema, a directory that cannot be written, a store that anothe
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import apsw
@@ -78,6 +79,7 @@ class SqliteStore:
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
         self.upkeep = SqliteUpkeep(engine)
+        self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         handle: list[SqliteTransaction] = []

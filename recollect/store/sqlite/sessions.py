@@ -8,7 +8,7 @@ from datetime import datetime
 import apsw
 import msgspec
 
-from recollect.core.clock import to_micros
+from recollect.core.clock import from_micros, to_micros
 from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
 from recollect.store.sqlite import rows
@@ -49,6 +49,9 @@ class SqliteSessions:
             return db.changes() > 0
 
         return self._engine.write(work)
+
+    def last_heard(self) -> dict[str, datetime]:
+        return {surface: from_micros(at) for surface, at in self._engine.rows(sql.LAST_HEARD, {})}
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         now = self._engine.clock.now()

@@ -261,6 +261,10 @@ END_SESSION = """
 UPDATE sessions SET status = :status, ended_at = :at
  WHERE namespace = :namespace AND session_id = :session_id
 """
+LAST_HEARD = """
+SELECT surface, max(last_event_at) FROM sessions
+ WHERE session_id NOT GLOB 'prove-*' GROUP BY surface ORDER BY surface
+"""
 PUT_CHECKPOINT = _insert("checkpoints", rows.CHECKPOINT.columns)
 LAST_CHECKPOINT = f"""
 SELECT {_columns(rows.CHECKPOINT.columns)} FROM checkpoints
@@ -374,6 +378,7 @@ REBUILD = tuple(
 WHOLE_STORE = {
     "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
     "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
+    "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
     "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",

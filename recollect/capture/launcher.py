@@ -1,0 +1,107 @@
+"""Putting the hook where hosts find it, and telling it where Python is.
+
+In: the data directory. Out: `launcher` and `bin/recollect-hook` in it, whole or not at all.
+OSError when the directory cannot be written to, BadInput when a path cannot stand on a line.
+"""
+
+import os
+import subprocess
+import sys
+
+from recollect.capture import launcher_file
+from recollect.capture.spool_writer import sync_directory
+from recollect.core.errors import BadInput
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILED = os.path.join(_HERE, "recollect-hook")
+SCRIPT = os.path.join(_HERE, "hook.py")
+PACKAGE = os.path.dirname(os.path.dirname(_HERE))
+
+# The kernel cuts a longer first line, and splits it at a blank.
+_SHEBANG_BYTES = 120
+
+_HOOK = """\
+# Recollect's hook for machines without a C compiler; written by recollect/capture/launcher.py.
+import posix
+import sys
+
+try:
+    sys.path.append({package!r})
+    from recollect.capture.fallback import main
+
+    main()
+except BaseException:  # a hook fails open; not even a broken install speaks
+    pass
+finally:
+    posix._exit(0)
+"""
+
+# For a python whose path cannot stand in a first line. `:` and the quotes hide it from Python.
+_SHELL = """\
+#!/bin/sh
+''':'
+[ -x {python} ] || exit 0
+exec {python} -ISE "$0" "$@" 2>/dev/null
+'''
+"""
+
+
+def write(directory: str, python: str = sys.executable) -> str:
+    """Write the launcher file; gives its path."""
+    lines = (python, SCRIPT, PACKAGE)
+    if any("\n" in line for line in lines) or not os.path.isabs(python):
+        raise BadInput(f"not a path that the hook can be told: {lines!r}", field="python")
+    target = launcher_file.path(directory)
+    _replace(target, os.fsencode("\n".join(lines) + "\n"), 0o600)
+    return target
+
+
+def install_hook(directory: str, python: str = sys.executable, compiled: str = COMPILED) -> str:
+    """Put the hook into `<directory>/bin/` and give its path: the compiled program where there is
+    one that runs here, else a script that does the same."""
+    folder = os.path.join(directory, "bin")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    target = os.path.join(folder, "recollect-hook")
+    if _runs(compiled):
+        with open(compiled, "rb") as file:
+            content = file.read()
+    else:
+        content = _script(python)
+    _replace(target, content, 0o700)
+    return target
+
+
+def _runs(program: str) -> bool:
+    """A program built on a newer system may be here and not start."""
+    try:
+        run = subprocess.run([program, "--where"], capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return run.returncode == 0 and run.stdout.startswith(b"/")
+
+
+def _script(python: str) -> bytes:
+    body = _HOOK.format(package=PACKAGE)
+    first = f"#!{python} -ISE\n"
+    if len(os.fsencode(first)) > _SHEBANG_BYTES or any(char.isspace() for char in python):
+        import shlex
+
+        first = _SHELL.format(python=shlex.quote(python))
+    return os.fsencode(first + body)
+
+
+def _replace(target: str, content: bytes, mode: int) -> None:
+    """A program that runs can be renamed over, but not be written to."""
+    temporary = f"{target}.{os.getpid()}.tmp"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        with open(fd, "wb") as file:
+            os.fchmod(fd, mode)
+            file.write(content)
+            file.flush()
+            os.fsync(fd)
+        os.rename(temporary, target)
+    except OSError:
+        os.unlink(temporary)
+        raise
+    sync_directory(os.path.dirname(target))

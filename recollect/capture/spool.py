@@ -1,0 +1,147 @@
+"""The daemon's side of the spool: what hooks could not deliver, in the order in which it happened.
+
+In: the data directory. Out: frames with the digest of their originals, oldest first, and counts.
+A damaged file is set aside in `spool/damaged/` and counted, never deleted; StoreError when the
+spool itself cannot be read.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recollect.capture import frames
+from recollect.capture.spool_writer import dropped
+from recollect.core.errors import StoreError
+
+SUFFIX = ".frame"
+TEMPORARY_SECONDS = 3600
+MAX_FILE = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD
+
+_BOOT = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + 26
+_PEEK = _BOOT + 36
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What lies in the spool, what the cap cost, and what could not be read."""
+
+    count: int
+    bytes: int
+    dropped: int
+    damaged: int
+
+
+def drain(directory: str) -> Iterator[tuple[str, frames.Frame, bytes]]:
+    """Path, frame and original digest of every spooled event that is there now, in order: boots by
+    their earliest wall time, then by the monotonic clock. Nothing is removed: `remove` does that
+    once the event is stored. A file that cannot be read now stays for the next time."""
+    folder = os.path.join(directory, "spool")
+    names = _names(folder)
+    _remove_stale(folder, names)
+    for name in _ordered(folder, [name for name in names if name.endswith(SUFFIX)]):
+        path = os.path.join(folder, name)
+        try:
+            data = _read(path, MAX_FILE + 1)
+        except OSError:
+            continue
+        try:
+            frame, original = frames.decode_spooled(data)
+        except frames.FrameError:
+            _set_aside(folder, name)
+            continue
+        yield path, frame, original
+
+
+def remove(path: str) -> None:
+    """Forget a spooled event: it is stored, or refused for good."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def statistics(directory: str) -> Statistics:
+    folder = os.path.join(directory, "spool")
+    count = size = 0
+    for name in _names(folder):
+        if name.endswith(SUFFIX):
+            try:
+                size += os.stat(os.path.join(folder, name)).st_size
+            except FileNotFoundError:
+                continue
+            count += 1
+    return Statistics(
+        count=count,
+        bytes=size,
+        dropped=dropped(folder),
+        damaged=len(_names(os.path.join(folder, "damaged"))),
+    )
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be read: {error.strerror}", hint="recollect doctor"
+        ) from error
+
+
+def _ordered(folder: str, names: list[str]) -> list[str]:
+    """By boot, then monotonic time. Only the boot id is read from the files: the rest is in their
+    names, so that fifty thousand waiting events need no memory of their own."""
+    calls = []
+    first: dict[bytes, tuple[int, bytes]] = {}
+    for name in names:
+        wall_ms, mono_ns = _times(name)
+        boot = _boot(os.path.join(folder, name))
+        calls.append((boot, mono_ns, wall_ms, name))
+        first[boot] = min(first.get(boot, (wall_ms, boot)), (wall_ms, boot))
+    calls.sort(key=lambda call: (first[call[0]], *call[1:]))
+    return [name for *_, name in calls]
+
+
+def _times(name: str) -> tuple[int, int]:
+    """Wall ms and monotonic ns of a file name; zeros for a name that is not ours."""
+    wall, _, rest = name.partition("-")
+    mono = rest.partition("-")[0]
+    if wall.isascii() and wall.isdigit() and mono.isascii() and mono.isdigit():
+        return int(wall[:20]), int(mono[:20])
+    return 0, 0
+
+
+def _boot(path: str) -> bytes:
+    try:
+        return _read(path, _PEEK)[_BOOT:]
+    except OSError:
+        return b""
+
+
+def _read(path: str, limit: int) -> bytes:
+    # Neither through a link nor waiting for the writer of a pipe.
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(fd, "rb") as file:
+        return file.read(limit)
+
+
+def _set_aside(folder: str, name: str) -> None:
+    aside = os.path.join(folder, "damaged")
+    try:
+        os.makedirs(aside, mode=0o700, exist_ok=True)
+        os.rename(os.path.join(folder, name), os.path.join(aside, name))
+    except OSError:
+        return  # it stays where it is, is counted there, and is tried again
+
+
+def _remove_stale(folder: str, names: list[str]) -> None:
+    """What a hook left that was killed while it wrote."""
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if name.endswith(".tmp") and time.time() - os.stat(path).st_mtime > TEMPORARY_SECONDS:
+                os.unlink(path)
+        except OSError:
+            continue

@@ -1,0 +1,136 @@
+"""Starting the daemon from a session-start hook: one attempt at a time, with a growing pause.
+
+In: the data directory. Out: whether it is worth waiting for the daemon, and, in `wait`, whether it
+listens. `start.lock` is locked while one hook decides, and holds the last attempt: boot id,
+monotonic ns and the number of attempts in a row that brought up nothing. OSError when the
+directory cannot be written to.
+"""
+
+import _socket
+import fcntl
+import os
+import sys
+from time import CLOCK_MONOTONIC, clock_gettime_ns, sleep, time_ns
+
+from recollect.capture import fallback, launcher_file
+from recollect.capture.paths import is_ours, socket_path
+
+# Seconds before the next attempt after none, one, two, three and more that failed.
+PAUSES = (10, 10, 30, 60)
+# As long as a hook waits at the most; an attempt older than this is not waited for.
+FRESH_SECONDS = 3
+
+
+def start(directory: str) -> bool:
+    """Start the daemon if it is time to; True while an attempt, ours or another's, is fresh."""
+    lock = os.open(os.path.join(directory, "start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True  # another hook is starting it this very moment
+        age, failures = _last_attempt(lock)
+        if age is not None and age < PAUSES[min(failures, len(PAUSES) - 1)]:
+            return age < FRESH_SECONDS
+        _record(lock, failures + 1)
+        return _spawn(directory)
+    finally:
+        os.close(lock)
+
+
+def wait(directory: str, deadline: "fallback.Deadline") -> bool:
+    """Whether the daemon listens in time; leaves a moment to send and to spool."""
+    socket = socket_path(directory)
+    while not deadline.over(fallback.START_STOP_SECONDS - 0.4):
+        if is_ours(socket, directory) and _listens(socket):
+            _succeeded(directory)
+            return True
+        sleep(0.02)
+    return False
+
+
+def _listens(path: str) -> bool:
+    probe = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        probe.settimeout(0.2)
+        probe.connect(path)
+    except BlockingIOError:
+        return True  # so busy that its queue is full
+    except OSError:
+        return False
+    finally:
+        probe.close()
+    return True
+
+
+def _last_attempt(lock: int) -> tuple[float | None, int]:
+    """Seconds since the last attempt of this boot, and how many in a row failed."""
+    parts = os.pread(lock, 200, 0).split()
+    try:
+        boot, mono_ns, failures = parts[0].decode("ascii"), int(parts[1]), int(parts[2])
+    except (IndexError, ValueError):
+        return None, 0
+    now_ns = clock_gettime_ns(CLOCK_MONOTONIC)
+    if boot != fallback.boot_id(time_ns(), now_ns) or not 0 <= mono_ns <= now_ns:
+        return None, 0
+    return (now_ns - mono_ns) / 1e9, max(failures, 0)
+
+
+def _record(lock: int, failures: int) -> None:
+    """Counted as failed until the daemon is seen to listen."""
+    mono_ns = clock_gettime_ns(CLOCK_MONOTONIC)
+    _rewrite(lock, f"{fallback.boot_id(time_ns(), mono_ns)} {mono_ns} {failures}\n".encode("ascii"))
+
+
+def _succeeded(directory: str) -> None:
+    lock = os.open(os.path.join(directory, "start.lock"), os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        parts = os.pread(lock, 200, 0).split()
+        if len(parts) == 3 and parts[2] != b"0":
+            _rewrite(lock, b" ".join((*parts[:2], b"0\n")))
+    except BlockingIOError:
+        pass  # another hook saw it too and is writing the same
+    finally:
+        os.close(lock)
+
+
+def _rewrite(lock: int, text: bytes) -> None:
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, text, 0)
+
+
+def _spawn(directory: str) -> bool:
+    """Run `recollect up` as nobody's child, with nothing of the host's open."""
+    try:
+        python, _, _ = launcher_file.read(directory)
+    except (OSError, ValueError):
+        python = sys.executable  # the one that a launcher elsewhere named
+    if not os.access(python, os.X_OK):
+        return False
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return True
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            os.chdir("/")
+            for fd in (0, 1):
+                os.dup2(2, fd)
+            os.closerange(3, 256)
+            command = [python, "-m", "recollect", "up", "--quiet"]
+            os.execve(python, command, _environment(directory))
+    finally:
+        os._exit(0)
+
+
+def _environment(directory: str) -> dict[str, str]:
+    """The host's, without what would make the daemon take itself for one of its own LLM calls, or
+    run another project's Python."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "RECOLLECT_INTERNAL" and not name.startswith("PYTHON")
+    }
+    return {**kept, "RECOLLECT_HOME": directory}

@@ -1,0 +1,276 @@
+"""`recollect doctor`: looks at everything, says what is wrong and what to do about it."""
+
+import os
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+from urllib.parse import quote
+
+import click
+
+from recollect import __version__
+from recollect.cli import hosts_context, process
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json
+from recollect.core import ids, oslayer, settings
+from recollect.core.errors import RecollectError
+from recollect.core.settings import Settings
+from recollect.hosts import INSTALLERS, Context, Installer
+from recollect.hosts.prove import prompt_call
+
+Verdict = Literal["ok", "warn", "fail"]
+SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+LOW_SPACE = 200 << 20
+PROVE_S = 10.0
+SILENT = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, how it is, and what to do about it."""
+
+    what: str
+    verdict: Verdict
+    told: str
+    hint: str = ""
+    fix: Callable[[], object] | None = None
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Repair what can be repaired.")
+@click.option("--prove", is_flag=True, help="Send a marker through each connected agent's hook.")
+@json_option
+def command(fix: bool, prove: bool, as_json: bool) -> int:
+    """Check Recollect and the agents it is connected to. Exit code 1 when something fails."""
+    chosen = settings.load()
+    findings = list(examine(chosen))
+    if fix:
+        findings = [_mended(one) for one in findings]
+    if prove:
+        findings += prove_hosts(chosen)
+    if as_json:
+        keys = ("what", "verdict", "told", "hint")
+        print_json([{key: getattr(one, key) for key in keys} for one in findings])
+    else:
+        for one in findings:
+            _tell(one)
+    return 1 if any(one.verdict == "fail" for one in findings) else 0
+
+
+def examine(chosen: Settings) -> Iterator[Finding]:
+    yield _directory(chosen)
+    yield from _modes(chosen)
+    yield _hook_program(chosen)
+    client = Client(chosen)
+    if not client.alive():
+        start = lambda: process.start(chosen)  # noqa: E731
+        yield Finding("daemon", "fail", "it is not running", "recollect up", start)
+        return
+    health = client.get("/healthz")
+    yield _daemon(chosen, health)
+    yield from _database(client)
+    yield _spool(health)
+    yield _errors(health)
+    for host in INSTALLERS:
+        finding = _host(host, hosts_context.context(chosen), health)
+        if finding is not None:
+            yield finding
+
+
+def prove_hosts(chosen: Settings) -> list[Finding]:
+    """For each connected agent: a marker through its hook command, found again in the store."""
+    context = hosts_context.context(chosen)
+    connected = [host for host in INSTALLERS if _state(host, context) == "installed"]
+    if not connected:
+        return [Finding("prove", "warn", "no agent is connected", "recollect install")]
+    return [_prove(chosen, host) for host in connected]
+
+
+# --- what is looked at --------------------------------------------------------------------------
+
+
+def _directory(chosen: Settings) -> Finding:
+    try:
+        free = oslayer.free_bytes(chosen.directory)
+    except FileNotFoundError:
+        return Finding(
+            "data directory", "fail", f"{chosen.directory} does not exist", "recollect up"
+        )
+    if free < LOW_SPACE:
+        told = f"only {free >> 20} MB are free for {chosen.directory}"
+        return Finding("data directory", "warn", told, "Free some space.")
+    return Finding("data directory", "ok", f"{chosen.directory}, {free >> 30} GB free")
+
+
+def _modes(chosen: Settings) -> Iterator[Finding]:
+    """Everything in the data directory is the user's alone."""
+    open_paths = [
+        path
+        for path in [chosen.directory, *oslayer.files_under(chosen.directory)]
+        if not os.path.islink(path) and stat.S_IMODE(os.lstat(path).st_mode) & 0o077
+    ]
+    if not open_paths:
+        yield Finding("permissions", "ok", "only you can read the data")
+        return
+
+    def close() -> None:
+        for path in open_paths:
+            os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & 0o700)
+
+    told = f"{len(open_paths)} files can be read by others, such as {open_paths[0]}"
+    yield Finding("permissions", "fail", told, "recollect doctor --fix", close)
+
+
+def _hook_program(chosen: Settings) -> Finding:
+    path = chosen.path("bin", "recollect-hook")
+    put = lambda: hosts_context.put_hook(chosen)  # noqa: E731
+    try:
+        done = subprocess.run(
+            [path, "doctor", "check"],
+            input=b"",
+            env={**os.environ, "RECOLLECT_INTERNAL": "1"},
+            capture_output=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        told = f"{path} does not run ({error})"
+        return Finding("hook program", "fail", told, "recollect doctor --fix", put)
+    if done.returncode or done.stderr:
+        told = f"{path} ended with {done.returncode}"
+        return Finding("hook program", "fail", told, "recollect doctor --fix", put)
+    with open(path, "rb") as file:
+        script = file.read(2) == b"#!"
+    return Finding("hook program", "ok", "Python (no C compiler)" if script else "compiled")
+
+
+def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
+    if health["version"] != __version__:
+        told = f"version {health['version']} runs, {__version__} is installed"
+
+        def restart() -> None:
+            process.stop(chosen)
+            process.start(chosen)
+
+        return Finding("daemon", "warn", told, "recollect restart", restart)
+    told = f"process {health['pid']}, version {health['version']}, port {health['port']}"
+    if health["status"] != "ok":
+        return Finding("daemon", "fail", f"{told}: {health['status']}", "recollect logs")
+    return Finding("daemon", "ok", told)
+
+
+def _database(client: Client) -> Iterator[Finding]:
+    checked = client.get("/api/doctor")
+    if checked["problems"]:
+        rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
+        told = f"{len(checked['problems'])} problems, such as: {checked['problems'][0]}"
+        yield Finding("database", "fail", told, "recollect doctor --fix", rebuild)
+    else:
+        yield Finding(
+            "database", "ok", f"{checked['events']} events, {checked['records']} memories, intact"
+        )
+
+
+def _spool(health: dict[str, Any]) -> Finding:
+    spool = health["spool"]
+    if spool["dropped"] or spool["damaged"]:
+        told = f"{spool['dropped']} events were dropped at the cap, {spool['damaged']} are damaged"
+        return Finding("spool", "warn", told, f"Look in {health['home']}/spool")
+    return Finding("spool", "ok", f"{spool['events']} events wait")
+
+
+def _errors(health: dict[str, Any]) -> Finding:
+    recent = health["errors_last_hour"]
+    if recent["count"]:
+        told = f"{recent['count']} in the last hour, the latest: {recent['latest'][-1]}"
+        return Finding("errors", "warn", told, "recollect logs")
+    return Finding("errors", "ok", "none in the last hour")
+
+
+def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding | None:
+    """Agents that are here or connected; others are not mentioned."""
+    state = _state(host, context)
+    found = host.detect(context.home, context.env)
+    if state == "absent":
+        if found is None:
+            return None
+        return Finding(
+            host.name, "warn", "is here but not connected", f"recollect install {host.name}"
+        )
+    if state != "installed":
+        hint = f"recollect install {host.name}"
+        return Finding(host.name, "fail", f"is only partly connected ({state})", hint)
+    heard = health["hosts"].get(host.name)
+    if heard is None:
+        told = "connected, but never heard of yet"
+        if not host.verified:
+            told += " (unverified: written from its documentation)"
+        return Finding(
+            host.name, "warn", told, f"Use {host.title} once, or: recollect doctor --prove"
+        )
+    silent = datetime.now(UTC) - datetime.fromisoformat(heard)
+    if silent > SILENT:
+        told = f"connected, but silent for {silent.days} days"
+        return Finding(host.name, "warn", told, "recollect doctor --prove")
+    return Finding(host.name, "ok", f"connected, last heard of at {heard[:16].replace('T', ' ')}")
+
+
+def _state(host: Installer, context: Context) -> str:
+    try:
+        return host.state(context)
+    except RecollectError as error:
+        return str(error)
+
+
+def _prove(chosen: Settings, host: Installer) -> Finding:
+    """Runs the hook exactly as the host would, in a project that holds nothing else."""
+    marker = f"recollect-marker-{ids.new_ulid()}"
+    session = f"prove-{ids.new_ulid()}"
+    what = f"prove {host.name}"
+    place = chosen.path("prove")
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
+    call = prompt_call(host.name, marker, session, place)
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            [chosen.path("bin", "recollect-hook"), host.name, call.event],
+            input=call.stdin,
+            cwd=place,
+            env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
+            capture_output=True,
+            timeout=PROVE_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(what, "fail", f"its hook does not run ({error})", "recollect doctor --fix")
+    took = (time.monotonic() - began) * 1000
+    if done.returncode or done.stderr:
+        return Finding(what, "fail", f"its hook ended with {done.returncode}")
+    page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
+    stored = [row["event"] for row in page["items"]]
+    if any(event["body"].get("content") == marker for event in stored):
+        return Finding(what, "ok", f"a marker came through its hook in {took:.0f} ms and is stored")
+    return Finding(what, "fail", "a marker was sent and did not arrive", "recollect logs")
+
+
+# --- telling ------------------------------------------------------------------------------------
+
+
+def _mended(finding: Finding) -> Finding:
+    if finding.verdict == "ok" or finding.fix is None:
+        return finding
+    try:
+        finding.fix()
+    except (RecollectError, OSError) as error:
+        return Finding(finding.what, "fail", f"{finding.told}; repairing it failed: {error}")
+    return Finding(finding.what, "ok", f"mended ({finding.told})")
+
+
+def _tell(finding: Finding) -> None:
+    sign, colour = SIGNS[finding.verdict]
+    click.echo(f"{click.style(sign, fg=colour)}  {finding.what}: {finding.told}")
+    if finding.hint and finding.verdict != "ok":
+        click.echo(f"      try: {finding.hint}")

@@ -1,0 +1,114 @@
+"""`recollect install`: connect agents, after showing what will change."""
+
+import click
+
+from recollect.cli import hosts_context
+from recollect.cli.output import json_option, print_json
+from recollect.core import settings
+from recollect.hosts import Change, Context, Installer, Report, diff, install
+from recollect.hosts.apply import apply_install
+from recollect.hosts.codex import CODEX, codex_trust, trusted
+from recollect.hosts.rules import RULES
+
+MARKS = {"installed": "connected", "unchanged": "was connected already", "failed": "FAILED"}
+
+
+@click.command()
+@click.argument("hosts", nargs=-1)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show the changes and stop.")
+@click.option("--project", type=click.Path(file_okay=False), help="Only for this project.")
+@click.option("--no-set-default", is_flag=True, help="kiro-cli: leave the default agent alone.")
+@click.option("--trust", is_flag=True, help="Codex: also trust Recollect's hooks.")
+@click.option("--show-rules", is_flag=True, help="Print the rules text for agents without hooks.")
+@json_option
+def command(
+    hosts: tuple[str, ...],
+    show_rules: bool,
+    yes: bool,
+    dry_run: bool,
+    project: str | None,
+    no_set_default: bool,
+    trust: bool,
+    as_json: bool,
+) -> int:
+    """Connect agents: add Recollect's hooks and its MCP server to their configuration.
+
+    HOSTS are names such as claude-code or codex; without any, all that are found here. Every
+    change is shown first; what was there stays, and `recollect uninstall` puts it back.
+    """
+    if show_rules:
+        click.echo(RULES, nl=False)
+        return 0
+    chosen = settings.load()
+    wanted = hosts_context.chosen(hosts)
+    context = hosts_context.context(chosen, project=project, set_default=not no_set_default)
+    if not dry_run:
+        hosts_context.put_hook(chosen)
+
+    def confirm(host: Installer, changes: list[Change]) -> bool:
+        if not as_json:
+            _show(host, changes)
+        return not dry_run and (yes or click.confirm(f"Connect {host.title}?", default=True))
+
+    report = install(wanted, context, confirm)
+    if not dry_run and any(one.host == "codex" and not one.error for one in report.results):
+        _offer_trust(context, trust=trust, ask=not yes and not as_json)
+    if as_json:
+        print_json(_as_data(report))
+    else:
+        _tell(report, dry_run=dry_run)
+    return 0 if report.ok else 1
+
+
+def _show(host: Installer, changes: list[Change]) -> None:
+    click.secho(f"\n{host.title}", bold=True)
+    for change in changes:
+        click.echo(f"{change.path}: {change.why}")
+        for line in diff(change).splitlines():
+            added, removed = line.startswith("+"), line.startswith("-")
+            click.secho(f"  {line}", fg="green" if added else "red" if removed else None)
+
+
+def _offer_trust(context: Context, *, trust: bool, ask: bool) -> None:
+    """Codex runs no hook that the user did not trust; saying so is the user's alone."""
+    if trusted(context):
+        return
+    if not trust and ask:
+        trust = click.confirm(
+            "Codex runs only hooks that you trust. Trust Recollect's hooks now?", default=True
+        )
+    if trust:
+        apply_install(CODEX, context, codex_trust(context, consent=True))
+
+
+def _tell(report: Report, *, dry_run: bool) -> None:
+    click.echo()
+    for result in report.results:
+        word = (
+            "would change"
+            if dry_run and result.changes
+            else MARKS.get(result.outcome, result.outcome)
+        )
+        click.secho(f"{result.host}: {word}", fg="red" if result.error else None)
+        if result.error:
+            click.echo(f"  {result.error}", err=True)
+            if result.error.hint:
+                click.echo(f"  try: {result.error.hint}", err=True)
+        for note in result.notes:
+            click.echo(f"  {note}")
+    if report.ok and not dry_run:
+        click.echo("\nSee it work: recollect doctor --prove")
+
+
+def _as_data(report: Report) -> list[dict[str, object]]:
+    return [
+        {
+            "host": result.host,
+            "outcome": result.outcome,
+            "files": [change.path for change in result.changes],
+            "notes": list(result.notes),
+            "error": str(result.error) if result.error else None,
+        }
+        for result in report.results
+    ]

@@ -1,0 +1,39 @@
+"""Runs one command and turns whatever happens into words and an exit code.
+
+In: the command's module and its arguments. Out: 0, 1 or 2. No traceback reaches a user: errors
+of ours are told with their hint, on standard error; a closed pipe ends quietly.
+"""
+
+import importlib
+import os
+import sys
+
+import click
+
+from recollect.core.errors import RecollectError
+
+
+def run(name: str, module: str, arguments: list[str]) -> int:
+    command: click.Command = importlib.import_module(module).command
+    try:
+        result = command.main(arguments, prog_name=f"recollect {name}", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        click.echo("Stopped; nothing more was done.", err=True)
+        return 1
+    except RecollectError as error:
+        tell(error)
+        return 1
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+def tell(error: RecollectError) -> None:
+    click.echo(f"recollect: {error}", err=True)
+    if error.hint:
+        click.echo(f"  try: {error.hint}", err=True)

@@ -1,0 +1,65 @@
+"""`recollect status`: whether it runs, whom it heard, what waits, what went wrong."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from recollect.cli.client import Client, NotRunning
+from recollect.cli.output import json_option, print_json, print_table
+from recollect.core import settings
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> int:
+    """Show whether Recollect is running and what it has seen. Exit code 1 when it is not."""
+    chosen = settings.load()
+    try:
+        health = Client(chosen).get("/healthz")
+    except NotRunning:
+        if as_json:
+            print_json({"status": "down", "home": chosen.directory})
+        else:
+            click.echo(f"Recollect is not running (data in {chosen.directory}).")
+            click.echo("Start it: recollect up")
+        return 1
+    if as_json:
+        print_json(health)
+    else:
+        _tell(health)
+    return 0
+
+
+def _tell(health: dict[str, Any]) -> None:
+    click.echo(
+        f"Recollect {health['version']} is {health['status']}: process {health['pid']}, "
+        f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
+    )
+    stored = health["counts"].get("events stored", 0)
+    waiting, spool = health["unextracted"], health["spool"]
+    click.echo(
+        f"Events stored since start: {stored}. Waiting for extraction: {waiting['events']}. "
+        f"In the spool: {spool['events']}."
+    )
+    if health["hosts"]:
+        rows = [[name, _ago(when)] for name, when in health["hosts"].items()]
+        print_table(["Agent", "Last heard of"], rows)
+    else:
+        click.echo("No agent has been heard of since the start. Connect one: recollect install")
+    if health["disk_full"]:
+        click.secho("The disk is full: new events wait in the spool.", fg="red")
+    for message in health["errors_last_hour"]["latest"]:
+        click.secho(f"  {message}", fg="yellow")
+
+
+def _ago(when: str) -> str:
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(when)).total_seconds()
+    return f"{_span(max(0.0, seconds))} ago"
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

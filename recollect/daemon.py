@@ -1,0 +1,297 @@
+"""The daemon: the only place that knows all rooms. Wires them, starts them, stops them.
+
+In: settings. Out: a process that holds the data directory's lock, answers hooks on `hook.sock`, and
+HTTP on `recollect.sock` and 127.0.0.1. Whatever prevents its start is told in the log and by its
+exit code; a store that fails while running ends it, because the truth must not be half written.
+"""
+
+import logging
+import logging.handlers
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from recollect import __version__
+from recollect.capture import launcher, paths, spool
+from recollect.core import errors, oslayer, settings
+from recollect.core.clock import Clock, SystemClock
+from recollect.core.settings import Settings
+from recollect.core.values import encode
+from recollect.ingest.counters import Counters
+from recollect.ingest.pipeline import Notice, Pipeline
+from recollect.server.hooksock import HookServer
+from recollect.store.sqlite import SqliteStore
+
+log = logging.getLogger("recollect.daemon")
+
+HOOK_SOCKET = "hook.sock"
+HTTP_SOCKET = "recollect.sock"
+STATE = "daemon.json"
+PORTS_TRIED = 50
+DRAIN_EVERY_S = 2.0
+SCRUB_EVERY_S = 60.0
+SCRUB_ROWS = 2000
+GRACE_S = 1
+
+
+class Daemon:
+    def __init__(self, chosen: Settings, clock: Clock | None = None) -> None:
+        self._settings = chosen
+        self._clock = clock or SystemClock()
+        self._started_at = self._clock.now()
+        self._stop = threading.Event()
+        self._port = 0
+        self._counters = Counters(self._clock)
+        self._store = SqliteStore(chosen, self._clock)
+        self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
+        self._hooks = HookServer(
+            self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
+        )
+        self._keeper = threading.Thread(target=self._keep, name="recollect-keeper", daemon=True)
+
+    def run(self) -> None:
+        """Serve until told to stop."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        self._hooks.start()
+        log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
+        try:
+            launcher.write(self._settings.directory)
+            launcher.install_hook(self._settings.directory)
+            self._keeper.start()
+            self._serve_http()
+        finally:
+            self._close()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stop.set()
+
+    def _close(self) -> None:
+        self._stop.set()
+        self._hooks.close()
+        if self._keeper.is_alive():
+            self._keeper.join()
+        self._store.close()
+        for name in (HTTP_SOCKET, STATE):
+            path = self._socket_path(name) if name == HTTP_SOCKET else self._settings.path(name)
+            if os.path.exists(path):
+                os.unlink(path)
+        log.info("stopped")
+
+    def _socket_path(self, name: str) -> str:
+        path = paths.socket_path(self._settings.directory, name)
+        paths.prepare_socket_directory(path, self._settings.directory)
+        return path
+
+    # --- HTTP ---
+
+    def _serve_http(self) -> None:
+        """The slow imports come here, when hooks are already answered."""
+        import uvicorn
+
+        from recollect.server.app import build
+        from recollect.server.http import PeerCheckedProtocol
+        from recollect.server.live import Live
+        from recollect.server.services import Services
+        from recollect.server.tokens import Tokens
+
+        live = Live()
+        services = Services(
+            settings=self._settings,
+            clock=self._clock,
+            store=self._store,
+            pipeline=self._pipeline,
+            counters=self._counters,
+            live=live,
+            started_at=self._started_at,
+            health=self._health,
+        )
+        self._pipeline.listeners.append(_publisher(live.publish))
+        listener = _listen(self._settings.port)
+        self._port = listener.getsockname()[1]
+        tokens = Tokens(self._settings.path("token"))
+        unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
+        config = uvicorn.Config(
+            build(services, tokens, self._port),
+            http=PeerCheckedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+            backlog=512,
+        )
+        server = uvicorn.Server(config)
+        threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
+        self._write_state()
+        log.info("dashboard and API on http://127.0.0.1:%d", self._port)
+        server.run(sockets=[listener, unix])
+
+    def _stop_server(self, server: Any) -> None:
+        self._stop.wait()
+        server.should_exit = True
+
+    def _write_state(self) -> None:
+        state = {
+            "pid": os.getpid(),
+            "port": self._port,
+            "version": __version__,
+            "started_at": self._started_at,
+        }
+        oslayer.replace_file(self._settings.path(STATE), encode(state))
+
+    # --- upkeep ---
+
+    def _keep(self) -> None:
+        """Drains the spool, looks over old rows when nothing else happens, watches the writer."""
+        position: tuple[str, int] | None = None
+        next_scrub = time.monotonic() + SCRUB_EVERY_S
+        while True:
+            try:
+                self._drain()
+                if time.monotonic() >= next_scrub:
+                    position = self._scrub(position)
+                    next_scrub = time.monotonic() + SCRUB_EVERY_S
+            except errors.StoreError as error:
+                self._counters.error(str(error))
+                log.error("upkeep: %s", error)
+            if self._store.writer.failure is not None:
+                log.critical("the store failed, stopping: %s", self._store.writer.failure)
+                self._stop.set()
+            if self._stop.wait(DRAIN_EVERY_S):
+                return
+
+    def _drain(self) -> None:
+        """Take what hooks spooled while nobody answered them."""
+        for path, frame, digest in spool.drain(self._settings.directory):
+            if self._stop.is_set():
+                return
+            try:
+                self._pipeline.frame(frame, digest, live=False)
+            except errors.BadInput as error:
+                self._counters.error(f"a spooled frame was refused: {error}")
+            spool.remove(path)
+            self._counters.count("events from the spool")
+
+    def _scrub(self, position: tuple[str, int] | None) -> tuple[str, int] | None:
+        step = self._store.upkeep.scrub(position, SCRUB_ROWS)
+        for damage in step.damaged:
+            log.error("damaged row: %s %s", damage.table, damage.id)
+            self._counters.error(f"damaged row: {damage.table} {damage.id}")
+        return step.position
+
+    def _health(self) -> dict[str, Any]:
+        waiting = spool.statistics(self._settings.directory)
+        backlog = self._store.events.backlog()
+        failure = self._store.writer.failure
+        errors_now = self._counters.errors_last_hour()
+        return {
+            "status": "failed" if failure else "degraded" if self._store.writer.disk_full else "ok",
+            "version": __version__,
+            "pid": os.getpid(),
+            "port": self._port,
+            "started_at": self._started_at,
+            "uptime_s": round((self._clock.now() - self._started_at).total_seconds(), 1),
+            "home": self._settings.directory,
+            "hosts": self._store.sessions.last_heard(),
+            "counts": self._counters.totals(),
+            "spool": {
+                "events": waiting.count,
+                "bytes": waiting.bytes,
+                "dropped": waiting.dropped,
+                "damaged": waiting.damaged,
+            },
+            "unextracted": {
+                "events": sum(one.count for one in backlog),
+                "bytes": sum(one.bytes for one in backlog),
+                "quarantined": sum(one.quarantined for one in backlog),
+            },
+            "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
+            "disk_full": self._store.writer.disk_full,
+            "embedding": {"state": "off"},
+        }
+
+
+def _publisher(publish: Callable[[str, Any], None]) -> Callable[[Notice], None]:
+    def tell(notice: Notice) -> None:
+        event = notice.stored.event
+        publish(
+            "event",
+            {
+                "event_id": event.event_id,
+                "kind": event.kind,
+                "session_id": event.session_id,
+                "namespace": event.namespace,
+                "host": notice.host,
+                "signal": notice.signal,
+                "valid_time": event.valid_time,
+            },
+        )
+
+    return tell
+
+
+def _listen(port: int) -> socket.socket:
+    """A listener on loopback, at the port asked for or the next free one."""
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)):
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", candidate))
+        except OSError:
+            listener.close()
+            continue
+        return listener
+    raise errors.StoreBusy(
+        f"no free port from {port} to {port + PORTS_TRIED - 1}", hint="recollect settings"
+    )
+
+
+def start_log(chosen: Settings, *, to_terminal: bool) -> None:
+    """A dated log, a file a day, kept for as long as the settings say."""
+    folder = chosen.path("logs")
+    oslayer.private_directory(chosen.directory)
+    oslayer.private_directory(folder)
+    handler: logging.Handler = logging.handlers.TimedRotatingFileHandler(
+        os.path.join(folder, "recollect.log"),
+        when="midnight",
+        backupCount=chosen.log_days,
+        encoding="utf-8",
+        utc=True,
+    )
+    handlers = [handler, *([logging.StreamHandler()] if to_terminal else [])]
+    formatter = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    formatter.converter = time.gmtime
+    formatter.default_time_format = formatter.datefmt = "%Y-%m-%dT%H:%M:%S"
+    for one in handlers:
+        one.setFormatter(formatter)
+    logging.basicConfig(level=chosen.log_level.upper(), handlers=handlers, force=True)
+
+
+def main(*, to_terminal: bool = False) -> int:
+    """Run in this process until stopped; 0 after a wanted stop, 1 when it could not start or
+    had to end, 3 when another daemon has this data directory."""
+    os.umask(0o077)
+    try:
+        chosen = settings.load()
+        start_log(chosen, to_terminal=to_terminal)
+        Daemon(chosen).run()
+    except errors.StoreBusy as error:
+        log.warning("not started: %s", error)
+        return 3
+    except errors.RecollectError as error:
+        log.error("not started: %s", error)
+        print(f"recollect: {error}", file=sys.stderr)  # noqa: T201 - there may be no log to read
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(to_terminal="--foreground" in sys.argv))

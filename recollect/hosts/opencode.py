@@ -1,0 +1,163 @@
+"""OpenCode: a plugin that runs our hook, the MCP server in opencode.json (hosts.md 7).
+
+In: a context. Out: pieces. The plugin cannot break a turn: each call is caught and cut after 1 s,
+because OpenCode itself knows no timeout and a throw would end the turn.
+"""
+
+import json
+import os
+
+from recollect.hosts.base import MARK, SERVER, Context, Piece
+from recollect.hosts.host import Host
+from recollect.hosts.pieces import GENERATED, JsonFile, Member, OwnFile
+
+PLUGIN = """\
+// @generated@; `recollect uninstall` removes it. Edits are lost at the next install.
+// Passes what happens in OpenCode to @mark@ and puts back what it answers.
+import { spawn } from "node:child_process"
+
+const HOOK = @hook@
+const LIMIT_MS = 1000 // a turn never waits longer, whatever happens
+const MAX_BYTES = 1 << 20 // more would only be cut off at the other end
+
+// Run the hook with this payload; its output, or "" on any failure or when it takes too long.
+function run(event, payload, cwd) {
+  return new Promise((resolve) => {
+    let out = ""
+    const timer = setTimeout(() => resolve(""), LIMIT_MS)
+    const done = (text) => {
+      clearTimeout(timer)
+      resolve(text)
+    }
+    try {
+      const child = spawn(HOOK, ["opencode", event], { cwd, stdio: ["pipe", "pipe", "ignore"] })
+      child.on("error", () => done(""))
+      child.on("close", () => done(out))
+      child.stdout.on("data", (chunk) => (out += chunk))
+      child.stdout.on("error", () => {})
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify(payload).slice(0, MAX_BYTES))
+      child.unref()
+    } catch {
+      done("")
+    }
+  })
+}
+
+// The text of the newest answer, which session.idle itself does not carry.
+async function lastAnswer(client, id) {
+  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), LIMIT_MS / 2))
+  const found = await Promise.race([client.session.messages({ path: { id } }), late])
+  const messages = (found && found.data) || []
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { info, parts } = messages[at]
+    if (info.role !== "assistant") continue
+    const texts = parts.filter((part) => part.type === "text").map((part) => part.text)
+    return { answer: texts.join("\\n"), messageID: info.id }
+  }
+  return {}
+}
+
+export const Recollect = async ({ client, directory, worktree }) => {
+  if (process.env.RECOLLECT_INTERNAL) return {}
+  const place = { directory, worktree }
+  const starts = new Map() // session id -> the answer to its start, shown with its first prompt
+  const children = new Set() // sessions of subagents: their prompts are not the user's
+  const started = (id, event, payload) => {
+    if (!starts.has(id)) starts.set(id, run(event, { ...payload, ...place }, directory))
+    return starts.get(id)
+  }
+
+  return {
+    event: async ({ event }) => {
+      try {
+        const info = (event.properties && event.properties.info) || {}
+        const id = (event.properties && event.properties.sessionID) || info.id
+        if (event.type === "session.created" && id) {
+          if (info.parentID) children.add(id)
+          else started(id, event.type, event)
+        }
+        if (children.has(id)) return
+        if (event.type === "session.idle") {
+          const answer = await lastAnswer(client, id).catch(() => ({}))
+          await run(event.type, { ...event, ...answer, ...place }, directory)
+        }
+        if (event.type === "session.compacted" || event.type === "session.deleted") {
+          await run(event.type, { ...event, ...place }, directory)
+        }
+      } catch {}
+    },
+
+    "chat.message": async (input, output) => {
+      try {
+        const id = input.sessionID
+        if (children.has(id)) return
+        const first = started(id, "session.resumed", { sessionID: id })
+        starts.set(id, Promise.resolve("")) // said once
+        const prompt = run("chat.message", { input, output, ...place }, directory)
+        for (const text of await Promise.all([first, prompt])) {
+          if (!text.trim()) continue
+          output.parts.push({
+            id: `prt_${Date.now().toString(16)}${Math.random().toString(36).slice(2, 14)}`,
+            sessionID: id,
+            messageID: output.message.id,
+            type: "text",
+            text,
+            synthetic: true,
+          })
+        }
+      } catch {}
+    },
+
+    "tool.execute.after": async (input, output) => {
+      try {
+        if (children.has(input.sessionID)) return
+        await run("tool.execute.after", { input, output, ...place }, directory)
+      } catch {}
+    },
+  }
+}
+"""
+
+
+class OpenCode(Host):
+    def pieces(self, context: Context) -> list[Piece]:
+        if context.in_project:
+            folder, config = os.path.join(context.project, ".opencode"), context.project
+        else:
+            folder = config = os.path.join(context.at("XDG_CONFIG_HOME", ".config"), "opencode")
+        server: dict[str, object] = {
+            "type": "local",
+            "command": [*context.mcp_command],
+            "enabled": True,
+        }
+        if context.mcp_env:
+            server["environment"] = context.mcp_env
+        plugin = os.path.join(folder, "plugins", "recollect.js")
+        return [
+            OwnFile(plugin, "a plugin that captures and recalls", _plugin(context), 0o644),
+            JsonFile(_config(config), "the MCP server", (Member(("mcp", SERVER), server),)),
+        ]
+
+
+def _plugin(context: Context) -> bytes:
+    text = PLUGIN.replace("@hook@", json.dumps(context.hook_command))
+    return text.replace("@generated@", GENERATED).replace("@mark@", MARK).encode()
+
+
+def _config(folder: str) -> str:
+    """The file that is there; OpenCode reads either name."""
+    names = (os.path.join(folder, name) for name in ("opencode.json", "opencode.jsonc"))
+    return next(
+        (path for path in names if os.path.exists(path)), os.path.join(folder, "opencode.json")
+    )
+
+
+OPENCODE = OpenCode(
+    name="opencode",
+    title="OpenCode",
+    verified=True,
+    programs=("opencode",),
+    places=(os.path.join(".config", "opencode"),),
+    aliases=("open-code",),
+)

@@ -1,0 +1,38 @@
+"""What happened lately, counted, for health and alarms.
+
+In: named happenings. Out: counts in all, and the errors of the last hour.
+"""
+
+import threading
+from collections import deque
+from datetime import datetime, timedelta
+
+from recollect.core.clock import Clock
+
+_KEPT = 1000
+
+
+class Counters:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._totals: dict[str, int] = {}
+        self._errors: deque[tuple[datetime, str]] = deque(maxlen=_KEPT)
+
+    def count(self, name: str, amount: int = 1) -> None:
+        with self._lock:
+            self._totals[name] = self._totals.get(name, 0) + amount
+
+    def error(self, what: str) -> None:
+        """Something went wrong that a person may want to see. `what` holds no user's text."""
+        with self._lock:
+            self._errors.append((self._clock.now(), what))
+
+    def totals(self) -> dict[str, int]:
+        with self._lock:
+            return dict(sorted(self._totals.items()))
+
+    def errors_last_hour(self) -> list[str]:
+        since = self._clock.now() - timedelta(hours=1)
+        with self._lock:
+            return [what for when, what in self._errors if when >= since]

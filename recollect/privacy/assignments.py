@@ -1,0 +1,274 @@
+"""Find secrets by what stands before them: a telling name, a header, a URL, a command's option.
+
+In: a text (and its lower-case twin of equal length). Out: spans of values, each with its kind.
+What can go wrong: code that assigns something harmless to a telling name; `values.py` judges that.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from recollect.privacy import names, values
+from recollect.privacy.lazy import pattern
+from recollect.privacy.rules.vendors import VENDORS
+
+Span = tuple[int, int, str]
+
+_STEM = (
+    r"(?:pass(?:w|phrase|code|(?![a-z]))|p(?:s?wd|ws?(?![a-z]))|secret|token|key|cred|auth|dsn(?![a-z])"
+    r"|jwt(?![a-z]))"
+)
+_TYPE = r"[a-z&*][\w&<>\[\]|., ?*']{0,40}?"
+_SPACES = r"[ \t]{0,40}+"
+# All that may stand between a name and its value. Order matters: the longer reading first.
+_OPERATOR = (
+    rf"(?:{_SPACES}:{_SPACES}{_TYPE}{_SPACES}(?<![=!<>])=(?!=)\s{{0,40}}+"  # name: str = value
+    rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
+    rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])\(?\s{{0,80}}+"
+    r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
+    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|of|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
+    r"|>(?=[^<>\s]{6})"  # <name>value</name>
+    r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
+    r"|[ \t]{1,8}+(?=\S))"  # --name value, PASSWORD 'value'
+)
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
+
+@cache
+def _assignment() -> re.Pattern[str]:
+    return re.compile(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\])?+)({_OPERATOR})")
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    return re.compile(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*)(["'`])(?:\2\2)?""")
+
+
+@cache
+def _bare() -> re.Pattern[str]:
+    # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
+    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\])+""")
+
+
+def find_assignments(text: str, low: str) -> Iterator[Span]:
+    """Values of telling names, in any of the languages that agents read and write."""
+    search = _assignment().search
+    pos = 0
+    while (found := search(low, pos)) is not None:
+        pos = found.start(1)
+        span = _judge_assignment(text, low, found)
+        if span is not None:
+            yield span
+            pos = max(pos, span[1])
+
+
+def _judge_assignment(text: str, low: str, found: re.Match[str]) -> Span | None:
+    head = text[max(0, found.start() - 64) : found.start()]
+    head = head[len(head.rstrip(_NAME_CHARS)) :]
+    name = head + text[found.start() : found.start(1)]
+    operator = found[2]
+    option = name.startswith("--")
+    start = found.end()
+    opening = _opening().match(text, start)
+    if operator.isspace() and not option and not (opening and name.isupper()):
+        # Without any sign between them only a netrc line or an SQL clause gives a value.
+        line = low[max(0, found.start() - 80) : found.start()]
+        if not (
+            pattern(r"\blogin[ \t]+\S+[ \t]+$").search(line) or (opening and "identified" in line)
+        ):
+            return None
+    kind_of_name = names.family(name)
+    vendor_zone = low[max(0, found.start() - 40) : found.end()].rpartition("\n")[2] or found[0]
+    if operator.startswith((",", "(")) or operator.strip() in (",", "("):
+        kind_of_name = names.HINT if kind_of_name else None  # any list of words looks so
+    if opening is not None:
+        end = _closing(text, opening)
+        if end is None:
+            return None
+        return judge(name, text[opening.end() : end], opening.end(), kind_of_name, vendor_zone)
+    if "\n" in operator and ":" in operator and not pattern(r":\s*[|>]").search(operator):
+        return None  # a YAML mapping or a block of code follows
+    bare = _bare().match(text, start)
+    if bare is None:
+        return None
+    value = bare[0].rstrip(".:!?") if not option else bare[0]
+    follower = text[bare.end() : bare.end() + 1]
+    if follower in ("(", "[", "{") or (follower == "<" and not operator.startswith(">")):
+        return None
+    if values.is_code(value) and not _is_line(text, found, bare.end(), name, operator):
+        return None
+    return judge(name, value, start, kind_of_name, vendor_zone)
+
+
+def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
+    """`NAME=value` and `name: value` as whole lines, options, queries: there a word is a value."""
+    if name.startswith("--") or "%3d" in operator:
+        return True
+    start = found.start(1) - len(name)
+    before = text[max(0, start - 1) : start]
+    after = text[end : end + 1]
+    if before in ("?", "&") or after == "&":
+        return True
+    tidy = after in ("", "\n", "\r", "\\", " ", '"', "'", "`", ";")
+    if operator == "=":
+        value = text[found.end() : end]
+        jumbled = any(map(str.isdigit, value)) and not values.is_wordy(value)
+        return (
+            tidy and before in ("", "\n", " ", ";", '"', "'", "n") and (name.isupper() or jumbled)
+        )
+    return operator.strip() == ":" and after in ("", "\n", "\r") and name.replace("_", "").isalnum()
+
+
+def _closing(text: str, opening: re.Match[str]) -> int | None:
+    """Where the quoted value ends, at the opening quote's own depth of escaping.
+
+    A quote opened with k backslashes (0, 1, 3, 7 …) is closed by one that has k of them, not
+    counting those that stand for backslashes inside the value, which come 2(k+1) at a time.
+    """
+    depth = len(opening[1])
+    quote = opening[2]
+    pos = opening.end()
+    limit = min(len(text), pos + 4096)
+    while (pos := text.find(quote, pos, limit)) >= 0:
+        run = pos
+        while run > opening.end() and text[run - 1] == "\\":
+            run -= 1
+        if (pos - run) % (2 * depth + 2) == depth:
+            return pos - depth
+        if pos - run < depth:
+            return None  # the string around ends here: the value was cut
+        pos += 1
+    return None
+
+
+def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str) -> Span | None:
+    """Is this value of this name a secret, and of which kind?"""
+    lead = len(value) - len(value.lstrip())
+    start += lead
+    value = value.strip()
+    scheme = pattern(r"(?i:bearer|basic|token|ssws|apikey|bot|digest)\s+").match(value)
+    if scheme is not None:
+        start += scheme.end()
+        value = value[scheme.end() :]
+    if len(value) < 6 or kind_of_name is None or values.is_placeholder(value):
+        return None
+    bare = values.without_marks(value)
+    span = (start, start + len(value))
+    for vendor in VENDORS:
+        if any(word in zone for word in vendor.words) and pattern(vendor.value).fullmatch(bare):
+            if kind_of_name is names.PASSWORD or values.is_uuid(bare) or _fits(bare):
+                return (*span, vendor.kind)
+            break
+    if kind_of_name is names.PASSWORD:
+        return (*span, "password") if values.is_password(bare) or _is_env_word(name, bare) else None
+    if kind_of_name is names.SECRET:
+        strict = name.lower().strip("-_.\"'") in ("token", "secret", "jwt", "credentials")
+        if values.is_uuid(bare) and not strict:
+            return (*span, "api-key")
+        if values.is_random(bare, 12):
+            return (*span, _kind(name))
+        return None
+    return (*span, "high-entropy") if values.is_random(bare, 20) else None
+
+
+def _fits(value: str) -> bool:
+    """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
+    return any(map(str.isdigit, value)) and (value.isalnum() or not values.is_wordy(value))
+
+
+def _is_env_word(name: str, value: str) -> bool:
+    """`DB_PASSWORD=correcthorse`: in a file of settings even a plain word or number is one."""
+    return name.isupper() and (value.isalpha() or value.isdigit()) and len(value) >= 8
+
+
+def _kind(name: str) -> str:
+    flat = name.lower().replace("_", "").replace("-", "")
+    if flat.endswith("token"):
+        return "token"
+    return "api-key" if flat.endswith("apikey") else "secret"
+
+
+_SCHEMES = ("bearer", "basic", "authorization: ")
+
+
+@cache
+def _header() -> re.Pattern[str]:
+    space = r"(?:\s|%20|\+|\\u0020){1,8}+"
+    return re.compile(
+        rf"(?:bearer|(basic)|authorization: (?:token|bot|ssws|apikey)){space}"
+        r"([a-z0-9._~+/=-]{8,}+)"
+    )
+
+
+def find_headers(text: str, low: str) -> Iterator[Span]:
+    """`Bearer …` and `Basic …`, wherever they stand."""
+    for scheme in _SCHEMES:
+        pos = low.find(scheme)
+        while pos >= 0:
+            found = _header().match(low, pos)
+            pos = low.find(scheme, pos + 1)
+            if found is None:
+                continue
+            start, end = found.span(2)
+            value = text[start:end].rstrip(".")
+            if values.is_placeholder(value):
+                continue
+            if found[1] is not None:
+                if _is_basic(value):
+                    yield start, start + len(value), "basic-auth"
+            elif values.is_random(value) or values.is_uuid(value):
+                kind = "okta-token" if "ssws" in found[0][:24] else "bearer-token"
+                yield start, start + len(value), kind
+
+
+def _is_basic(value: str) -> bool:
+    """Base64 of `user:password`. Decoding tells it from a word after "basic"."""
+    from binascii import Error, a2b_base64
+
+    try:
+        plain = a2b_base64(value + "=" * (-len(value) % 4))
+    except Error:
+        return False
+    return b":" in plain and plain.isascii() and all(32 <= byte < 127 for byte in plain)
+
+
+@cache
+def _userinfo() -> re.Pattern[str]:
+    return re.compile(
+        r"""://(?:([^\s/?#:@"'`<>\\\[\]{}()]{0,256}+):(?!\d{1,5}(?:[/?#]|\Z))([^\s/"'`<>\\]{1,512}(?=@[\w\[$%{-]))"""
+        r"|([A-Za-z0-9_-]{16,256}+)(?=@))"
+    )
+
+
+def find_urls(text: str) -> Iterator[Span]:
+    """Passwords in `scheme://user:password@host`, and keys that stand where the user stands."""
+    pos = text.find("://")
+    while pos >= 0:
+        found = _userinfo().match(text, pos)
+        pos = text.find("://", pos + 3)
+        if found is None:
+            continue
+        if found[3] is not None:
+            if values.is_random(found[3]):
+                yield *found.span(3), "url-key"
+        elif len(found[2]) >= 4 and not values.is_placeholder(found[2]) and found[2] != found[1]:
+            yield *found.span(2), "url-password"
+
+
+@cache
+def _curl_user() -> re.Pattern[str]:
+    return re.compile(
+        r"""\s(?:-u|--(?:proxy-)?user)(?:\s|=)?\s*\\*["']?[^\s:"'\\]{1,128}:([^\s"'\\]{4,256})"""
+    )
+
+
+def find_commands(text: str, low: str) -> Iterator[Span]:
+    """`curl -u user:password`."""
+    pos = low.find("curl")
+    while pos >= 0:
+        stop = text.find("\n\n", pos, pos + 2048)
+        for found in _curl_user().finditer(text, pos, stop if stop > 0 else pos + 2048):
+            if not values.is_placeholder(found[1]):
+                yield *found.span(1), "curl-password"
+        pos = low.find("curl", pos + 2048)

@@ -1,0 +1,91 @@
+"""Find private keys in PEM, OpenSSH, PGP and PuTTY form, the whole of each.
+
+In: a text. Out: spans from header to footer, or as far as the key's body goes when it is cut.
+What can go wrong: a body split over string literals or JSON strings; each piece is a span of its
+own, so that what stands between them (quotes, commas) stays and the document stays well-formed.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+_FAR = 1 << 16  # no private key is longer
+# Line ends, real or escaped any number of times, and the marks of quoted or commented lines.
+_GAP = r"(?:[\s>#*|]|\\++[nrt])"
+# What stands between two string literals, or two strings of a JSON array.
+_JOIN = r"""(?:[\s+.,()\[\]]|\\++[nrt]?|\\*["'`]|[rbfu](?=["']))"""
+_HEADER = r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|Subject|x-[\w-]{1,40}+): [^\n\\\"']{0,120}+"
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(
+        r"-{4,5} ?(?:(BEGIN)|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+        r"|(Private-Lines): \d{1,3}"
+    )
+
+
+@cache
+def _whole() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_GAP}|[A-Za-z0-9+/=:,_.-])*+\Z")
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    last = r"""[A-Za-z0-9+/]{1,63}+={0,2}+(?=\s*+(?:\\*+["'`]|\Z))"""
+    return re.compile(
+        rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+))++(?:{_GAP}++{last})?+"
+        rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
+    )
+
+
+@cache
+def _join() -> re.Pattern[str]:
+    return re.compile(rf"{_JOIN}{{1,120}}+")
+
+
+def find_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of private keys. A header with nothing after it, as in a parser's source, is none."""
+    if "PRIVATE KEY" not in text and "Private-Lines" not in text:
+        return
+    label = _label()
+    pos = 0
+    while (found := label.search(text, pos)) is not None:
+        pos = found.end()
+        if found[1] is None and found[2] is None:
+            yield from _tail(text, found.start(), found.end())
+            continue
+        spans, pos = _from_header(text, found.start(), found.end())
+        yield from spans
+
+
+def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]], int]:
+    label = _label()
+    footer = label.search(text, pos, text.find("PRIVATE KEY", pos, pos + _FAR) + 24)
+    if footer is not None and footer[1] is None:
+        body = text[pos : footer.start()]
+        if _whole().match(body) and re.search(r"[A-Za-z0-9+/]{8}", body):
+            return [(start, footer.end())], footer.end()
+    spans: list[tuple[int, int]] = []
+    while (piece := _piece().match(text, pos)) is not None:
+        pos = piece.end()
+        spans.append((start, pos))
+        if (joint := _join().match(text, pos)) is not None:
+            start = pos = joint.end()
+    return spans, (spans[-1][1] if spans else pos)
+
+
+def _tail(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A footer whose header was cut off: the lines of base64 right before it."""
+    first = start
+    lines = text[max(0, start - _FAR) : start].replace("\\n", "\n ").split("\n")
+    for number, line in enumerate(reversed(lines)):
+        bare = line.strip()
+        if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/=]{1,15}", bare):
+            break
+        if number == 0 and bare:
+            break
+        first -= len(line) + (number > 0)
+    body = text[first:start]
+    if re.search(r"[A-Za-z0-9+/]{16}", body):
+        yield first + len(body) - len(body.lstrip()), end

@@ -1,0 +1,164 @@
+"""Find secrets in a text and put a typed mark in the place of each.
+
+In: a text, or a tree as JSON gives it. Out: the same without secrets, and how many of which kind.
+What can go wrong: a secret of no known shape under a name that tells nothing is not seen; one in
+two halves (two strings, two chunks) is not either, save for private keys.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from recollect.privacy import names
+from recollect.privacy.assignments import (
+    Span,
+    find_assignments,
+    find_commands,
+    find_headers,
+    find_urls,
+    judge,
+)
+from recollect.privacy.keys import find_keys
+from recollect.privacy.rules import RULES, Rule
+
+Counts = dict[str, int]
+
+# Where a token may begin: not after a letter or digit, unless that ends an escape.
+_BEGIN = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9a-fA-F]{4})"
+    r"|(?<=\\x[0-9a-fA-F]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"
+)
+_STAND_IN = re.compile(r"your[-_]?|x{8}|X{8}|\.\.\.|placeholder", re.I)
+_ROUNDS = 8
+
+
+@cache
+def _triggers() -> tuple[re.Pattern[str], dict[str, list[tuple[str, Rule]]]]:
+    """One pattern that finds where any rule may apply; and by first character, which rules may.
+
+    Triggers are gathered by first character: the engine then compares one character for most
+    positions of a text instead of a hundred words. No groups in it: they would undo that.
+    """
+    heads: dict[str, dict[str, None]] = {}
+    rules: dict[str, list[tuple[str, Rule]]] = {}
+    for rule in RULES:
+        for trigger in rule.triggers:
+            head = trigger[:2] if trigger[0] == "\\" else trigger[0]
+            heads.setdefault(head, {})[trigger[len(head) :]] = None
+            rules.setdefault(head[-1], []).append((_literal(trigger), rule))
+    branches = [f"{head}(?:{'|'.join(tails)})" for head, tails in heads.items()]
+    return re.compile("|".join(branches)), rules
+
+
+def _literal(trigger: str) -> str:
+    """The plain characters that a trigger starts with."""
+    text = ""
+    for char in trigger.replace("\\.", "\0").replace("\\$", "\1"):
+        if char in "\\[({":
+            break
+        text += char
+    return text.replace("\0", ".").replace("\1", "$")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern if pattern.startswith("(?<=") else _BEGIN + pattern)
+
+
+def _find_shapes(text: str) -> Iterator[Span]:
+    pattern, rules = _triggers()
+    search = pattern.search
+    pos = 0
+    while (trigger := search(text, pos)) is not None:
+        at = trigger.start()
+        pos = at + 1
+        for literal, rule in rules[text[at]]:
+            if at < rule.back or not text.startswith(literal, at):
+                continue
+            found = _compiled(rule.pattern).match(text, at - rule.back)
+            if found is None:
+                continue
+            group = 1 if found.re.groups else 0
+            if not _is_stand_in(found[group]):
+                pos = max(pos, found.end())
+                yield *found.span(group), rule.kind
+                break
+
+
+def _is_stand_in(secret: str) -> bool:
+    return len(set(secret[-16:])) <= 2 or _STAND_IN.search(secret) is not None
+
+
+def _lower(text: str) -> str:
+    """Lower case of equal length: one letter of Unicode, the dotted capital I, would grow."""
+    return text.replace("\u0130", "i").lower()
+
+
+def find(text: str) -> list[Span]:
+    """All secrets in the text, in order, none overlapping another."""
+    low = _lower(text)
+    spans = [(*span, "private-key") for span in find_keys(text)]
+    spans += _find_shapes(text)
+    for finder in (find_headers, find_commands, find_assignments):
+        spans += finder(text, low)
+    spans += find_urls(text)
+    return _merge(spans)
+
+
+def _merge(spans: list[Span]) -> list[Span]:
+    """Overlapping spans become one; the finder that came first, the surest, names it."""
+    rank = {id(span): number for number, span in enumerate(spans)}
+    merged: list[Span] = []
+    best = 0
+    for span in sorted(spans, key=lambda span: span[0]):
+        if merged and span[0] < merged[-1][1]:
+            start, end, kind = merged[-1]
+            if rank[id(span)] < best:
+                kind, best = span[2], rank[id(span)]
+            merged[-1] = (start, max(end, span[1]), kind)
+        else:
+            merged.append(span)
+            best = rank[id(span)]
+    return merged
+
+
+def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
+    """The text without secrets, and the count of each kind; `name` is what it was assigned to.
+
+    Repeated until nothing more is found, so that doing it again changes nothing: a mark in place
+    of one secret can, rarely, bring another to light.
+    """
+    counts: Counts = {}
+    for _ in range(_ROUNDS):
+        spans = find(text)
+        if name and (whole := _judge_whole(name, text)):
+            spans = _merge([*spans, whole])
+        if not spans:
+            break
+        text = _replace(text, spans)
+        for *_, kind in spans:
+            counts[kind] = counts.get(kind, 0) + 1
+    return text, counts
+
+
+def _judge_whole(name: str, text: str) -> Span | None:
+    if len(text) > 4096 or len(name) > 128:
+        return None
+    return judge(name, text, 0, names.family(name), name.lower())
+
+
+def _replace(text: str, spans: list[Span]) -> str:
+    parts: list[str] = []
+    end = 0
+    for start, stop, kind in spans:
+        before = text[end:start]
+        if before.endswith("\\") and text[start] in "nrtbfu" and _is_odd_run(before):
+            before = before[:-1]  # `\npm_…`: the mark must not become the rest of an escape
+        parts += before, f"[REDACTED:{kind}]"
+        end = stop
+    parts.append(text[end:])
+    return "".join(parts)
+
+
+def _is_odd_run(text: str) -> bool:
+    return (len(text) - len(text.rstrip("\\"))) % 2 == 1

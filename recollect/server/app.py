@@ -1,0 +1,78 @@
+"""The HTTP application: routes from the table, errors in one shape, the guard around it all.
+
+In: services. Out: an ASGI app. What no route expected becomes a 500 without its reason; the reason
+is in the log.
+"""
+
+import logging
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from recollect.core.errors import RecollectError
+from recollect.server import answers
+from recollect.server.endpoints import Endpoint, openapi, routes
+from recollect.server.guard import Guard
+from recollect.server.live import TooManyWatchers
+from recollect.server.routes import doctor, events, health
+from recollect.server.services import Services
+from recollect.server.tokens import Tokens
+
+log = logging.getLogger(__name__)
+
+ENDPOINTS: tuple[Endpoint, ...] = (*events.ENDPOINTS, *health.ENDPOINTS, *doctor.ENDPOINTS)
+
+
+def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
+    document = openapi(ENDPOINTS)
+
+    async def describe(request: Request) -> Response:
+        return answers.json(document)
+
+    async def watch(request: Request) -> Response:
+        try:
+            lines = await services.live.stream(request.headers.get("last-event-id"))
+        except TooManyWatchers as error:
+            return answers.problem(429, "too_many", str(error), hint=error.hint)
+        return StreamingResponse(lines, media_type="text/event-stream")
+
+    app = Starlette(
+        routes=[
+            *routes(ENDPOINTS, services),
+            Route("/openapi.json", describe, methods=["GET"]),
+            Route("/api/events", watch, methods=["GET"]),
+        ],
+        exception_handlers={
+            RecollectError: _ours,
+            HTTPException: _http,
+            Exception: _unexpected,
+        },
+    )
+    return Guard(app, tokens, port)
+
+
+async def _ours(request: Request, error: Any) -> Response:
+    return answers.explained(error)
+
+
+async def _http(request: Request, error: Any) -> Response:
+    codes = {404: "not_found", 405: "method_not_allowed"}
+    words = {404: "There is no such route.", 405: "This route does not take that method."}
+    status = error.status_code
+    return answers.problem(
+        status,
+        codes.get(status, "failed"),
+        words.get(status, "The request failed."),
+        hint="GET /openapi.json" if status == 404 else "",
+        headers=dict(error.headers or {}),
+    )
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return answers.problem(500, "failed", "Something went wrong; the log says what.")

@@ -1,0 +1,174 @@
+"""Routes as data: what each takes and gives, from which app and OpenAPI document are both made.
+
+In: a table of endpoints. Out: Starlette routes and an OpenAPI 3.1 document. What does not fit the
+declared parameters or body is answered with 400 and the name of the field.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recollect import __version__
+from recollect.core import errors
+from recollect.core.values import Value, decode
+from recollect.server import answers
+from recollect.server.services import Services
+
+
+class Nothing(Value, frozen=True):
+    """No parameters."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method of one path. `handler` is a plain function of services, parameters and, if
+    `body` is declared, the body; it runs in a thread."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    summary: str
+    handler: Callable[..., Any]
+    answer: Any
+    parameters: type[Value] = Nothing
+    body: type[Value] | None = None
+
+
+def routes(endpoints: Sequence[Endpoint], services: Services) -> list[Route]:
+    """One route per path, so that a wrong method is told all the right ones."""
+    by_path: dict[str, dict[str, Endpoint]] = defaultdict(dict)
+    for endpoint in endpoints:
+        by_path[endpoint.path][endpoint.method] = endpoint
+    return [
+        Route(path, _serve(methods, services), methods=list(methods))
+        for path, methods in by_path.items()
+    ]
+
+
+def _serve(
+    methods: dict[str, Endpoint], services: Services
+) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = methods[method]
+        arguments: list[Any] = [services, _parameters(endpoint, request)]
+        if endpoint.body is not None:
+            arguments.append(decode(endpoint.body, await request.body()))
+        result = await run_in_threadpool(endpoint.handler, *arguments)
+        return result if isinstance(result, Response) else answers.json(result)
+
+    return serve
+
+
+def _parameters(endpoint: Endpoint, request: Request) -> Value:
+    given: dict[str, str] = dict(request.path_params)
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise errors.BadInput(f"the parameter {name} is given twice", field=name)
+        given[name] = value
+    try:
+        return msgspec.convert(given, type=endpoint.parameters, strict=False)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        raise errors.BadInput(message, field=path.rstrip("`")) from error
+
+
+# --- the document -------------------------------------------------------------------------------
+
+_ERROR_SCHEMA = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                name: {"type": "string"} for name in ("code", "message", "field", "hint")
+            },
+        }
+    },
+}
+_ERRORS = {
+    "400": "Something in the request is not valid; `field` names it.",
+    "401": "No token, or a wrong one.",
+    "403": "Not from this machine's own pages, or beyond what the token allows.",
+    "413": "Too large.",
+    "415": "Not JSON.",
+    "429": "Too many requests; `Retry-After` says when.",
+    "503": "The store cannot do this now.",
+}
+
+
+def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+    """The document, generated from the table."""
+    kinds = [one.answer for one in endpoints] + [one.parameters for one in endpoints]
+    kinds += [one.body for one in endpoints if one.body is not None]
+    schemas, components = msgspec.json.schema_components(
+        kinds, ref_template="#/components/schemas/{name}"
+    )
+    answer_of = dict(zip(range(len(endpoints)), schemas, strict=False))
+    paths: dict[str, dict[str, Any]] = defaultdict(dict)
+    for index, endpoint in enumerate(endpoints):
+        operation: dict[str, Any] = {
+            "summary": endpoint.summary,
+            "operationId": _operation_id(endpoint),
+            "parameters": _parameter_list(endpoint, components),
+            "responses": {
+                "200": {
+                    "description": "Done.",
+                    "content": {"application/json": {"schema": answer_of[index]}},
+                },
+                **{
+                    status: {
+                        "description": text,
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/Error"}}
+                        },
+                    }
+                    for status, text in _ERRORS.items()
+                },
+            },
+        }
+        if endpoint.body is not None:
+            reference = {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
+            operation["requestBody"] = {
+                "required": True,
+                "content": {"application/json": {"schema": reference}},
+            }
+        paths[endpoint.path][endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Recollect", "version": __version__},
+        "paths": dict(paths),
+        "components": {
+            "schemas": {**components, "Error": _ERROR_SCHEMA},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _parameter_list(endpoint: Endpoint, components: dict[str, Any]) -> list[dict[str, Any]]:
+    schema = components.get(endpoint.parameters.__name__, {})
+    in_path = set(re.findall(r"{(\w+)}", endpoint.path))
+    return [
+        {
+            "name": name,
+            "in": "path" if name in in_path else "query",
+            "required": name in in_path or name in schema.get("required", ()),
+            "schema": described,
+        }
+        for name, described in schema.get("properties", {}).items()
+    ]
+
+
+def _operation_id(endpoint: Endpoint) -> str:
+    words = re.findall(r"\w+", endpoint.path)
+    return "_".join([endpoint.method.lower(), *words])

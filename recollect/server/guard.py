@@ -1,0 +1,170 @@
+"""Who may come in over HTTP: decided from the head of a request, before a byte of body is read.
+
+In: ASGI requests. Out: the same, let through, or a refusal. On TCP: a Host that names this machine,
+an Origin and Sec-Fetch-Site that are our own, a token, a pace. On the unix socket the kernel
+vouches for the user instead. Bodies are capped while they are read.
+"""
+
+import threading
+import time
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.core.errors import TooLarge
+from recollect.core.values import REQUEST_BYTES
+from recollect.server import answers
+from recollect.server.tokens import Tokens
+
+REQUESTS_PER_MINUTE = 200
+# What a hook's token opens, by method and path.
+HOOK_ROUTES = frozenset({("POST", "/v1/events"), ("GET", "/healthz")})
+_LIMIT = f"A request may have {REQUEST_BYTES} bytes."
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, tokens: Tokens, port: int) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self._origins = {f"http://{host}" for host in self._hosts}
+        self._pace = Pace(REQUESTS_PER_MINUTE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, _counted(receive), _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        if not is_unix(scope):
+            refusal = self._stranger(headers) or self._no_token(scope, headers)
+            if refusal is not None:
+                return refusal
+        return _bad_body(scope, headers)
+
+    def _stranger(self, headers: Headers) -> ASGIApp | None:
+        """A request that a web page may have caused."""
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return answers.problem(403, "bad_host", "The Host header does not name this machine.")
+        origins = headers.getlist("origin")
+        if len(origins) > 1 or (origins and origins[0] not in self._origins):
+            return answers.problem(403, "bad_origin", "Requests of other origins are refused.")
+        sites = headers.getlist("sec-fetch-site")
+        if len(sites) > 1 or (sites and sites[0] not in ("same-origin", "none")):
+            return answers.problem(403, "bad_origin", "Requests of other sites are refused.")
+        return None
+
+    def _no_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+        given = headers.getlist("authorization")
+        word, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        allowed = self._tokens.scope(token.strip()) if word.lower() == "bearer" else None
+        if allowed is None:
+            return answers.problem(
+                401,
+                "no_token",
+                "This needs the token of the data directory.",
+                hint="Authorization: Bearer $(cat ~/.recollect/token)",
+                headers={"www-authenticate": "Bearer"},
+            )
+        if allowed == "hook" and (scope["method"], scope["path"]) not in HOOK_ROUTES:
+            return answers.problem(403, "scope", "A hook's token may only ingest and recall.")
+        wait = self._pace.wait(allowed)
+        if wait:
+            return answers.problem(
+                429,
+                "too_many",
+                f"More than {REQUESTS_PER_MINUTE} requests in a minute.",
+                headers={"retry-after": str(wait)},
+            )
+        return None
+
+
+class Pace:
+    """A sliding count of requests per caller: a bucket that refills by itself."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._rate = per_minute / 60
+        self._most = float(per_minute)
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def wait(self, caller: str) -> int:
+        """Seconds until the caller may come again; 0 when it may now."""
+        now = time.monotonic()
+        with self._lock:
+            left, last = self._buckets.get(caller, (self._most, now))
+            left = min(self._most, left + (now - last) * self._rate)
+            if left < 1:
+                self._buckets[caller] = (left, now)
+                return max(1, round((1 - left) / self._rate))
+            self._buckets[caller] = (left - 1, now)
+        return 0
+
+
+def is_unix(scope: Scope) -> bool:
+    """Whether a request came over the unix socket: it has a path for a server, and no port."""
+    server = scope.get("server")
+    return server is not None and server[1] is None
+
+
+def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
+    lengths = headers.getlist("content-length")
+    if lengths and not lengths[0].isdecimal():
+        return answers.problem(400, "bad_input", "The Content-Length is not a number.")
+    if lengths and int(lengths[0]) > REQUEST_BYTES:
+        return _too_large()
+    has_body = bool(lengths and int(lengths[0])) or "transfer-encoding" in headers
+    if scope["method"] in _BODY_METHODS and has_body:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            return answers.problem(
+                415, "not_json", "The body must be JSON.", hint="Content-Type: application/json"
+            )
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            return answers.problem(415, "encoded", "Compressed bodies are not taken.")
+    return None
+
+
+def _too_large() -> ASGIApp:
+    return answers.explained(TooLarge(_LIMIT))
+
+
+def _counted(receive: Receive) -> Receive:
+    """A body that does not say how long it is may not be endless either."""
+    size = 0
+
+    async def receiving() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > REQUEST_BYTES:
+            raise TooLarge(_LIMIT)
+        return message
+
+    return receiving
+
+
+def _with_headers(send: Send) -> Send:
+    extra = [(name.encode(), value.encode()) for name, value in answers.HEADERS.items()]
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            present = {name.lower() for name, _ in message.get("headers", ())}
+            message["headers"] = [
+                *message.get("headers", ()),
+                *((name, value) for name, value in extra if name not in present),
+            ]
+        await send(message)
+
+    return sending

@@ -1,0 +1,100 @@
+"""News for whoever watches: server-sent events that a reconnect does not miss.
+
+In: notices from any thread. Out: SSE lines. Each has an id; the last thousand are kept, and a
+watcher that comes back with `Last-Event-ID` gets what it missed, or `reset` when that is too long
+ago to say.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from recollect.core import errors, ids
+
+KEEP_ALIVE_S = 15.0
+CLIENTS = 50
+KEPT = 1000
+
+
+class TooManyWatchers(errors.RecollectError):
+    """Too many watchers are connected."""
+
+    hint = "Close a dashboard."
+
+
+class Live:
+    def __init__(self) -> None:
+        self._run = ids.new_ulid()  # ids of an earlier run of the daemon are not ours
+        self._lock = threading.Lock()
+        self._number = 0
+        self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
+        self._watchers: set[_Watcher] = set()
+
+    def publish(self, kind: str, data: Any) -> None:
+        """Tell everyone. Never waits for anyone."""
+        with self._lock:
+            self._number += 1
+            line = _event(f"{self._run}-{self._number}", kind, data)
+            self._kept.append((self._number, line))
+            for watcher in self._watchers:
+                watcher.tell(line)
+
+    @property
+    def watchers(self) -> int:
+        return len(self._watchers)
+
+    async def stream(self, last_id: str | None) -> AsyncIterator[bytes]:
+        """What a watcher is sent, from where it left off until it goes away."""
+        watcher = _Watcher(asyncio.get_running_loop())
+        with self._lock:
+            if len(self._watchers) >= CLIENTS:
+                raise TooManyWatchers()
+            missed = self._missed(last_id)
+            self._watchers.add(watcher)
+        return self._lines(watcher, missed)
+
+    async def _lines(self, watcher: "_Watcher", missed: list[bytes]) -> AsyncIterator[bytes]:
+        try:
+            yield b": connected\n\n"
+            for line in missed:
+                yield line
+            while True:
+                try:
+                    yield await asyncio.wait_for(watcher.queue.get(), KEEP_ALIVE_S)
+                except TimeoutError:
+                    yield b": still here\n\n"
+        finally:
+            with self._lock:
+                self._watchers.discard(watcher)
+
+    def _missed(self, last_id: str | None) -> list[bytes]:
+        if not last_id:
+            return []
+        run, _, number = last_id.rpartition("-")
+        known = run == self._run and number.isdecimal() and int(number) <= self._number
+        oldest = self._kept[0][0] if self._kept else self._number + 1
+        if not known or int(number) + 1 < oldest:
+            return [_event(f"{self._run}-{self._number}", "reset", {})]
+        return [line for at, line in self._kept if at > int(number)]
+
+
+class _Watcher:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._loop = loop
+
+    def tell(self, line: bytes) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._put, line)
+
+    def _put(self, line: bytes) -> None:
+        if self.queue.qsize() < KEPT:  # a watcher that does not read is not fed for ever
+            self.queue.put_nowait(line)
+
+
+def _event(event_id: str, kind: str, data: Any) -> bytes:
+    return f"id: {event_id}\nevent: {kind}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"

@@ -1,0 +1,153 @@
+"""`/v1/events`: put one event, list events."""
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.capture import frames
+from recollect.core import ids, values
+from recollect.core.values import (
+    Body,
+    Event,
+    EventKind,
+    Moment,
+    Name,
+    Namespace,
+    Source,
+    Ulid,
+    Value,
+)
+from recollect.ingest.pipeline import Question
+from recollect.server.endpoints import Endpoint
+from recollect.server.services import Services
+from recollect.store.interface import Cursor
+
+
+class NewEvent(Value, frozen=True, kw_only=True):
+    """An event as a client may give it: what it leaves out is filled in here."""
+
+    event_id: Ulid | None = None
+    session_id: Name
+    actor_id: Name | None = None
+    namespace: Namespace | None = None
+    schema_version: int = 1
+    kind: EventKind
+    body: Body
+    valid_time: Moment | None = None
+    source: Source
+    parent_event_id: Ulid | None = None
+    content_hash: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class PutParameters(Value, frozen=True, kw_only=True):
+    retrieve: bool = False
+
+
+class Retrieval(Value, frozen=True, kw_only=True):
+    context: str
+    records: tuple[str, ...]
+    latency_ms: float
+
+
+class EventAnswer(Value, frozen=True, kw_only=True):
+    event_id: str
+    stored: bool
+    retrieval: Retrieval | None = None
+
+
+class ListParameters(Value, frozen=True, kw_only=True):
+    namespace: Namespace | None = None
+    project_path: Annotated[str, Meta(max_length=2048)] | None = None
+    session_id: Name | None = None
+    kind: EventKind | None = None
+    before: Annotated[str, Meta(max_length=300)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class EventRow(Value, frozen=True, kw_only=True):
+    event: Event
+    transaction_time: datetime
+    prompt_number: int | None
+
+
+class EventPage(Value, frozen=True, kw_only=True):
+    items: tuple[EventRow, ...]
+    next: str | None
+
+
+def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> EventAnswer:
+    values.convert(Version, {"schema_version": new.schema_version})
+    now = services.clock.now()
+    pipeline = services.pipeline
+    event = Event(
+        event_id=new.event_id or ids.new_ulid(),
+        session_id=new.session_id,
+        actor_id=new.actor_id or services.settings.actor_id,
+        namespace=new.namespace or pipeline.namespace_of(new.source.project_path),
+        kind=new.kind,
+        body=new.body,
+        valid_time=new.valid_time or now,
+        source=new.source,
+        parent_event_id=new.parent_event_id,
+        content_hash=new.content_hash,
+    )
+    outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
+    retrieval = None
+    if parameters.retrieve and event.kind == "prompt":
+        retrieval = _retrieve(services, event)
+    return EventAnswer(event_id=event.event_id, stored=outcome.stored, retrieval=retrieval)
+
+
+class Version(Value, frozen=True, kw_only=True):
+    schema_version: Annotated[int, Meta(ge=1, le=1)]
+
+
+def _retrieve(services: Services, event: Event) -> Retrieval:
+    began = services.clock.mono_ns()
+    context = services.pipeline.recall(
+        Question(
+            trigger="prompt",
+            text=values.query_text(event.body),
+            namespaces=(event.namespace,),
+            session_id=event.session_id,
+            event_id=event.event_id,
+            limit_chars=9_500,
+        )
+    )
+    elapsed = (services.clock.mono_ns() - began) / 1e6
+    return Retrieval(context=context, records=(), latency_ms=round(elapsed, 3))
+
+
+def list_events(services: Services, parameters: ListParameters) -> EventPage:
+    namespace = parameters.namespace or services.pipeline.namespace_of(parameters.project_path)
+    page = services.store.events.page(
+        namespace,
+        session_id=parameters.session_id,
+        kind=parameters.kind,
+        before=Cursor.parse(parameters.before) if parameters.before else None,
+        limit=parameters.limit,
+    )
+    items = tuple(
+        EventRow(
+            event=row.event,
+            transaction_time=row.transaction_time,
+            prompt_number=row.prompt_number,
+        )
+        for row in page.items
+    )
+    return EventPage(items=items, next=str(page.next) if page.next else None)
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/v1/events",
+        "Store one event; with retrieve=true a prompt is answered with what is remembered.",
+        put_event,
+        EventAnswer,
+        PutParameters,
+        NewEvent,
+    ),
+    Endpoint("GET", "/v1/events", "Events, newest first.", list_events, EventPage, ListParameters),
+)

@@ -1,0 +1,15 @@
+"""`/healthz`: whether it is well, and what it has been doing."""
+
+from typing import Any
+
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+
+
+def health(services: Services, parameters: Nothing) -> dict[str, Any]:
+    return services.health()
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any]),
+)

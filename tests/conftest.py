@@ -1,0 +1,59 @@
+"""A test home: no test can read or write the real one, not even by mistake."""
+
+import os
+import pathlib
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.core.clock import ManualClock
+from recollect.core.settings import Settings
+from recollect.store.sqlite import SqliteStore
+
+REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent)
+REAL_HOME = os.path.realpath(os.path.expanduser("~"))
+TEST_HOME = tempfile.mkdtemp(prefix="recollect-test-home-")
+
+for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    if name not in ("RECOLLECT_MODEL_DIR", "RECOLLECT_SEED"):
+        del os.environ[name]
+os.environ["HOME"] = TEST_HOME
+os.environ.pop("XDG_CONFIG_HOME", None)
+os.environ.pop("XDG_RUNTIME_DIR", None)
+
+_ALLOWED = tuple(
+    os.path.realpath(path) + os.sep
+    for path in (REPOSITORY, sys.prefix, sys.base_prefix, tempfile.gettempdir())
+)
+_WATCHED = {"open", "os.mkdir", "os.rename", "os.remove", "os.listdir", "os.chmod", "os.symlink"}
+
+
+def _guard(event: str, arguments: tuple[object, ...]) -> None:
+    if event not in _WATCHED or not isinstance(arguments[0], (str, bytes)):
+        return
+    path = os.fsdecode(arguments[0])
+    if not path.startswith(REAL_HOME + os.sep) or path.startswith(_ALLOWED):
+        return
+    raise AssertionError(f"a test touched the real home: {event} {path}")
+
+
+sys.addaudithook(_guard)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def settings(tmp_path: pathlib.Path) -> Settings:
+    return Settings(home=str(tmp_path / "home"), actor="ada", reserve_mb=0)
+
+
+@pytest.fixture
+def store(settings: Settings, clock: ManualClock) -> Iterator[SqliteStore]:
+    opened = SqliteStore(settings, clock)
+    yield opened
+    opened.close()

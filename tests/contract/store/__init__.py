@@ -1,0 +1,27 @@
+"""The storage contract: a backend inherits it and gives the fixtures `store` and `clock`."""
+
+from tests.contract.store.events import BufferContract, EventsContract
+from tests.contract.store.finding import SearchContract, VectorsContract
+from tests.contract.store.graph import GraphContract
+from tests.contract.store.life import (
+    LifeContract,
+    ProjectsContract,
+    SessionsContract,
+    TransactionContract,
+)
+from tests.contract.store.memories import RecordsContract
+
+
+class StoreContract(
+    EventsContract,
+    BufferContract,
+    RecordsContract,
+    SearchContract,
+    VectorsContract,
+    GraphContract,
+    SessionsContract,
+    ProjectsContract,
+    TransactionContract,
+    LifeContract,
+):
+    """All of it, for a backend to inherit in three lines."""

@@ -1,0 +1,186 @@
+"""What every backend does with events and the extraction buffer."""
+
+from datetime import datetime, timedelta, timezone
+
+import msgspec
+import pytest
+
+from recollect.core import errors, ids
+from recollect.core.clock import ManualClock
+from recollect.core.values import (
+    JsonBody,
+    MessageBody,
+    Turn,
+)
+from recollect.store.interface import Cursor, Store, Transaction
+from tests.make import NAMESPACE, NOON, arrival, event, record
+
+OTHER = "/actor/ada/project/engine2/"
+
+
+class EventsContract:
+    def test_an_event_comes_back_as_it_was(self, store: Store) -> None:
+        bodies = [
+            event().body,
+            MessageBody(
+                turns=(Turn(role="user", content="a"), Turn(role="assistant", content="b"))
+            ),
+            JsonBody(data={"tool": "Bash", "input": {"n": [1, 2.5, None, True, "é\n\"'"]}}),
+        ]
+        moment = datetime(2026, 3, 4, 5, 6, 7, 891011, tzinfo=timezone(timedelta(hours=-7)))
+        for body in bodies:
+            one = arrival(
+                body=body, valid_time=moment, kind="note", boot_id="boot-7", mono_ns=2**62
+            )
+            assert store.events.put([one])[0].stored
+            back = store.events.get(NAMESPACE, one.event.event_id)
+            assert back is not None
+            assert back.event == one.event
+            assert back.event.valid_time.utcoffset() == moment.utcoffset()
+            assert (back.boot_id, back.mono_ns) == ("boot-7", 2**62)
+
+    def test_a_repeat_is_a_no_op_that_keeps_the_first_transaction_time(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = arrival(digest="d1")
+        first = store.events.put([one])[0]
+        before = store.events.get(NAMESPACE, one.event.event_id)
+        clock.advance(hours=1)
+        again = store.events.put([one])[0]
+        assert (first.status, again.status, again.seq) == ("stored", "duplicate", first.seq)
+        assert store.events.get(NAMESPACE, one.event.event_id) == before
+        assert len(store.events.page(NAMESPACE).items) == 1
+
+    def test_the_same_id_with_other_content_is_refused_and_the_first_stays(
+        self, store: Store
+    ) -> None:
+        one = arrival("first", digest="d1")
+        other = arrival("second", digest="d2", event_id=one.event.event_id)
+        store.events.put([one])
+        assert store.events.put([other])[0].status == "conflict"
+        back = store.events.get(NAMESPACE, one.event.event_id)
+        assert back is not None and back.event == one.event
+
+    def test_the_same_id_in_another_namespace_is_refused(self, store: Store) -> None:
+        one = arrival()
+        store.events.put([one])
+        moved = msgspec.structs.replace(
+            one, event=msgspec.structs.replace(one.event, namespace=OTHER)
+        )
+        assert store.events.put([moved])[0].status == "conflict"
+        assert store.events.get(OTHER, one.event.event_id) is None
+
+    def test_an_unknown_event_is_none(self, store: Store) -> None:
+        assert store.events.get(NAMESPACE, ids.new_ulid()) is None
+
+    def test_prompts_are_numbered_within_their_session(self, store: Store) -> None:
+        arrivals = [
+            arrival(kind=kind, session_id=session)
+            for kind, session in [
+                ("prompt", "a"), ("note", "a"), ("prompt", "b"), ("prompt", "a"),
+            ]
+        ]  # fmt: skip
+        store.events.put(arrivals)
+        found = [store.events.get(NAMESPACE, one.event.event_id) for one in arrivals]
+        assert [one.prompt_number for one in found if one] == [1, None, 1, 2]
+
+    def test_pages_meet_every_event_once_while_others_arrive(self, store: Store) -> None:
+        wanted = [arrival(str(number)) for number in range(25)]
+        store.events.put(wanted)
+        seen, cursor = [], None
+        while True:
+            page = store.events.page(NAMESPACE, before=cursor, limit=4)
+            seen += [one.event.event_id for one in page.items]
+            store.events.put([arrival("meanwhile")])
+            if page.next is None:
+                break
+            cursor = Cursor.parse(str(page.next))
+        assert seen == [one.event.event_id for one in reversed(wanted)]
+
+    def test_pages_are_narrowed_by_session_and_kind(self, store: Store) -> None:
+        store.events.put([arrival(session_id="a"), arrival(session_id="b", kind="note")])
+        assert len(store.events.page(NAMESPACE, session_id="a").items) == 1
+        assert len(store.events.page(NAMESPACE, kind="note").items) == 1
+        assert not store.events.page(NAMESPACE, session_id="a", kind="note").items
+
+    def test_a_sessions_order_ignores_the_wall_clock(self, store: Store) -> None:
+        arrivals = [
+            arrival("third", boot_id="b1", mono_ns=300, valid_time=NOON - timedelta(days=1)),
+            arrival("first", boot_id="b1", mono_ns=100, valid_time=NOON + timedelta(days=1)),
+            arrival("after reboot", boot_id="b2", mono_ns=5),
+            arrival("second", boot_id="b1", mono_ns=200),
+        ]
+        for one in arrivals:
+            store.events.put([one])
+        told = [one.event.body for one in store.events.session(NAMESPACE, "session-1")]
+        assert [getattr(body, "content", "") for body in told] == [
+            "first", "second", "third", "after reboot",
+        ]  # fmt: skip
+
+    def test_text_that_is_not_unicode_is_refused_with_a_reason(self, store: Store) -> None:
+        with pytest.raises(errors.BadInput, match="Unicode"):
+            store.events.put([arrival("\ud800")])
+
+
+class BufferContract:
+    def test_a_claimed_batch_is_not_claimed_twice_until_released(self, store: Store) -> None:
+        store.events.put([arrival(str(n)) for n in range(5)])
+        first = store.events.claim(NAMESPACE, 3, 1 << 20)
+        second = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert first is not None and second is not None
+        assert (len(first.events), len(second.events)) == (3, 2)
+        assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
+        store.events.release(first)
+        again = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert again is not None and again.events == first.events
+
+    def test_a_claim_takes_at_least_one_event_however_large(self, store: Store) -> None:
+        store.events.put([arrival("x" * 5000), arrival("y")])
+        batch = store.events.claim(NAMESPACE, 10, 100)
+        assert batch is not None and len(batch.events) == 1
+
+    def test_finish_is_atomic_with_the_memories_of_the_run(self, store: Store) -> None:
+        store.events.put([arrival("a"), arrival("b")])
+        batch = store.events.claim(NAMESPACE, 1, 1 << 20)
+        assert batch is not None
+
+        def failing(tx: Transaction) -> None:
+            tx.put_record(record("half"))
+            tx.finish(batch)
+            raise RuntimeError("the run died")
+
+        with pytest.raises(RuntimeError, match="the run died"):
+            store.transaction(failing)
+        assert not store.records.page(NAMESPACE).items
+        assert store.events.backlog()[0].count == 2
+
+        def whole(tx: Transaction) -> None:
+            tx.put_record(record("whole"))
+            tx.finish(batch)
+
+        store.transaction(whole)
+        assert [one.title for one in store.records.page(NAMESPACE).items] == ["whole"]
+        left = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert left is not None
+        assert [getattr(one.event.body, "content", "") for one in left.events] == ["b"]
+
+    def test_what_arrives_during_a_run_stays_in_line(self, store: Store) -> None:
+        store.events.put([arrival("a")])
+        batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert batch is not None
+        store.events.put([arrival("late")])
+        store.transaction(lambda tx: tx.finish(batch))
+        assert store.events.backlog()[0].count == 1
+
+    def test_a_batch_that_keeps_failing_is_set_aside_with_its_reason_and_can_be_retried(
+        self, store: Store
+    ) -> None:
+        store.events.put([arrival("poison")])
+        for attempt in range(3):
+            batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+            assert batch is not None
+            assert store.events.fail(batch, "garbage", 3) == (1 if attempt == 2 else 0)
+        assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
+        assert (store.events.backlog()[0].count, store.events.backlog()[0].quarantined) == (0, 1)
+        assert store.events.retry(NAMESPACE) == 1
+        assert store.events.claim(NAMESPACE, 10, 1 << 20) is not None

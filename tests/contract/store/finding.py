@@ -1,0 +1,94 @@
+"""How every backend finds memories by words, and keeps vectors."""
+
+import pytest
+
+from recollect.core import errors
+from recollect.core.clock import ManualClock
+from recollect.store.interface import Store
+from tests.make import NAMESPACE, record, vector
+
+OTHER = "/actor/ada/project/engine2/"
+
+
+class SearchContract:
+    def test_words_are_found_by_their_stem_and_without_accents(self, store: Store) -> None:
+        one = store.records.put([record("Migrating the café's user table")])[0]
+        for query in ("migrations", "cafe", "CAFÉ tables?", "what's the migration status?"):
+            assert [hit.record for hit in store.records.search([NAMESPACE], query, 5)] == [one]
+
+    def test_every_text_field_is_searchable(self, store: Store) -> None:
+        one = store.records.put([
+            record("alpha", summary="bravo", detail="charlie", facts=("delta",),
+                   concepts=("echo",), files=("src/foxtrot.py",)),
+        ])[0]  # fmt: skip
+        for word in ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"):
+            assert [hit.record for hit in store.records.search([NAMESPACE], word, 5)] == [one]
+
+    def test_an_empty_query_finds_nothing(self, store: Store) -> None:
+        store.records.put([record()])
+        for query in ("", "   \n", "\x00"):
+            assert store.records.search([NAMESPACE], query, 5) == []
+
+    def test_operators_are_words_unless_asked_for(self, store: Store) -> None:
+        cat, dog = store.records.put([record("cat"), record("dog")])
+        found = {hit.record.title for hit in store.records.search([NAMESPACE], "cat NOT dog", 5)}
+        assert found == {"cat", "dog"}
+        raw = store.records.search([NAMESPACE], "cat NOT dog", 5, raw=True)
+        assert [hit.record for hit in raw] == [cat]
+        prefix = store.records.search([NAMESPACE], "do*", 5, raw=True)
+        assert [hit.record for hit in prefix] == [dog]
+
+    def test_a_refused_expression_is_looked_for_literally_newest_first(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        texts = ["50% (done", "nothing", "also 50% (done"]
+        for text in texts:
+            store.records.put([record(text)])
+            clock.advance(seconds=1)
+        hits = store.records.search([NAMESPACE], "50% (done", 5, raw=True)
+        assert [hit.record.title for hit in hits] == ["also 50% (done", "50% (done"]
+        assert {hit.by for hit in hits} == {"substring"}
+
+    def test_a_long_question_keeps_its_rarest_words(self, store: Store) -> None:
+        store.records.put([record(f"common words here {number}") for number in range(40)])
+        needle = store.records.put([record("quokka")])[0]
+        noise = " ".join(f"filler{number}" for number in range(400))
+        query = f"{noise} common words here quokka {noise} " + " ".join("here" for _ in range(99))
+        assert store.records.search([NAMESPACE], query, 5)[0].record == needle
+
+    def test_several_namespaces_are_searched_as_one_list(self, store: Store) -> None:
+        store.records.put([record("shared word"), record("shared", namespace=OTHER)])
+        hits = store.records.search([NAMESPACE, OTHER], "shared", 5)
+        assert {hit.record.namespace for hit in hits} == {NAMESPACE, OTHER}
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+class VectorsContract:
+    def test_vectors_come_back_bit_for_bit(self, store: Store) -> None:
+        one = store.records.put([record()])[0]
+        odd = vector(one, b"\x01\x00\x80\x7f")  # a signalling NaN with a payload
+        assert store.vectors.put([odd]) == 1
+        assert list(store.vectors.scan(NAMESPACE, "test-model")) == [odd]
+
+    def test_a_wrong_length_names_the_record(self, store: Store) -> None:
+        one = store.records.put([record()])[0]
+        with pytest.raises(errors.DamagedRow, match=one.record_id):
+            store.vectors.put([vector(one, vector=b"\x00" * 1535)])
+
+    def test_a_vector_of_something_that_is_gone_is_passed_over(self, store: Store) -> None:
+        assert store.vectors.put([vector(record())]) == 0
+
+    def test_memories_without_a_vector_of_the_model_are_listed_oldest_first(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        made = []
+        for number in range(3):
+            made += store.records.put([record(str(number))])
+            clock.advance(seconds=1)
+        store.vectors.put([vector(made[1]), vector(made[2], model="old-model")])
+        missing = store.vectors.missing(NAMESPACE, "test-model", 10)
+        assert missing == [made[0], made[2]]
+        store.vectors.put([vector(made[0]), vector(made[2])])
+        assert store.vectors.missing(NAMESPACE, "test-model", 10) == []
+        store.vectors.clear(NAMESPACE, "record", [made[0].record_id])
+        assert store.vectors.missing(NAMESPACE, "test-model", 10) == [made[0]]

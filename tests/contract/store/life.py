@@ -1,0 +1,192 @@
+"""Sessions, projects, transactions and the life of a store, for every backend."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect.core import errors
+from recollect.core.clock import ManualClock
+from recollect.core.projects import Place
+from recollect.core.values import (
+    Checkpoint,
+    Receipt,
+    Source,
+)
+from recollect.store.interface import Store, Transaction
+from tests.make import NAMESPACE, NOON, arrival, record, vector
+
+OTHER = "/actor/ada/project/engine2/"
+
+
+class SessionsContract:
+    def test_a_session_is_seen_with_its_first_event_and_ends_when_told(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        assert store.sessions.get(NAMESPACE, "session-1") is None
+        store.events.put([arrival(), arrival(valid_time=NOON + timedelta(hours=1))])
+        session = store.sessions.get(NAMESPACE, "session-1")
+        assert session is not None
+        assert (session.status, session.started_at) == ("active", NOON)
+        assert session.last_event_at == NOON + timedelta(hours=1)
+        assert store.sessions.end(NAMESPACE, "session-1", "completed", clock.now())
+        ended = store.sessions.get(NAMESPACE, "session-1")
+        assert ended is not None and (ended.status, ended.ended_at) == ("completed", clock.now())
+        assert not store.sessions.end(NAMESPACE, "nobody", "completed", clock.now())
+
+    def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
+        later = NOON + timedelta(hours=1)
+        store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
+        proof = arrival(session_id="prove-1", source=Source(surface="other"))
+        store.events.put([proof])
+        assert store.sessions.last_heard() == {"test": later}
+
+    def test_sessions_are_paged_newest_first(self, store: Store) -> None:
+        for number in range(5):
+            moment = NOON + timedelta(hours=number // 2)
+            store.events.put([arrival(session_id=f"s{number}", valid_time=moment)])
+        seen, cursor = [], None
+        while True:
+            page = store.sessions.page(NAMESPACE, before=cursor, limit=2)
+            seen += [one.session_id for one in page.items]
+            if page.next is None:
+                break
+            cursor = page.next
+        assert seen == ["s4", "s3", "s2", "s1", "s0"]
+
+    def test_the_last_checkpoint_is_found_by_project_and_by_session(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        for number, session in enumerate(["a", "b"]):
+            store.sessions.put_checkpoint(
+                Checkpoint(
+                    checkpoint_id=f"chk_{number}",
+                    namespace=NAMESPACE,
+                    session_id=session,
+                    task=f"task {number}",
+                    next_steps=("go on",),
+                    files=("a.py",),
+                )
+            )
+            clock.advance(minutes=1)
+        newest = store.sessions.last_checkpoint(NAMESPACE)
+        of_a = store.sessions.last_checkpoint(NAMESPACE, "a")
+        assert newest is not None and newest.task == "task 1"
+        assert of_a is not None and (of_a.task, of_a.next_steps) == ("task 0", ("go on",))
+        assert store.sessions.last_checkpoint(NAMESPACE, "c") is None
+
+    def test_receipts_are_kept_and_paged(self, store: Store, clock: ManualClock) -> None:
+        for number in range(3):
+            receipt = Receipt(
+                receipt_id=f"rcp_{number}", namespace=NAMESPACE, session_id="s", trigger="prompt",
+                query="q", detail={"scores": [number]}, tokens=5, latency_us=1200,
+            )  # fmt: skip
+            store.receipts.put(receipt)
+            clock.advance(seconds=1)
+        one = store.receipts.get(NAMESPACE, "rcp_1")
+        assert one is not None and one.detail == {"scores": [1]}
+        page = store.receipts.page(NAMESPACE, session_id="s", limit=2)
+        assert [one.receipt_id for one in page.items] == ["rcp_2", "rcp_1"]
+        rest = store.receipts.page(NAMESPACE, before=page.next, limit=2)
+        assert [one.receipt_id for one in rest.items] == ["rcp_0"]
+
+
+class ProjectsContract:
+    def test_a_project_keeps_its_id_when_it_moves_is_cloned_or_renamed(self, store: Store) -> None:
+        first = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/a")
+        moved = Place(root="/new/a", git_dir="/new/a/.git", remote="example.org/team/a")
+        renamed = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/b")
+        project_id = store.projects.resolve(first)
+        assert store.projects.resolve(moved) == project_id
+        assert store.projects.resolve(renamed) == project_id
+        clone = Place(root="/x/b", git_dir="/x/b/.git", remote="example.org/team/b")
+        assert store.projects.resolve(clone) == project_id
+
+    def test_different_places_are_different_projects_and_none_is_global(self, store: Store) -> None:
+        one = store.projects.resolve(Place(root="/src/a"))
+        two = store.projects.resolve(Place(root="/src/a2"))
+        assert one != two
+        assert store.projects.resolve(Place()) == ""
+        assert {info.name for info in store.projects.all()} == {"a", "a2"}
+
+    def test_two_known_projects_are_never_merged_silently(self, store: Store) -> None:
+        one = store.projects.resolve(Place(root="/src/a"))
+        two = store.projects.resolve(Place(root="/src/b", remote="example.org/b"))
+        # /src/a is now given b's remote: it stays what it was
+        assert store.projects.resolve(Place(root="/src/a", remote="example.org/b")) == one != two
+
+    def test_a_project_can_be_renamed(self, store: Store) -> None:
+        project_id = store.projects.resolve(Place(root="/src/a"))
+        store.projects.rename(project_id, "Alpha")
+        assert [info.name for info in store.projects.all()] == ["Alpha"]
+        with pytest.raises(errors.NotFound):
+            store.projects.rename("prj_unknown", "x")
+
+
+class TransactionContract:
+    def test_all_or_nothing(self, store: Store) -> None:
+        def failing(tx: Transaction) -> None:
+            tx.put_record(record("a"))
+            tx.put_record(record("b", importance=99))
+
+        with pytest.raises(errors.BadInput):
+            store.transaction(failing)
+        assert store.records.page(NAMESPACE).items == ()
+
+    def test_an_attempt_fails_alone(self, store: Store) -> None:
+        def run(tx: Transaction) -> None:
+            tx.put_record(record("kept"))
+
+            def bad() -> None:
+                tx.put_record(record("lost"))
+                raise ValueError("this part")
+
+            with pytest.raises(ValueError, match="this part"):
+                tx.attempt(bad)
+            tx.attempt(lambda: tx.put_record(record("also kept")))
+
+        store.transaction(run)
+        titles = {one.title for one in store.records.page(NAMESPACE).items}
+        assert titles == {"kept", "also kept"}
+
+    def test_transactions_do_not_nest(self, store: Store) -> None:
+        with pytest.raises(RuntimeError, match="nest"):
+            store.transaction(lambda tx: store.transaction(lambda inner: None))
+        nesting: Callable[[Transaction], object] = lambda tx: store.records.put([record()])  # noqa: E731
+        with pytest.raises(RuntimeError, match="nest"):
+            store.transaction(nesting)
+
+
+class LifeContract:
+    def test_close_twice_is_fine_and_afterwards_nothing_works(self, store: Store) -> None:
+        store.close()
+        store.close()
+        with pytest.raises(errors.StoreClosed):
+            store.records.put([record()])
+        with pytest.raises(errors.StoreClosed):
+            store.records.page(NAMESPACE)
+
+    def test_stats_count_what_is_there(self, store: Store) -> None:
+        store.events.put([arrival(), arrival(kind="note", namespace=OTHER)])
+        one = store.records.put([record(concepts=("db",), observation_type="error")])[0]
+        store.vectors.put([vector(one)])
+        mine, everything = store.upkeep.stats(NAMESPACE), store.upkeep.stats()
+        assert (mine.events, everything.events) == (1, 2)
+        assert mine.record_kinds == {"observation": 1}
+        assert mine.observation_types == {"error": 1}
+        assert (mine.concepts, mine.embedded) == ({"db": 1}, 1)
+        assert store.projects.namespaces() == [NAMESPACE, OTHER]
+
+    def test_operations_are_paged_newest_first(self, store: Store) -> None:
+        made = store.records.put([record(str(number)) for number in range(5)])
+        done = [store.records.delete(NAMESPACE, [one.record_id], "ada") for one in made]
+        page = store.log.page(NAMESPACE, limit=3)
+        rest = store.log.page(NAMESPACE, before=page.next, limit=3)
+        assert [*page.items, *rest.items] == done[::-1]
+        assert rest.next is None
+        first = done[0]
+        assert first is not None and store.log.get(NAMESPACE, first.op_id) == first
+
+    def test_now_is_utc(self, store: Store) -> None:
+        stored = store.records.put([record(valid_from=datetime(2026, 1, 1, tzinfo=UTC))])[0]
+        assert stored.created_at is not None and stored.created_at.tzinfo == UTC

@@ -1,0 +1,211 @@
+"""What every backend does with memories: versions, undo, as-of."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+import pytest
+
+from recollect.core import errors, ids
+from recollect.core.clock import ManualClock
+from recollect.core.values import (
+    Citation,
+)
+from recollect.store.interface import Cursor, RecordFilter, Store, Transaction
+from tests.make import NAMESPACE, NOON, record, vector
+
+OTHER = "/actor/ada/project/engine2/"
+
+
+class RecordsContract:
+    def test_a_memory_comes_back_as_it_was_with_its_times_stamped(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        full = record(
+            "Full", summary="s", detail="d\nd", facts=("f1", "f\n2"), concepts=("c",),
+            files=("src/a.py",), observation_type="decision", tool_class="command",
+            knowledge_type="heuristic", category="db", level="compressed", strategy="llm-summary",
+            author="assistant", session_id="s", position=3, importance=9, confidence=0.25,
+            valid_until=NOON, expires_at=NOON, citations=(Citation(path="a", sha256="b"),),
+            freshness="drifted", pinned=True, source_event_ids=(ids.new_ulid(),),
+            content_hash="h",
+        )  # fmt: skip
+        stored = store.records.put([full])[0]
+        assert stored.created_at == stored.updated_at == clock.now()
+        assert store.records.get(NAMESPACE, [full.record_id]) == [stored]
+        assert msgspec.structs.replace(stored, created_at=None, updated_at=None) == full
+
+    def test_a_collision_is_an_error_and_nothing_of_that_put_is_kept(self, store: Store) -> None:
+        one = store.records.put([record()])[0]
+        with pytest.raises(errors.RecordExists, match=one.record_id):
+            store.records.put([record("other"), one])
+        assert store.records.page(NAMESPACE).items == (one,)
+
+    def test_a_value_out_of_range_is_refused_by_the_store_itself(self, store: Store) -> None:
+        for bad in (record(importance=11), record(title="x" * 201), record(confidence=1.5)):
+            with pytest.raises(errors.BadInput, match=bad.record_id):
+                store.records.put([bad])
+
+    def test_pages_meet_every_memory_once_while_others_arrive(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        wanted = []
+        for number in range(23):
+            wanted += store.records.put([record(str(number))])
+            if number % 3 == 0:
+                clock.advance(seconds=1)
+        seen, cursor = [], None
+        while True:
+            page = store.records.page(NAMESPACE, before=cursor, limit=5)
+            seen += [one.record_id for one in page.items]
+            clock.advance(seconds=1)
+            store.records.put([record("meanwhile")])
+            if page.next is None:
+                break
+            cursor = Cursor.parse(str(page.next))
+        assert sorted(seen) == sorted(one.record_id for one in wanted)
+        assert len(seen) == len(set(seen))
+
+    def test_a_listing_is_narrowed_by_each_filter(self, store: Store, clock: ManualClock) -> None:
+        plain = store.records.put([record("plain")])[0]
+        clock.advance(hours=1)
+        rich = store.records.put([
+            record("rich", kind="knowledge", session_id="s", observation_type="error",
+                   concepts=("db", "api"), files=("a.py",)),
+        ])[0]  # fmt: skip
+        narrowed = [
+            RecordFilter(kind="knowledge"), RecordFilter(session_id="s"),
+            RecordFilter(observation_type="error"), RecordFilter(concept="api"),
+            RecordFilter(file="a.py"), RecordFilter(since=clock.now()),
+        ]  # fmt: skip
+        for where in narrowed:
+            assert store.records.page(NAMESPACE, where).items == (rich,)
+        assert store.records.page(NAMESPACE, RecordFilter(until=clock.now())).items == (plain,)
+
+    def test_delete_takes_row_index_and_vector_and_twice_is_fine(self, store: Store) -> None:
+        one = store.records.put([record("zebra")])[0]
+        store.vectors.put([vector(one)])
+        operation = store.records.delete(NAMESPACE, [one.record_id, "mr_unknown"], "ada", "wrong")
+        assert operation is not None and operation.targets == (one.record_id,)
+        assert store.records.get(NAMESPACE, [one.record_id]) == []
+        assert store.records.search([NAMESPACE], "zebra", 5) == []
+        assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
+        assert store.records.delete(NAMESPACE, [one.record_id], "ada") is None
+
+    def test_undo_of_a_delete_brings_back_row_index_and_vector_exactly(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = store.records.put([record("zebra", facts=("stripes",))])[0]
+        store.vectors.put([vector(one), vector(one, part=1)])
+        vectors = list(store.vectors.scan(NAMESPACE, "test-model"))
+        clock.advance(hours=1)
+        operation = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        assert operation is not None
+        clock.advance(hours=1)
+        undo = store.log.undo(NAMESPACE, operation.op_id, "ada")
+        assert store.records.get(NAMESPACE, [one.record_id]) == [one]
+        assert [hit.record for hit in store.records.search([NAMESPACE], "stripes", 5)] == [one]
+        assert list(store.vectors.scan(NAMESPACE, "test-model")) == vectors
+        assert undo.undoes == operation.op_id
+        # and an undo can itself be undone
+        store.log.undo(NAMESPACE, undo.op_id, "ada")
+        assert store.records.get(NAMESPACE, [one.record_id]) == []
+
+    def test_an_edit_keeps_the_earlier_version_and_can_be_undone(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = store.records.put([record("old words")])[0]
+        clock.advance(hours=1)
+        operation = store.records.edit(
+            msgspec.structs.replace(one, title="new words", importance=8), "ada", "clearer"
+        )
+        edited = store.records.get(NAMESPACE, [one.record_id])[0]
+        assert (edited.title, edited.version, edited.created_at) == ("new words", 2, one.created_at)
+        assert store.records.search([NAMESPACE], "old", 5) == []
+        assert [version.record for version in store.log.versions(NAMESPACE, one.record_id)] == [one]
+        store.log.undo(NAMESPACE, operation.op_id, "ada")
+        assert store.records.get(NAMESPACE, [one.record_id]) == [one]
+        assert store.records.search([NAMESPACE], "new", 5) == []
+
+    def test_editing_what_is_not_there_is_an_error(self, store: Store) -> None:
+        with pytest.raises(errors.NotFound):
+            store.records.edit(record(), "ada")
+
+    def test_undo_refuses_to_trample_on_a_later_change(self, store: Store) -> None:
+        one = store.records.put([record("a")])[0]
+        first = store.records.edit(msgspec.structs.replace(one, title="b"), "ada")
+        second = store.records.edit(msgspec.structs.replace(one, title="c"), "ada")
+        with pytest.raises(errors.CannotUndo, match=second.op_id):
+            store.log.undo(NAMESPACE, first.op_id, "ada")
+        store.log.undo(NAMESPACE, second.op_id, "ada")
+        with pytest.raises(errors.CannotUndo, match="undone already"):
+            store.log.undo(NAMESPACE, second.op_id, "ada")
+        with pytest.raises(errors.NotFound):
+            store.log.undo(NAMESPACE, "op_unknown", "ada")
+
+    def test_undo_refuses_when_the_archive_is_purged(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = store.records.put([record("a")])[0]
+        operation = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        assert operation is not None
+        clock.advance(days=31)
+        assert store.log.purge(clock.now() - timedelta(days=30)) == 1
+        with pytest.raises(errors.CannotUndo, match="archive"):
+            store.log.undo(NAMESPACE, operation.op_id, "ada")
+
+    def test_a_merge_can_be_undone(self, store: Store) -> None:
+        parts = store.records.put([record("part one"), record("part two")])
+        merged = record("both parts", strategy="llm-reconciled")
+
+        def merge(tx: Transaction) -> str:
+            operation = tx.log(
+                "merge", NAMESPACE, "extraction",
+                targets=[one.record_id for one in parts], created=[merged.record_id],
+            )  # fmt: skip
+            tx.delete_records(NAMESPACE, operation.targets, operation.op_id)
+            tx.put_record(merged, operation.op_id)
+            return operation.op_id
+
+        op_id = store.transaction(merge)
+        assert [one.title for one in store.records.page(NAMESPACE).items] == ["both parts"]
+        store.log.undo(NAMESPACE, op_id, "ada")
+        assert set(store.records.page(NAMESPACE).items) == set(parts)
+
+    def test_as_of_gives_what_memory_held_at_that_moment(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        moments: list[tuple[datetime, set[str]]] = []
+
+        def remember() -> None:
+            moments.append(
+                (clock.now(), {one.title for one in store.records.page(NAMESPACE).items})
+            )
+            clock.advance(minutes=1)
+
+        remember()
+        kept, gone = store.records.put([record("kept"), record("gone")])
+        remember()
+        store.records.edit(msgspec.structs.replace(kept, title="kept, edited"), "ada")
+        remember()
+        operation = store.records.delete(NAMESPACE, [gone.record_id], "ada")
+        remember()
+        assert operation is not None
+        store.log.undo(NAMESPACE, operation.op_id, "ada")
+        remember()
+        for moment, titles in moments:
+            page = store.records.page(NAMESPACE, as_of=moment)
+            assert {one.title for one in page.items} == titles
+
+    def test_touch_counts_an_access_and_is_no_edit(self, store: Store, clock: ManualClock) -> None:
+        one = store.records.put([record()])[0]
+        clock.advance(hours=1)
+        store.records.touch(NAMESPACE, [one.record_id], clock.now())
+        touched = store.records.get(NAMESPACE, [one.record_id])[0]
+        assert (touched.access_count, touched.last_accessed) == (1, clock.now())
+        assert (touched.version, touched.updated_at) == (one.version, one.updated_at)
+        assert store.upkeep.scrub(("memory_records", 0), 10).damaged == ()
+
+    def test_the_newest_memory_with_the_same_content_is_found(self, store: Store) -> None:
+        one = store.records.put([record(content_hash="h1")])[0]
+        assert store.records.by_hash(NAMESPACE, "h1") == one
+        assert store.records.by_hash(NAMESPACE, "h2") is None

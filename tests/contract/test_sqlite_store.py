@@ -1,0 +1,7 @@
+"""SQLite keeps the storage contract."""
+
+from tests.contract.store import StoreContract
+
+
+class TestSqliteStore(StoreContract):
+    pass

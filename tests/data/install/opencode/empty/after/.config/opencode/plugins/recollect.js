@@ -1,0 +1,105 @@
+// Written by `recollect install`; `recollect uninstall` removes it. Edits are lost at the next install.
+// Passes what happens in OpenCode to recollect-hook and puts back what it answers.
+import { spawn } from "node:child_process"
+
+const HOOK = "@HOME@/.recollect/bin/recollect-hook"
+const LIMIT_MS = 1000 // a turn never waits longer, whatever happens
+const MAX_BYTES = 1 << 20 // more would only be cut off at the other end
+
+// Run the hook with this payload; its output, or "" on any failure or when it takes too long.
+function run(event, payload, cwd) {
+  return new Promise((resolve) => {
+    let out = ""
+    const timer = setTimeout(() => resolve(""), LIMIT_MS)
+    const done = (text) => {
+      clearTimeout(timer)
+      resolve(text)
+    }
+    try {
+      const child = spawn(HOOK, ["opencode", event], { cwd, stdio: ["pipe", "pipe", "ignore"] })
+      child.on("error", () => done(""))
+      child.on("close", () => done(out))
+      child.stdout.on("data", (chunk) => (out += chunk))
+      child.stdout.on("error", () => {})
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify(payload).slice(0, MAX_BYTES))
+      child.unref()
+    } catch {
+      done("")
+    }
+  })
+}
+
+// The text of the newest answer, which session.idle itself does not carry.
+async function lastAnswer(client, id) {
+  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), LIMIT_MS / 2))
+  const found = await Promise.race([client.session.messages({ path: { id } }), late])
+  const messages = (found && found.data) || []
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { info, parts } = messages[at]
+    if (info.role !== "assistant") continue
+    const texts = parts.filter((part) => part.type === "text").map((part) => part.text)
+    return { answer: texts.join("\n"), messageID: info.id }
+  }
+  return {}
+}
+
+export const Recollect = async ({ client, directory, worktree }) => {
+  if (process.env.RECOLLECT_INTERNAL) return {}
+  const place = { directory, worktree }
+  const starts = new Map() // session id -> the answer to its start, shown with its first prompt
+  const children = new Set() // sessions of subagents: their prompts are not the user's
+  const started = (id, event, payload) => {
+    if (!starts.has(id)) starts.set(id, run(event, { ...payload, ...place }, directory))
+    return starts.get(id)
+  }
+
+  return {
+    event: async ({ event }) => {
+      try {
+        const info = (event.properties && event.properties.info) || {}
+        const id = (event.properties && event.properties.sessionID) || info.id
+        if (event.type === "session.created" && id) {
+          if (info.parentID) children.add(id)
+          else started(id, event.type, event)
+        }
+        if (children.has(id)) return
+        if (event.type === "session.idle") {
+          const answer = await lastAnswer(client, id).catch(() => ({}))
+          await run(event.type, { ...event, ...answer, ...place }, directory)
+        }
+        if (event.type === "session.compacted" || event.type === "session.deleted") {
+          await run(event.type, { ...event, ...place }, directory)
+        }
+      } catch {}
+    },
+
+    "chat.message": async (input, output) => {
+      try {
+        const id = input.sessionID
+        if (children.has(id)) return
+        const first = started(id, "session.resumed", { sessionID: id })
+        starts.set(id, Promise.resolve("")) // said once
+        const prompt = run("chat.message", { input, output, ...place }, directory)
+        for (const text of await Promise.all([first, prompt])) {
+          if (!text.trim()) continue
+          output.parts.push({
+            id: `prt_${Date.now().toString(16)}${Math.random().toString(36).slice(2, 14)}`,
+            sessionID: id,
+            messageID: output.message.id,
+            type: "text",
+            text,
+            synthetic: true,
+          })
+        }
+      } catch {}
+    },
+
+    "tool.execute.after": async (input, output) => {
+      try {
+        if (children.has(input.sessionID)) return
+        await run("tool.execute.after", { input, output, ...place }, directory)
+      } catch {}
+    },
+  }
+}

@@ -1,0 +1,166 @@
+"""A real daemon in a home of its own, for tests that speak to it as agents do."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.capture import launcher, paths
+from recollect.cli.client import Client
+from recollect.core.settings import Settings
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+
+class RealDaemon:
+    """One data directory and, most of the time, one process."""
+
+    def __init__(self, home: pathlib.Path, **settings: str) -> None:
+        self.home = home
+        self.settings = Settings(home=str(home), actor="ada")
+        self.process: subprocess.Popen[bytes] | None = None
+        port = random.randrange(20_000, 60_000)
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("RECOLLECT_")},
+            "RECOLLECT_HOME": str(home),
+            "RECOLLECT_ACTOR": "ada",
+            "RECOLLECT_PORT": str(port),
+            "RECOLLECT_RESERVE_MB": "0",
+            "PYTHONPATH": str(REPOSITORY),
+            **{f"RECOLLECT_{key.upper()}": value for key, value in settings.items()},
+        }
+        if "RECOLLECT_MODEL_DIR" in os.environ:
+            self.environment["RECOLLECT_MODEL_DIR"] = os.environ["RECOLLECT_MODEL_DIR"]
+
+    @property
+    def client(self) -> Client:
+        return Client(self.settings)
+
+    @property
+    def port(self) -> int:
+        return int(json.loads((self.home / "daemon.json").read_text())["port"])
+
+    @property
+    def token(self) -> str:
+        return (self.home / "token").read_text().strip()
+
+    @property
+    def hook(self) -> str:
+        return str(self.home / "bin" / "recollect-hook")
+
+    def start(self) -> "RealDaemon":
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "recollect.daemon"],
+            cwd="/",
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        deadline = time.monotonic() + 30
+        while not self.client.alive():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                told = self.process.stderr.read() if self.process.stderr else b""
+                raise RuntimeError(f"the daemon did not start: {told.decode()}\n{self.log()}")
+            time.sleep(0.02)
+        return self
+
+    def wait_for_hooks(self) -> None:
+        """Only the hook socket, which is there earlier than the rest."""
+        deadline = time.monotonic() + 30
+        while not os.path.exists(paths.socket_path(str(self.home))):
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.01)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(timeout=20)
+        if self.process.stderr:
+            self.process.stderr.close()
+        self.process = None
+        return code
+
+    def kill(self) -> None:
+        self.stop(signal.SIGKILL)
+
+    def log(self) -> str:
+        path = self.home / "logs" / "recollect.log"
+        return path.read_text() if path.exists() else ""
+
+    def install_hook(self) -> None:
+        """What the daemon does at its start, for tests in which it never starts."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        launcher.write(str(self.home))
+        launcher.install_hook(str(self.home))
+
+    def run_hook(
+        self, host: str, event: str, payload: bytes | dict[str, Any], **extra: Any
+    ) -> "subprocess.CompletedProcess[bytes]":
+        raw = json.dumps(payload).encode() if isinstance(payload, dict) else payload
+        environment = {**self.environment, **extra.pop("env", {})}
+        return subprocess.run(
+            [self.hook, host, event, *extra.pop("args", ())],
+            input=raw,
+            env=environment,
+            capture_output=True,
+            timeout=20,
+            **extra,
+        )
+
+    def http(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        *,
+        token: bool = True,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request over TCP, with the token unless told otherwise."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        sent = {"Authorization": f"Bearer {self.token}"} if token else {}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent |= headers or {}
+        try:
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
+            return (
+                response.status,
+                {k.lower(): v for k, v in response.getheaders()},
+                response.read(),
+            )
+        finally:
+            connection.close()
+
+    def events(self, directory: str | None = None) -> list[dict[str, Any]]:
+        """All events of a directory's project, oldest first."""
+        found: list[dict[str, Any]] = []
+        before = ""
+        where = f"&project_path={directory}" if directory else ""
+        while True:
+            page = self.client.get(f"/v1/events?limit=200{where}{before}")
+            found += [row["event"] for row in page["items"]]
+            if page["next"] is None:
+                return found[::-1]
+            before = f"&before={page['next']}"
+
+
+@contextlib.contextmanager
+def real_daemon(home: pathlib.Path, **settings: str) -> Iterator[RealDaemon]:
+    daemon = RealDaemon(home, **settings).start()
+    try:
+        yield daemon
+    finally:
+        if daemon.process is not None:
+            daemon.stop()

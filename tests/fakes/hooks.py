@@ -1,0 +1,108 @@
+"""Real hooks as processes: the compiled program and the Python one, installed in a scratch home.
+
+In: a directory. Out: an installed hook, and what one call of it did. The program is compiled from
+the source as it is now, once per version of it, with every warning an error.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from recollect.capture import launcher, spool
+from recollect.capture.frames import Frame
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "recollect" / "capture" / "hook.c"
+FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2")
+KINDS = ("compiled", "python")
+
+
+@cache
+def compiled() -> str:
+    """The path of the compiled hook."""
+    sources = b"".join(path.read_bytes() for path in sorted(SOURCE.parent.glob("hook*.[ch]")))
+    name = hashlib.sha256(sources + " ".join(FLAGS).encode()).hexdigest()[:16]
+    target = Path(tempfile.gettempdir()) / f"recollect-hook-{os.getuid()}-{name}"
+    if not target.exists():
+        fresh = f"{target}.{os.getpid()}"
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", fresh, SOURCE], check=True)
+        os.rename(fresh, target)
+    return str(target)
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A hook of one kind, installed for one data directory."""
+
+    kind: str
+    directory: Path
+    program: str
+
+    @property
+    def socket(self) -> str:
+        return str(self.directory / "hook.sock")
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Nothing of this machine's: the real home can be neither read nor written."""
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.directory.parent / "no-home"),
+            "RECOLLECT_HOME": str(self.directory),
+            **more,
+        }
+
+    def start(
+        self,
+        *argv: str | bytes,
+        env: dict[str, str] | None = None,
+        stdin: int | IO[bytes] | None = subprocess.PIPE,
+        cwd: str | Path = "/",
+    ) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [self.program, *argv],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment() if env is None else env,
+            cwd=cwd,
+        )
+
+    def call(
+        self,
+        *argv: str | bytes,
+        stdin: bytes = b"",
+        env: dict[str, str] | None = None,
+        cwd: str | Path = "/",
+        timeout: float = 5,
+    ) -> Result:
+        with self.start(*argv, env=env, cwd=cwd) as process:
+            try:
+                out, err = process.communicate(stdin, timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return Result(process.returncode, out, err)
+
+    def spooled(self) -> list[Frame]:
+        return [frame for _, frame, _ in spool.drain(str(self.directory))]
+
+
+def install(kind: str, directory: Path, python: str = sys.executable) -> Hook:
+    """A hook in `directory/bin`, as `recollect install` puts it there."""
+    directory.mkdir(mode=0o700, exist_ok=True)
+    launcher.write(str(directory), python)
+    source = compiled() if kind == "compiled" else "/nonexistent"
+    return Hook(kind, directory, launcher.install_hook(str(directory), python, source))
