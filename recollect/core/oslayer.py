@@ -72,8 +72,16 @@ class FileLock:
 
 
 def private_directory(path: str) -> None:
-    """Make a directory that only its owner can enter, whatever the umask says."""
+    """Make a directory that only its owner can enter, whatever the umask says. Its name, if it is
+    new, is durable: what is kept inside would be lost with it."""
+    missing = []
+    ancestor = os.path.abspath(path)
+    while not os.path.exists(ancestor):
+        missing.append(ancestor)
+        ancestor = os.path.dirname(ancestor)
     os.makedirs(path, mode=DIRECTORY_MODE, exist_ok=True)
+    for made in reversed(missing):
+        sync_directory(os.path.dirname(made))
     if os.stat(path).st_mode & 0o777 != DIRECTORY_MODE:
         os.chmod(path, DIRECTORY_MODE)
 

@@ -114,8 +114,14 @@ def _opened(home: str, vfs: FailingVFS, trouble: Trouble, report: Report) -> Sql
 
 def _workload(store: SqliteStore, told: list[Told], trouble: Trouble, report: Report) -> None:
     store.writer.checkpoint_pages = 8
-    start = len(_patiently(store, trouble, report, lambda: numbers_stored(store, 0)) or ())
+    stored: list[int] = []
+    _patiently(store, trouble, report, lambda: stored.extend(numbers_stored(store, 0)))
+    start = len(stored)
     notes: list[str] = []
+
+    def forget() -> None:
+        if notes:
+            delete_note(store, 0, notes[0], told.append)
 
     def put(number: int) -> Callable[[], None]:
         return lambda: put_event(store, 0, number, told.append)
@@ -124,7 +130,7 @@ def _workload(store: SqliteStore, told: list[Told], trouble: Trouble, report: Re
     acts.append(lambda: learn(store, 0, told.append))
     acts.append(lambda: notes.append(put_note(store, 0, told.append)))
     acts.append(lambda: store.records.search([namespace(0)], "learned", 5))
-    acts.append(lambda: notes and delete_note(store, 0, notes[0], told.append))
+    acts.append(forget)
     acts += [put(start + number) for number in range(2, 4)]
     for act in acts:
         _patiently(store, trouble, report, act)

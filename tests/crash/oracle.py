@@ -15,7 +15,7 @@ from recollect.core import ids
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Event, Record, Source, TextBody
-from recollect.store.interface import Batch, Cursor
+from recollect.store.interface import Batch, Cursor, Transaction
 from recollect.store.sqlite import SqliteStore
 
 CLIENTS = 4
@@ -106,8 +106,13 @@ def learn(store: SqliteStore, client: int, tell: Tell) -> None:
     batch = store.events.claim(namespace(client), 8, 1 << 20)
     assert batch is not None
     record = memory(client, batch)
+
+    def push(tx: Transaction) -> None:
+        tx.put_record(record)
+        tx.finish(batch)
+
     try:
-        store.transaction(lambda tx: (tx.put_record(record), tx.finish(batch)))
+        store.transaction(push)
     except RecollectError:
         store.events.release(batch)
         raise

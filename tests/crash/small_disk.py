@@ -71,7 +71,8 @@ def tmpfs(directory: str) -> Iterator[SmallDisk]:
     try:
         yield Tmpfs(directory)
     finally:
-        subprocess.run(["umount", directory], check=True)
+        # Lazily: a test that failed may have left its store open, and the mount must still go.
+        subprocess.run(["umount", "--lazy", directory], check=True)
 
 
 @contextlib.contextmanager

@@ -2,93 +2,28 @@
 
 import os
 import random
-import shutil
 
 from recollect.core.errors import StoreError
 from recollect.store.interface import Damage
-from recollect.store.sqlite import DATABASE, SqliteStore
-from tests.crash import power
+from recollect.store.sqlite import DATABASE
+from tests.crash import flips, power
+from tests.crash.flips import closed_store, flipped
 from tests.crash.oracle import (
     Told,
     arrival,
     converse,
-    damage,
     event_id,
-    namespace,
     open_store,
     put_event,
 )
-
-Content = tuple[list[object], list[object]]
-
-
-def content(store: SqliteStore) -> Content:
-    """All that the hashes vouch for: events, and memories without their counters."""
-    events = store.events.page(namespace(0), limit=1000).items
-    records = store.records.page(namespace(0), limit=1000).items
-    return (
-        [stored.event for stored in events],
-        [record.__class__(**{**_fields(record), **_COUNTERS}) for record in records],
-    )
-
-
-_COUNTERS = {"access_count": 0, "last_accessed": None, "freshness": "unknown"}
-
-
-def _fields(record: object) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.__struct_fields__}  # type: ignore[attr-defined]
-
-
-def closed_store(home: str) -> Content:
-    store = open_store(home)
-    converse(store, 0, lambda told: None, range(60))
-    before = content(store)
-    store.close()
-    assert not os.path.exists(os.path.join(home, f"{DATABASE}-wal"))
-    return before
-
-
-def flipped(template: str, scratch: str, bit: int) -> str:
-    """A copy of a closed store with one bit turned over."""
-    home = os.path.join(scratch, "flipped")
-    shutil.rmtree(home, ignore_errors=True)
-    shutil.copytree(template, home)
-    with open(os.path.join(home, DATABASE), "r+b") as file:
-        file.seek(bit // 8)
-        (byte,) = file.read(1)
-        file.seek(bit // 8)
-        file.write(bytes([byte ^ 1 << bit % 8]))
-    return home
-
-
-def noticed(home: str, before: Content) -> bool:
-    """Whether the flip is told: at opening, by `check`, by the scrubber or by reading. When it
-    is not, everything must read as before."""
-    try:
-        store = open_store(home)
-    except StoreError:
-        return True
-    try:
-        if damage(store):
-            return True
-        assert content(store) == before
-        return False
-    except StoreError:
-        return True
-    finally:
-        store.close()
 
 
 def test_a_hundred_flipped_bits_are_noticed_or_change_nothing(
     chance: random.Random, memory_directory: str
 ) -> None:
-    template = os.path.join(memory_directory, "template")
-    before = closed_store(template)
-    bits = os.path.getsize(os.path.join(template, DATABASE)) * 8
-    for _ in range(100):
-        bit = chance.randrange(bits)
-        print(f"bit {bit}")
-        noticed(flipped(template, memory_directory, bit), before)
+    found, harmless = flips.run(100, chance, memory_directory)
+    assert found + harmless == 100
+    assert found > 0
 
 
 def test_every_flip_inside_an_event_is_found_by_the_scrubber_which_names_it(

@@ -34,6 +34,10 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmallDisk]:
         yield made
 
 
+def is_full(store: SqliteStore) -> bool:
+    return store.writer.disk_full
+
+
 def until_full(store: SqliteStore, number: int, told: list[Told]) -> int:
     """Put events until there is no room; the number of the one that was refused."""
     for attempt in range(10_000):
@@ -55,7 +59,7 @@ def test_a_full_disk_is_told_frees_the_reserve_and_heals_at_once(disk: SmallDisk
         assert os.path.getsize(reserve) == RESERVE_MB << 20
         disk.fill()
         number = until_full(store, number + 1, told)
-        assert store.writer.disk_full
+        assert is_full(store)
         assert store.writer.failure is None
         assert not os.path.exists(reserve)
 
@@ -67,7 +71,7 @@ def test_a_full_disk_is_told_frees_the_reserve_and_heals_at_once(disk: SmallDisk
 
         disk.free()
         put_event(store, 0, number, told.append, size=20_000)  # at once: nobody waits
-        assert not store.writer.disk_full
+        assert not is_full(store)
         assert os.path.getsize(reserve) == RESERVE_MB << 20
         number += 1
     store.close()
@@ -104,7 +108,7 @@ def test_deleting_memories_heals_a_disk_that_they_filled(disk: SmallDisk) -> Non
             big = msgspec.structs.replace(memory(0), detail=os.urandom(15_000).hex())
             kept.append(store.records.put([big])[0].record_id)
     assert kept
-    assert store.writer.disk_full
+    assert is_full(store)
     tomorrow = SystemClock().now() + timedelta(days=1)
     if isinstance(disk, small_disk.SizeLimit):
         disk.free()  # this disk has room enough: only its files could not grow
@@ -112,6 +116,6 @@ def test_deleting_memories_heals_a_disk_that_they_filled(disk: SmallDisk) -> Non
         store.records.delete(namespace(0), [record_id], actor="test")
         store.log.purge(tomorrow)
     put_event(store, 0, 0, lambda told: None)
-    assert not store.writer.disk_full
+    assert not is_full(store)
     assert store.upkeep.check() == []
     store.close()

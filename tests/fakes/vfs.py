@@ -64,7 +64,7 @@ class RecordingFile(apsw.VFSFile):
     def __init__(self, vfs: RecordingVFS, name: Name, flags: list[int]) -> None:
         self._steps = vfs.steps
         self._file = os.path.basename(_text(name))
-        super().__init__("", name, flags)  # type: ignore[arg-type]
+        super().__init__("", name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:
         super().xWrite(data, offset)
@@ -211,12 +211,13 @@ class Trouble:
         if self.error == "busy":
             return apsw.BusyError("busy (injected)")
         failure = apsw.IOError(f"input/output error on {self.operation} (injected)")
-        failure.extendedresult = {
+        codes: dict[Operation, int] = {
             "read": apsw.SQLITE_IOERR_READ,
             "write": apsw.SQLITE_IOERR_WRITE,
             "sync": apsw.SQLITE_IOERR_FSYNC,
             "truncate": apsw.SQLITE_IOERR_TRUNCATE,
-        }[self.operation]
+        }
+        vars(failure)["extendedresult"] = codes[self.operation]  # apsw hands this to SQLite
         return failure
 
 
@@ -236,7 +237,7 @@ class FailingVFS(apsw.VFS):
 class FailingFile(apsw.VFSFile):
     def __init__(self, trouble: Trouble, name: Name, flags: list[int]) -> None:
         self._trouble = trouble
-        super().__init__("", name, flags)  # type: ignore[arg-type]
+        super().__init__("", name, flags)
 
     def xRead(self, amount: int, offset: int) -> bytes:
         if self._trouble.strikes("read"):
