@@ -160,7 +160,9 @@ def _git_place(directory: str) -> Place | None:
         return None
     # A linked work tree names the repository it shares; a submodule is a repository of its own.
     shared = _read(os.path.join(git_dir, "commondir")).strip()
-    common = os.path.realpath(os.path.join(git_dir, shared)) if shared else os.path.realpath(git_dir)
+    common = (
+        os.path.realpath(os.path.join(git_dir, shared)) if shared else os.path.realpath(git_dir)
+    )
     if not shared:
         root = directory
     elif os.path.basename(common) == ".git":
@@ -168,9 +170,7 @@ def _git_place(directory: str) -> Place | None:
     else:
         root = common  # work trees of a bare repository: the repository itself stands for them
     remote = _origin(_read(os.path.join(common, "config")))
-    return Place(
-        root=canonical(root), git_dir=canonical(common), remote=normalise_remote(remote)
-    )
+    return Place(root=canonical(root), git_dir=canonical(common), remote=normalise_remote(remote))
 
 
 def _origin(config: str) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Growable, spread
-from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.chapters import CHAPTER, Chapters
+from recollect.retrieve.growable import Growable
+from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.semantic import Vectors
 from recollect.retrieve.tokens import GRAM_BITS, words
 from recollect.retrieve.vocabulary import Vocabulary
@@ -129,9 +129,11 @@ class Index:
     def tokens_of(self, docs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The tokens of these documents end to end, and how many each has."""
         ends = self._ends.view
-        starts = np.where(docs > 0, ends[docs - 1], 0)
-        counts = ends[docs] - starts
-        return self.tokens.view[spread(starts, counts)], counts
+        last = ends[docs]
+        first = np.where(docs > 0, ends[docs - 1], 0)
+        tokens = self.tokens.view
+        pieces = [tokens[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.concatenate(pieces) if pieces else tokens[:0], last - first
 
     @property
     def nbytes(self) -> dict[str, int]:

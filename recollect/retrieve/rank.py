@@ -38,34 +38,65 @@ class Weights:
     user: float = 0.08
 
 
-def grams(index: Index, terms: Terms, docs: NDArray[Any]) -> Floats:
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The words of some documents (or chapters), end to end."""
+
+    tokens: NDArray[np.uint32]
+    owner: NDArray[np.int32]  # token -> which of them
+    count: int
+
+    @classmethod
+    def of(cls, index: Index, docs: NDArray[Any]) -> "Texts":
+        tokens, lengths = index.tokens_of(docs)
+        return cls(tokens, np.repeat(np.arange(len(docs), dtype=np.int32), lengths), len(docs))
+
+    @classmethod
+    def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "Texts":
+        docs, members = index.chapters.docs_of(chapters)
+        tokens, lengths = index.tokens_of(docs)
+        number = np.repeat(np.arange(len(chapters), dtype=np.int32), members)
+        return cls(tokens, np.repeat(number, lengths), len(chapters))
+
+
+def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Floats:
     """BM25 over 4-grams, as a share of the most it could be."""
     width = len(terms.grams)
-    if width == 0 or len(docs) == 0:
+    if width == 0 or len(texts.tokens) == 0:
         return np.zeros(len(docs))
-    tokens, counts = index.tokens_of(docs)
-    owner = np.repeat(np.arange(len(docs)), counts)
-    seen = np.zeros(len(index.vocabulary), dtype=np.bool_)
-    seen[tokens] = True
-    distinct = np.flatnonzero(seen)
-    place = np.zeros(len(index.vocabulary), dtype=np.int32)
-    place[distinct] = np.arange(len(distinct))
-    number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
-    number[terms.grams] = np.arange(1, width + 1)
-    held, held_counts = index.vocabulary.grams_in(distinct)
-    which = number[held]
-    hits = np.flatnonzero(which)
-    per_word = np.bincount(
-        np.repeat(np.arange(len(distinct)), held_counts)[hits], minlength=len(distinct)
-    )
-    first = np.cumsum(per_word) - per_word
-    which = which[hits].astype(np.int64) - 1
-    at = place[tokens]
-    repeat = per_word[at]
-    pairs = np.repeat(owner, repeat) * width + which[spread(first[at], repeat)]
+    first, held, which = _grams_held(index, terms, texts.tokens)
+    repeat = held[texts.tokens]
+    some = np.flatnonzero(repeat != 0)
+    repeat = repeat[some]
+    starts = first[texts.tokens[some]]
+    pairs = np.repeat(texts.owner[some].astype(np.int64) * width, repeat)
+    pairs += which[spread(starts, repeat)]
     found = np.bincount(pairs, minlength=len(docs) * width).reshape(len(docs), width)
     length = index.gram_length.view[docs] / terms.mean_grams
     return _bounded_bm25(found, length, terms.gram_idf)
+
+
+def _grams_held(
+    index: Index, terms: Terms, tokens: NDArray[Any]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Which of the query's grams each word holds: word -> first, how many; then the grams."""
+    size = len(index.vocabulary)
+    seen = np.zeros(size, dtype=np.bool_)
+    seen[tokens] = True
+    distinct = np.flatnonzero(seen)
+    number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
+    number[terms.grams] = np.arange(1, len(terms.grams) + 1)
+    grams, counts = index.vocabulary.grams_in(distinct)
+    which = number[grams]
+    hits = which != 0
+    # How many hits lie before each word's grams: a running count, read at the words' borders.
+    running = np.concatenate([[0], np.cumsum(hits)])
+    border = np.concatenate([[0], np.cumsum(counts)])
+    first = np.zeros(size, dtype=np.int32)
+    held = np.zeros(size, dtype=np.int32)
+    first[distinct] = running[border[:-1]]
+    held[distinct] = running[border[1:]] - running[border[:-1]]
+    return first, held, which[hits].astype(np.int64) - 1
 
 
 def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> Floats:
@@ -74,17 +105,6 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
     # Column by column: the sum of one document must not depend on how many there are.
     total = np.einsum("ij,j->i", rising, weight)
     return np.asarray(total / weight.sum())
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Where the query's stems stand in some documents: positions in one long text."""
-
-    owner: NDArray[Any]
-    position: NDArray[Any]  # in the long text
-    stem: NDArray[Any]
-    begin: NDArray[Any]  # document -> its first position
-    length: NDArray[Any]
 
 
 def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
@@ -97,40 +117,38 @@ def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
     return number[index.vocabulary.stem_of.view]
 
 
-def matches(index: Index, numbers: NDArray[np.uint8], docs: NDArray[Any]) -> Matches:
-    tokens, counts = index.tokens_of(docs)
-    which = numbers[tokens]
-    position = np.flatnonzero(which)
-    begin = np.cumsum(counts) - counts
-    owner = np.repeat(np.arange(len(docs)), counts)[position]
-    return Matches(owner, position, which[position].astype(np.int64) - 1, begin, counts)
-
-
-def window(found: Matches, terms: Terms) -> Floats:
+def window(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
     """The best stretch of 40 words: what share of the query's weight stands in it."""
-    size = len(found.begin)
-    best = np.zeros(size)
-    if len(found.position) == 0:
+    best = np.zeros(texts.count)
+    which = numbers[texts.tokens]
+    position = np.flatnonzero(which != 0)
+    if len(position) == 0:
         return best
-    total = int(found.begin[-1] + found.length[-1])
-    # An occurrence is new to the stretches that begin after the last one of its stem, and
-    # within reach: add its weight where those begin, take it away where they end.
-    order = np.argsort(found.owner * len(terms.stems) + found.stem, kind="stable")
-    key = (found.owner * len(terms.stems) + found.stem)[order]
-    position = found.position[order]
-    repeated = np.zeros(len(order), dtype=np.bool_)
-    repeated[1:] = key[1:] == key[:-1]
-    since = found.begin[found.owner[order]]
-    since[1:] = np.where(repeated[1:], position[:-1] + 1, since[1:])
-    since = np.maximum(since, position - (WINDOW - 1))
-    since = np.maximum(since, found.begin[found.owner[order]])
-    weight = terms.stem_idf[found.stem[order]]
-    change = np.bincount(since, weight, minlength=total + 1)
-    change -= np.bincount(position + 1, weight, minlength=total + 1)
+    stem = which[position].astype(np.int64) - 1
+    owner = texts.owner[position]
+    # The best stretch begins with a match. An occurrence is new to the stretches that begin
+    # after the last one of its stem and within reach: its weight is added at the first match
+    # where such a stretch can begin, and taken away after itself.
+    since = np.maximum(position - (WINDOW - 1), np.searchsorted(texts.owner, owner))
+    since = np.maximum(since, _after_last_of_its_kind(owner * len(terms.stems) + stem, position))
+    begin = np.searchsorted(position, since)
+    weight = terms.stem_idf[stem]
+    change = np.bincount(begin, weight, minlength=len(position))
+    change[1:] -= weight[:-1]
     height = np.cumsum(change)
-    filled = np.flatnonzero(found.length)
-    best[filled] = np.maximum.reduceat(height[:total], found.begin[filled])
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    best[owner[starts]] = np.maximum.reduceat(height, starts)
     return np.asarray(np.clip(np.round(best / terms.stem_idf.sum(), 9), 0, 1))
+
+
+def _after_last_of_its_kind(kind: NDArray[Any], position: NDArray[Any]) -> NDArray[Any]:
+    """For each match the position after the previous one of the same kind; 0 for a first."""
+    order = np.argsort(kind, kind="stable")
+    sorted_kind, sorted_position = kind[order], position[order]
+    after = np.zeros(len(order), dtype=np.int64)
+    same = sorted_kind[1:] == sorted_kind[:-1]
+    after[order[1:]] = np.where(same, sorted_position[:-1] + 1, 0)
+    return after
 
 
 def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: Any) -> Floats:
@@ -138,12 +156,10 @@ def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: An
     width = len(terms.stems)
     if width == 0 or len(chapters) == 0:
         return np.zeros(len(chapters))
-    docs, members = index.chapters.docs_of(chapters)
-    tokens, counts = index.tokens_of(docs)
-    which = numbers[tokens]
-    position = np.flatnonzero(which)
-    owner = np.repeat(np.repeat(np.arange(len(chapters)), members), counts)[position]
-    pairs = owner * width + which[position] - 1
+    texts = Texts.of_chapters(index, chapters)
+    which = numbers[texts.tokens]
+    some = which != 0
+    pairs = texts.owner[some].astype(np.int64) * width + which[some] - 1
     found = np.bincount(pairs, minlength=len(chapters) * width).reshape(len(chapters), width)
     length = index.chapters.length.view[chapters] / terms.mean_chapter
     return _bounded_bm25(found, length, terms.stem_idf)

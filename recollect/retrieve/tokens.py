@@ -29,14 +29,7 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 # Function words. They weigh less in a question, but not nothing: see docs/decisions/0003.
 STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by
-    can could d did do does doing done for from get give go going got had has have having he her
-    here him his how i if in into is it its just know last like ll look m make many me more most
-    much my need no not now of on one only or our out over please re really s said same say see
-    she should show so some such t take tell than that the their them then there these they thing
-    things think this those through time to too up us use used using ve very want was way we
-    well were what when where whether which while who whom whose why will with would yes you
-    your""".split()
+    ["a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "done", "for", "from", "get", "give", "go", "going", "got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "last", "like", "ll", "look", "m", "make", "many", "me", "more", "most", "much", "my", "need", "no", "not", "now", "of", "on", "one", "only", "or", "our", "out", "over", "please", "re", "really", "s", "said", "same", "say", "see", "she", "should", "show", "so", "some", "such", "t", "take", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "things", "think", "this", "those", "through", "time", "to", "too", "up", "us", "use", "used", "using", "ve", "very", "want", "was", "way", "we", "well", "were", "what", "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your"]
 )
 
 
