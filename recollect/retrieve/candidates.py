@@ -1,0 +1,115 @@
+"""Which documents are worth scoring exactly.
+
+In: an index and a weighed query. Out: a few hundred document numbers that hold the best of them.
+The choice depends on the documents alone, not on the order in which they came: equals at the
+edge are all taken, or told apart by time and id.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.index import Index
+from recollect.retrieve.query import Terms
+
+EXHAUSTIVE = 400  # an index this small is scored whole
+LEXICAL = 200  # candidates by words
+SEMANTIC = 150  # candidates by meaning
+SIGNS = 1200  # of which sign bits offer so many
+POSTINGS = 150_000  # postings that choosing may read
+COMMON = 0.2  # a gram or word in a larger share of the documents does not choose
+
+_FEW = 4096
+
+
+def everything(index: Index) -> NDArray[np.int64]:
+    return np.flatnonzero(index.alive.view)
+
+
+def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Documents that hold the rare words of the query, or words much like them."""
+    chosen, mass = _words(index, terms, numbers)
+    if len(chosen) == 0:
+        return np.zeros(0, dtype=np.int64)
+    score = np.zeros(len(index.ids))
+    length = index.gram_length.view
+    for block in index.blocks():
+        which, docs, counts = block.of(chosen)
+        drag = 0.3 + 0.9 * length[docs] / terms.mean_grams
+        gain = mass[which] * (counts / (counts + drag))
+        score[block.first : block.last] += np.bincount(
+            docs - block.first, gain, minlength=block.last - block.first
+        )
+    score[~index.alive.view] = 0
+    return best(index, np.round(score, 6), LEXICAL)
+
+
+def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
+    docs = index.vectors.nearest(vector, SIGNS)
+    near = index.vectors.cosines(docs, vector)
+    if len(docs) <= SEMANTIC:
+        return docs
+    score = np.zeros(len(index.ids))
+    score[docs] = np.round(near.astype(np.float64) + 1, 6)
+    return best(index, score, SEMANTIC)
+
+
+def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """These documents and the ones next to them in their sessions, in rising order."""
+    wanted = np.zeros(len(index.ids), dtype=np.bool_)
+    wanted[docs] = True
+    for beside in (index.previous.view[docs], index.next.view[docs]):
+        wanted[beside[beside >= 0]] = True
+    return np.flatnonzero(wanted)
+
+
+def best(index: Index, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """The documents with the highest scores above 0; equals at the edge by time and id."""
+    if len(score) > most:
+        edge = max(np.partition(score, len(score) - most)[len(score) - most], 0.0)
+    else:
+        edge = 0.0
+    above = np.flatnonzero(score > edge)
+    equal = np.flatnonzero(score == edge) if edge > 0 else above[:0]
+    room = most - len(above)
+    if len(equal) > room:
+        newest = sorted(equal.tolist(), key=lambda doc: (-index.created.view[doc], index.ids[doc]))
+        equal = np.array(newest[:room], dtype=np.int64)
+    return np.concatenate([above, equal])
+
+
+def _words(
+    index: Index, terms: Terms, numbers: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The words to look up and what each is worth: the query's own first, then the like."""
+    holders = index.word_documents.view
+    common = max(20.0, COMMON * terms.documents)
+    rare = np.flatnonzero(index.gram_documents[terms.grams] <= common)
+    if len(rare) == 0:
+        rare = np.arange(len(terms.grams))
+    words, which = index.vocabulary.words_by_gram(terms.grams[rare])
+    mass = np.bincount(words, terms.gram_idf[rare][which], minlength=len(holders))
+    own = np.flatnonzero((numbers > 0) & (mass > 0))
+    own = own[(holders[own] > 0) & (holders[own] <= max(common, holders[own].min(initial=0)))]
+    like = np.round(mass, 6)
+    like[own] = 0
+    like[(holders == 0) | (holders > common)] = 0
+    others = _within(like, holders, POSTINGS - int(holders[own].sum()))
+    chosen = np.concatenate([own, others])
+    return chosen, mass[chosen]
+
+
+def _within(like: NDArray[np.float64], holders: NDArray[Any], budget: int) -> NDArray[np.int64]:
+    """The likest words whose postings fit into the budget; equals stay together."""
+    found = np.flatnonzero(like)
+    if len(found) > _FEW:
+        edge = np.partition(like[found], len(found) - _FEW)[len(found) - _FEW]
+        found = found[like[found] > edge]
+    found = found[np.argsort(-like[found], kind="stable")]
+    if len(found) == 0:
+        return found
+    value = like[found]
+    last_of_equals = np.searchsorted(-value, -value, side="right") - 1
+    read = np.cumsum(holders[found])[last_of_equals]
+    return found[read <= budget]

@@ -1,0 +1,166 @@
+"""The search engine: memories of many namespaces in memory, a prompt in, ranked memories out.
+
+In: documents as they are written, prompts as they are asked. Out: `Ranked`. A dead, slow or
+absent embedder is no error here: the ranking is then that of words alone, and says so.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.errors import ModelUnavailable
+from recollect.retrieve import candidates
+from recollect.retrieve.index import Document, Index
+from recollect.retrieve.query import Query, parse, weigh
+from recollect.retrieve.rank import Weights, stem_numbers
+from recollect.retrieve.results import Fusion, Mode, Ranked, rows
+from recollect.retrieve.score import Question, Scored, score
+
+_CHUNK = 64  # documents taken in before others get their turn
+
+
+class Embeds(Protocol):
+    @property
+    def ready(self) -> bool: ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+class Engine:
+    def __init__(
+        self,
+        embedder: Embeds | None = None,
+        weights: Weights | None = None,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._embedder = embedder
+        self._clock = clock
+        self._weights = weights or Weights()
+        self._indexes: dict[str, Index] = {}
+        self._lock = threading.RLock()
+
+    # --- what is known --------------------------------------------------------------------------
+
+    def add(self, namespace: str, documents: Iterable[Document]) -> None:
+        """Take documents in; a search that starts after this returns sees them."""
+        chunk: list[Document] = []
+        for document in documents:
+            chunk.append(document)
+            if len(chunk) >= _CHUNK:
+                self._add(namespace, chunk)
+                chunk = []
+        self._add(namespace, chunk)
+
+    def remove(self, namespace: str, ids: Iterable[str]) -> None:
+        with self._lock:
+            if namespace in self._indexes:
+                self._indexes[namespace].remove(ids)
+
+    def drop(self, namespace: str) -> None:
+        """Forget a namespace; it can be built again from the store."""
+        with self._lock:
+            self._indexes.pop(namespace, None)
+
+    def __contains__(self, namespace: str) -> bool:
+        return namespace in self._indexes
+
+    def memory(self) -> dict[str, dict[str, int]]:
+        """Bytes by namespace and purpose."""
+        with self._lock:
+            return {name: index.nbytes for name, index in self._indexes.items()}
+
+    def _add(self, namespace: str, documents: list[Document]) -> None:
+        with self._lock:
+            self._indexes.setdefault(namespace, Index()).add(documents)
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def search(
+        self,
+        text: str,
+        namespaces: Sequence[str],
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        fusion: Fusion = "linear",
+    ) -> Ranked:
+        watch = _Watch(self._clock)
+        query = parse(text)
+        watch.mark("query")
+        left_out: dict[str, str] = {}
+        vector = None
+        if mode != "keyword" and query.text.strip():
+            vector = self._vector(query, left_out)
+            watch.mark("embed")
+        with self._lock:
+            found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
+            if vector is not None and not any(index.vectors.count for index in found.values()):
+                left_out["semantic"] = "no memory here has a vector yet"
+                vector = None
+            scored = self._scored(query, list(found.values()), vector, watch)
+            results = rows(found, scored, mode, fusion, vector is not None, limit)
+            watch.mark("fuse")
+        return Ranked(results, watch.stages, vector is not None, left_out)
+
+    def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
+        if self._embedder is None:
+            left_out["semantic"] = "no embedder"
+        elif not self._embedder.ready:
+            left_out["semantic"] = "the model is not loaded"
+        else:
+            try:
+                vector = self._embedder.embed([query.text])[0]
+            except ModelUnavailable as error:
+                left_out["semantic"] = str(error)
+            else:
+                if np.isfinite(vector).all() and np.any(vector):
+                    return np.asarray(vector, dtype=np.float32)
+                left_out["semantic"] = "the model gave no vector"
+        return None
+
+    def _scored(
+        self,
+        query: Query,
+        indexes: list[Index],
+        vector: NDArray[Any] | None,
+        watch: "_Watch",
+    ) -> list[Scored]:
+        terms = weigh(query, indexes)
+        watch.mark("weigh")
+        scored = []
+        for index in indexes:
+            question = Question(query, terms, stem_numbers(index, terms), vector)
+            chosen = _candidates(index, question, watch)
+            scored.append(score(index, question, chosen, self._weights))
+            watch.mark("score")
+        return scored
+
+
+def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np.int64]:
+    if len(index) <= candidates.EXHAUSTIVE:
+        return candidates.everything(index)
+    chosen = candidates.by_words(index, question.terms, question.numbers)
+    watch.mark("lexical")
+    if question.vector is not None:
+        near = candidates.by_meaning(index, question.vector)
+        chosen = np.union1d(chosen, near)
+        watch.mark("semantic")
+    return np.sort(chosen)
+
+
+class _Watch:
+    """Time by stage: each mark gives what passed since the last one to its stage."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.stages: dict[str, float] = {}
+        self._clock = clock
+        self._last = clock()
+
+    def mark(self, stage: str) -> None:
+        now = self._clock()
+        self.stages[stage] = self.stages.get(stage, 0.0) + now - self._last
+        self._last = now

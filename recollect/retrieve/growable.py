@@ -1,0 +1,65 @@
+"""Arrays that grow at the end, with room to spare.
+
+In: values to append. Out: a view of what is there. Growing copies, so a view taken before an
+append keeps showing the old values: take it, use it, drop it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Growable:
+    """One numpy array with amortised appends; `view` is the part in use."""
+
+    def __init__(self, dtype: Any, width: int = 0) -> None:
+        self._width = (width,) if width else ()
+        self._room = np.zeros((16, *self._width), dtype=dtype)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    @property
+    def view(self) -> NDArray[Any]:
+        return self._room[: self._used]
+
+    @property
+    def nbytes(self) -> int:
+        return self._room.nbytes
+
+    def append(self, value: Any) -> None:
+        self._reserve(1)
+        self._room[self._used] = value
+        self._used += 1
+
+    def extend(self, values: Any) -> None:
+        self._reserve(len(values))
+        self._room[self._used : self._used + len(values)] = values
+        self._used += len(values)
+
+    def grow_to(self, size: int, fill: Any = 0) -> None:
+        """Make it `size` long at least, the new part filled."""
+        more = size - self._used
+        if more > 0:
+            self._reserve(more)
+            self._room[self._used : size] = fill
+            self._used = size
+
+    def _reserve(self, more: int) -> None:
+        needed = self._used + more
+        if needed > len(self._room):
+            # An eighth to spare: appends stay cheap and a large index wastes little.
+            fresh = np.zeros((needed + needed // 8 + 16, *self._width), dtype=self._room.dtype)
+            fresh[: self._used] = self._room[: self._used]
+            self._room = fresh
+
+
+def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+    """The positions of many ranges, end to end: starts[0], starts[0]+1, ... of every range."""
+    total = int(counts.sum())
+    if total == 0:
+        return np.zeros(0, dtype=np.int64)
+    before = np.cumsum(counts) - counts
+    return np.arange(total) + np.repeat(starts - before, counts)

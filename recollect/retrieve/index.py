@@ -1,0 +1,256 @@
+"""The memories of one namespace, ready to be searched: words, sessions, times, vectors.
+
+In: documents, added and removed one by one or many at once. Out: arrays that ranking reads. The
+same documents give the same scores in whatever order they came. An id added twice is replaced.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.chapters import CHAPTER, Chapters
+from recollect.retrieve.growable import Growable
+from recollect.retrieve.postings import Block, cover
+from recollect.retrieve.semantic import Vectors
+from recollect.retrieve.tokens import GRAM_BITS, words
+from recollect.retrieve.vocabulary import Vocabulary
+
+TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
+AUTHORS = ("", "user", "assistant", "tool", "file", "web")
+FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
+
+NO_TIME = np.iinfo(np.int64).min
+PRIOR = [
+    ("importance", "u1"),
+    ("confidence", "f4"),
+    ("freshness", "u1"),
+    ("knowledge", "?"),
+    ("access", "u4"),
+]
+
+_Seat = tuple[int, str, int]  # position, id, document number
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What ranking needs to know of one memory. Times are microseconds since 1970."""
+
+    id: str
+    text: str
+    title: str = ""
+    session: str = ""  # empty: it stands alone
+    position: int = 0
+    author: str = ""
+    time: int | None = None  # when it happened
+    created: int = 0  # when it was written; orders equals, newest first
+    importance: int = 5
+    confidence: float = 1.0
+    freshness: str = "unknown"
+    knowledge: bool = False
+    access_count: int = 0
+    vectors: NDArray[np.float32] | None = None  # one row a part, unit length
+
+
+class Index:
+    """Not thread-safe by itself: the engine holds a lock around changes and searches."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self.vectors = Vectors()
+        self.chapters = Chapters()
+        self.ids: list[str] = []
+        self.tokens = Growable(np.uint32)
+        self._ends = Growable(np.int64)
+        self.gram_length = Growable(np.int32)
+        self.alive = Growable(np.bool_)
+        self.chapter = Growable(np.int32)
+        self.previous = Growable(np.int32)
+        self.next = Growable(np.int32)
+        self.author = Growable(np.uint8)
+        self.time = Growable(np.int64)
+        self.created = Growable(np.int64)
+        self.prior = Growable(np.dtype(PRIOR))
+        # How many documents hold a word or a gram, and how many chapters hold a stem: exact
+        # after every change, so that scores do not depend on what was here once.
+        self.word_documents = Growable(np.int32)
+        self.gram_documents = np.zeros(1 << GRAM_BITS, dtype=np.int32)
+        self.stem_chapters = Growable(np.int32)
+        self.count = 0
+        self.total_grams = 0
+        self._number: dict[str, int] = {}
+        self._sessions: dict[str, list[_Seat]] = {}
+        self._blocks: tuple[Block, ...] = ()
+        self._scratch = np.zeros(1 << GRAM_BITS, dtype=np.int32)
+
+    # --- changing -------------------------------------------------------------------------------
+
+    def add(self, documents: Iterable[Document]) -> None:
+        touched: set[int] = set()
+        for document in documents:
+            if document.id in self._number:
+                touched.add(self._take_out(self._number.pop(document.id)))
+            touched.add(self._append(document))
+        for chapter in touched:
+            self._recount(chapter)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take documents out; ids that are not here are passed over."""
+        known = [self._number.pop(id) for id in ids if id in self._number]
+        for chapter in {self._take_out(doc) for doc in known}:
+            self._recount(chapter)
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._number
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def waste(self) -> float:
+        """The share of what is held that was removed; past a third it is time to build anew."""
+        return 1 - self.count / len(self.ids) if self.ids else 0.0
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def chapters_with(self, stem: str) -> int:
+        number = self.vocabulary.stem_number(stem)
+        return int(self.stem_chapters.view[number]) if number >= 0 else 0
+
+    def blocks(self) -> tuple[Block, ...]:
+        """Postings of all documents; the newest are taken in now."""
+        if len(self.ids) > (self._blocks[-1].last if self._blocks else 0):
+            self._blocks = cover(self._blocks, self.tokens.view, self._ends.view)
+        return self._blocks
+
+    def tokens_of(self, docs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The tokens of these documents end to end, and how many each has."""
+        ends = self._ends.view
+        last = ends[docs]
+        first = np.where(docs > 0, ends[docs - 1], 0)
+        tokens = self.tokens.view
+        pieces = [tokens[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.concatenate(pieces) if pieces else tokens[:0], last - first
+
+    @property
+    def nbytes(self) -> dict[str, int]:
+        """Where the memory goes, in bytes."""
+        columns = (self._ends, self.gram_length, self.alive, self.chapter, self.previous)
+        more = (self.next, self.author, self.time, self.created, self.prior)
+        return {
+            "tokens": self.tokens.nbytes,
+            "postings": sum(block.nbytes for block in self._blocks),
+            "vocabulary": self.vocabulary.nbytes + self.word_documents.nbytes,
+            "grams": self.gram_documents.nbytes + self._scratch.nbytes,
+            "columns": sum(column.nbytes for column in columns + more),
+            "ids": sum(len(id) + 49 for id in self.ids) + self._number.__sizeof__(),
+            "sessions": self.chapters.nbytes + self.stem_chapters.nbytes + 150 * len(self.ids),
+            "vectors": self.vectors.nbytes,
+        }
+
+    # --- one document ---------------------------------------------------------------------------
+
+    def _append(self, document: Document) -> int:
+        """Take a document in; returns the chapter it belongs to."""
+        doc = len(self.ids)
+        title, text = words(document.title), words(document.text)
+        tokens = self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text)
+        self._number[document.id] = doc
+        self.ids.append(document.id)
+        self.tokens.extend(tokens)
+        self._ends.append(len(self.tokens))
+        self.alive.append(True)
+        self.author.append(AUTHORS.index(document.author) if document.author in AUTHORS else 0)
+        self.time.append(NO_TIME if document.time is None else document.time)
+        self.created.append(document.created)
+        self.prior.append(_prior(document))
+        self.previous.append(-1)
+        self.next.append(-1)
+        self.vectors.add(document.vectors)
+        self.gram_length.append(self._count(tokens, 1))
+        chapter = self._seat(document, doc)
+        self.chapter.append(chapter)
+        return chapter
+
+    def _count(self, tokens: NDArray[Any], step: int) -> int:
+        """Keep the document frequencies exact; returns how many grams the document has."""
+        self.word_documents.grow_to(len(self.vocabulary))
+        distinct = self._distinct(tokens)
+        self.word_documents.view[distinct] += step
+        grams, counts = self.vocabulary.grams_in(distinct)
+        self.gram_documents[self._distinct(grams)] += step
+        self._scratch[distinct] = counts
+        total = int(self._scratch[tokens].sum())
+        self.count += step
+        self.total_grams += step * total
+        return total
+
+    def _distinct(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The distinct values, without sorting: the last of equals finds its own mark."""
+        if len(self._scratch) < len(self.vocabulary):
+            self._scratch = np.zeros(2 * len(self.vocabulary), dtype=np.int32)
+        marks = np.arange(len(values), dtype=np.int32)
+        self._scratch[values] = marks
+        return values[self._scratch[values] == marks]
+
+    def _seat(self, document: Document, doc: int) -> int:
+        """Give a document its place in its session; returns its chapter."""
+        if not document.session:
+            return self.chapters.seat(None, doc)
+        members = self._sessions.setdefault(document.session, [])
+        seat = (document.position, document.id, doc)
+        at = bisect_left(members, seat)
+        members.insert(at, seat)
+        self._link(members[at - 1][2] if at else -1, doc)
+        self._link(doc, members[at + 1][2] if at + 1 < len(members) else -1)
+        return self.chapters.seat((document.session, document.position // CHAPTER), doc)
+
+    def _link(self, left: int, right: int) -> None:
+        if left >= 0:
+            self.next.view[left] = right
+        if right >= 0:
+            self.previous.view[right] = left
+
+    def _take_out(self, doc: int) -> int:
+        """Forget a document; returns the chapter it was in."""
+        self.alive.view[doc] = False
+        self.vectors.remove(doc)
+        self._count(self.tokens_of(np.array([doc]))[0], -1)
+        left, right = int(self.previous.view[doc]), int(self.next.view[doc])
+        self._link(left, right)
+        chapter = int(self.chapter.view[doc])
+        session = self.chapters.unseat(chapter, doc)
+        if session is not None:
+            members = self._sessions[session]
+            members[:] = [seat for seat in members if seat[2] != doc]
+            if not members:
+                del self._sessions[session]
+        return chapter
+
+    def _recount(self, chapter: int) -> None:
+        """Bring up to date which stems a chapter holds, its length and its mean vector."""
+        self.stem_chapters.grow_to(self.vocabulary.stems)
+        before, _ = self._stems_in(self.chapters.counted(chapter))
+        self.stem_chapters.view[before] -= 1
+        docs = self.chapters.members(chapter)
+        after, length = self._stems_in(docs)
+        self.stem_chapters.view[after] += 1
+        self.chapters.settle(chapter, length, self.vectors.mean(docs))
+
+    def _stems_in(self, docs: tuple[int, ...]) -> tuple[NDArray[Any], int]:
+        tokens, _ = self.tokens_of(np.array(docs, dtype=np.int64))
+        return self._distinct(self.vocabulary.stem_of.view[tokens]), len(tokens)
+
+
+def _prior(document: Document) -> tuple[int, float, int, bool, int]:
+    stale = FRESHNESS.index(document.freshness) if document.freshness in FRESHNESS else 0
+    return (
+        document.importance,
+        document.confidence,
+        stale,
+        document.knowledge,
+        document.access_count,
+    )

@@ -1,0 +1,81 @@
+"""Postings: for each word the documents that hold it, in blocks of neighbouring documents.
+
+In: the tokens of an index and where documents end. Out: per word, documents and counts. Blocks
+never change; new documents form new small blocks, and equal ones are merged as they grow.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.growable import spread
+
+LARGEST = 16384  # documents in a block: bounds the memory that one merge needs
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The postings of documents first..last-1."""
+
+    first: int
+    last: int
+    starts: NDArray[np.uint32]  # word -> its first posting; words newer than the block have none
+    docs: NDArray[np.uint16]  # relative to `first`
+    counts: NDArray[np.uint8]
+
+    @property
+    def nbytes(self) -> int:
+        return self.starts.nbytes + self.docs.nbytes + self.counts.nbytes
+
+    def of(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Postings of these words end to end: index into `words`, document, count."""
+        inside = np.flatnonzero(words < len(self.starts) - 1)
+        low = self.starts[words[inside]].astype(np.int64)
+        counts = self.starts[words[inside] + 1] - low
+        at = spread(low, counts)
+        return np.repeat(inside, counts), self.docs[at] + np.int64(self.first), self.counts[at]
+
+
+def build(tokens: NDArray[Any], ends: NDArray[Any], first: int, last: int) -> Block:
+    """The block of documents first..last-1."""
+    begin = int(ends[first - 1]) if first else 0
+    piece = tokens[begin : ends[last - 1]].astype(np.int64)
+    owner = np.repeat(np.arange(last - first), np.diff(ends[first:last], prepend=begin))
+    keys = piece << 16 | owner
+    keys.sort()
+    new = np.flatnonzero(np.diff(keys, prepend=-1))
+    repeats = np.diff(new, append=len(keys))
+    pairs = keys[new]
+    words = pairs >> 16
+    size = int(words[-1]) + 1 if len(words) else 0
+    index = np.zeros(size + 1, dtype=np.uint32)
+    np.cumsum(np.bincount(words, minlength=size), out=index[1:])
+    return Block(
+        first,
+        last,
+        index,
+        (pairs & 0xFFFF).astype(np.uint16),
+        np.minimum(repeats, 255).astype(np.uint8),
+    )
+
+
+def cover(blocks: tuple[Block, ...], tokens: NDArray[Any], ends: NDArray[Any]) -> tuple[Block, ...]:
+    """Blocks that cover every document: the given ones, the rest built, equals merged."""
+    done = list(blocks)
+    first = done[-1].last if done else 0
+    last = len(ends)
+    while first < last:
+        step = min(last, first + LARGEST)
+        while done and _merges(done[-1], step - first):
+            first = done.pop().first
+        step = min(last, first + LARGEST)
+        done.append(build(tokens, ends, first, step))
+        first = step
+    return tuple(done)
+
+
+def _merges(block: Block, fresh: int) -> bool:
+    size = block.last - block.first
+    return size <= 2 * fresh and size + fresh <= LARGEST

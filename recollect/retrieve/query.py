@@ -1,0 +1,126 @@
+"""A prompt becomes what search can weigh: words, stems, phrases, identifiers, a date.
+
+In: any text, up to a pasted file. Out: a `Query`, and with the statistics of the store its
+`Terms`. Of a long prompt only the rarest words are kept. Nothing here raises.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.dates import Date, dates_in
+from recollect.retrieve.tokens import STOP_WORDS, grams_of, stem_of, words
+
+if TYPE_CHECKING:
+    from recollect.retrieve.index import Index
+
+MOST_STEMS = 48  # of a long prompt the rarest are kept; 40 words fit whole
+MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can be found
+STOP_WEIGHT = 0.3
+
+_PHRASE = re.compile(r'"([^"\n]{2,200})"|`([^`\n]{2,200})`')
+_IDENTIFIER = re.compile(
+    r"[\w./-]*[\w]/[\w./-]+|\w+\.\w{1,5}\b|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z]{1,6}-?\d{2,}|v?\d+\.\d+\S*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    text: str
+    words: tuple[str, ...]  # distinct, in order
+    stems: tuple[str, ...]  # of `words`, one each
+    dates: tuple[Date, ...]
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The words that carry meaning."""
+        return tuple(word for word in self.words if word not in STOP_WORDS)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What the prompt puts in quotes or backticks."""
+        return tuple(first or second for first, second in _PHRASE.findall(self.text))
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Paths, file names, names in snake_case and camelCase, error codes, versions."""
+        return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text[:20_000])))
+
+
+def parse(text: str) -> Query:
+    distinct = tuple(dict.fromkeys(words(text)))
+    return Query(text, distinct, tuple(map(stem_of, distinct)), dates_in(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A query weighed by the store: what is rare there counts for more."""
+
+    stems: tuple[str, ...]
+    stem_idf: NDArray[np.float64]  # stop words already weighed down
+    known: float  # the share of the query's weight that the store has words for
+    grams: NDArray[np.uint32]
+    gram_idf: NDArray[np.float64]
+    documents: int
+    mean_grams: float
+    mean_chapter: float
+
+
+def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
+    """Statistics are those of all the namespaces together, so their scores compare."""
+    chapters = sum(index.chapters.count for index in indexes)
+    documents = sum(index.count for index in indexes)
+    chosen, unknown = _choose(query, indexes, chapters)
+    stems = tuple(chosen)
+    weights = np.array([weight for weight in chosen.values()], dtype=np.float64)
+    kept = [
+        word
+        for word, stem in zip(query.words, query.stems, strict=True)
+        if stem in chosen or word in unknown
+    ]
+    grams = np.unique(grams_of(kept)[0])
+    holders = sum((index.gram_documents[grams] for index in indexes), np.zeros(len(grams)))
+    grams, holders = grams[holders > 0], holders[holders > 0]
+    absent = len(unknown) * float(idf(np.zeros(1), chapters)[0])
+    present = float(weights.sum())
+    return Terms(
+        stems,
+        weights,
+        present / (present + absent) if present else 0.0,
+        grams,
+        idf(holders, documents),
+        documents,
+        sum(index.total_grams for index in indexes) / max(1, documents),
+        sum(index.chapters.total for index in indexes) / max(1, chapters),
+    )
+
+
+def idf(holders: NDArray[Any], total: int) -> NDArray[np.float64]:
+    """How much it says that a document holds a term; never negative."""
+    return np.log1p((total - holders + 0.5) / (holders + 0.5))
+
+
+def _choose(
+    query: Query, indexes: Sequence["Index"], chapters: int
+) -> tuple[dict[str, float], set[str]]:
+    """The stems to search with and their weights, and the words that no memory holds."""
+    holders: dict[str, int] = {}
+    stop: set[str] = set()
+    unknown: list[str] = []
+    for word, stem in zip(query.words, query.stems, strict=True):
+        if stem not in holders:
+            holders[stem] = sum(index.chapters_with(stem) for index in indexes)
+        if word in STOP_WORDS:
+            stop.add(stem)
+        elif holders[stem] == 0:
+            unknown.append(word)
+    names = [stem for stem, count in holders.items() if count]
+    weights = idf(np.array([holders[stem] for stem in names], dtype=np.float64), chapters)
+    weights *= [STOP_WEIGHT if stem in stop else 1.0 for stem in names]
+    order = np.argsort(-weights, kind="stable")[:MOST_STEMS]
+    chosen = {names[at]: float(weights[at]) for at in sorted(order.tolist())}
+    return chosen, set(unknown[:MOST_UNKNOWN])

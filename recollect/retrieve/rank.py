@@ -1,0 +1,188 @@
+"""The signals of relevance, each a function, and what each weighs.
+
+In: an index, the weighed terms of a query and document numbers. Out: one number a document and
+signal, bounded and absolute: it does not depend on what else was found, so the sum doubles as a
+confidence.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.dates import Date
+from recollect.retrieve.growable import spread
+from recollect.retrieve.index import AUTHORS, NO_TIME, Index
+from recollect.retrieve.query import Terms
+from recollect.retrieve.tokens import GRAM_BITS
+
+K1 = 1.2
+B = 0.75
+WINDOW = 40
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each signal is worth; chosen by measurement, docs/decisions/0003."""
+
+    grams: float = 0.40
+    window: float = 0.10
+    cosine: float = 0.25
+    neighbour: float = 0.30
+    session: float = 0.20
+    session_cosine: float = 0.08
+    date: float = 0.15
+    user: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The words of some documents (or chapters), end to end."""
+
+    tokens: NDArray[np.uint32]
+    owner: NDArray[np.int32]  # token -> which of them
+    count: int
+
+    @classmethod
+    def of(cls, index: Index, docs: NDArray[Any]) -> "Texts":
+        tokens, lengths = index.tokens_of(docs)
+        return cls(tokens, np.repeat(np.arange(len(docs), dtype=np.int32), lengths), len(docs))
+
+    @classmethod
+    def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "Texts":
+        docs, members = index.chapters.docs_of(chapters)
+        tokens, lengths = index.tokens_of(docs)
+        number = np.repeat(np.arange(len(chapters), dtype=np.int32), members)
+        return cls(tokens, np.repeat(number, lengths), len(chapters))
+
+
+def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Floats:
+    """BM25 over 4-grams, as a share of the most it could be."""
+    width = len(terms.grams)
+    if width == 0 or len(texts.tokens) == 0:
+        return np.zeros(len(docs))
+    first, held, which = _grams_held(index, terms, texts.tokens)
+    repeat = held[texts.tokens]
+    some = np.flatnonzero(repeat != 0)
+    repeat = repeat[some]
+    starts = first[texts.tokens[some]]
+    pairs = np.repeat(texts.owner[some].astype(np.int64) * width, repeat)
+    pairs += which[spread(starts, repeat)]
+    found = np.bincount(pairs, minlength=len(docs) * width).reshape(len(docs), width)
+    length = index.gram_length.view[docs] / terms.mean_grams
+    return _bounded_bm25(found, length, terms.gram_idf)
+
+
+def _grams_held(
+    index: Index, terms: Terms, tokens: NDArray[Any]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Which of the query's grams each word holds: word -> first, how many; then the grams."""
+    size = len(index.vocabulary)
+    seen = np.zeros(size, dtype=np.bool_)
+    seen[tokens] = True
+    distinct = np.flatnonzero(seen)
+    number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
+    number[terms.grams] = np.arange(1, len(terms.grams) + 1)
+    grams, counts = index.vocabulary.grams_in(distinct)
+    which = number[grams]
+    hits = which != 0
+    # How many hits lie before each word's grams: a running count, read at the words' borders.
+    running = np.concatenate([[0], np.cumsum(hits)])
+    border = np.concatenate([[0], np.cumsum(counts)])
+    first = np.zeros(size, dtype=np.int32)
+    held = np.zeros(size, dtype=np.int32)
+    first[distinct] = running[border[:-1]]
+    held[distinct] = running[border[1:]] - running[border[:-1]]
+    return first, held, which[hits].astype(np.int64) - 1
+
+
+def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> Floats:
+    drag = (K1 * (1 - B + B * length))[:, None]
+    rising = found / (found + drag)
+    # Column by column: the sum of one document must not depend on how many there are.
+    total = np.einsum("ij,j->i", rising, weight)
+    return np.asarray(total / weight.sum())
+
+
+def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
+    """word -> 1 + index of its stem in the query, 0 for all others."""
+    number = np.zeros(index.vocabulary.stems, dtype=np.uint8)
+    for at, stem in enumerate(terms.stems):
+        known = index.vocabulary.stem_number(stem)
+        if known >= 0:
+            number[known] = at + 1
+    return number[index.vocabulary.stem_of.view]
+
+
+def window(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
+    """The best stretch of 40 words: what share of the query's weight stands in it."""
+    best = np.zeros(texts.count)
+    which = numbers[texts.tokens]
+    position = np.flatnonzero(which != 0)
+    if len(position) == 0:
+        return best
+    stem = which[position].astype(np.int64) - 1
+    owner = texts.owner[position]
+    # The best stretch begins with a match. An occurrence is new to the stretches that begin
+    # after the last one of its stem and within reach: its weight is added at the first match
+    # where such a stretch can begin, and taken away after itself.
+    since = np.maximum(position - (WINDOW - 1), np.searchsorted(texts.owner, owner))
+    since = np.maximum(since, _after_last_of_its_kind(owner * len(terms.stems) + stem, position))
+    begin = np.searchsorted(position, since)
+    weight = terms.stem_idf[stem]
+    change = np.bincount(begin, weight, minlength=len(position))
+    change[1:] -= weight[:-1]
+    height = np.cumsum(change)
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    best[owner[starts]] = np.maximum.reduceat(height, starts)
+    return np.asarray(np.clip(np.round(best / terms.stem_idf.sum(), 9), 0, 1))
+
+
+def _after_last_of_its_kind(kind: NDArray[Any], position: NDArray[Any]) -> NDArray[Any]:
+    """For each match the position after the previous one of the same kind; 0 for a first."""
+    order = np.argsort(kind, kind="stable")
+    sorted_kind, sorted_position = kind[order], position[order]
+    after = np.zeros(len(order), dtype=np.int64)
+    same = sorted_kind[1:] == sorted_kind[:-1]
+    after[order[1:]] = np.where(same, sorted_position[:-1] + 1, 0)
+    return after
+
+
+def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: Any) -> Floats:
+    """BM25 over stems of whole chapters, as a share of the most it could be."""
+    width = len(terms.stems)
+    if width == 0 or len(chapters) == 0:
+        return np.zeros(len(chapters))
+    texts = Texts.of_chapters(index, chapters)
+    which = numbers[texts.tokens]
+    some = which != 0
+    pairs = texts.owner[some].astype(np.int64) * width + which[some] - 1
+    found = np.bincount(pairs, minlength=len(chapters) * width).reshape(len(chapters), width)
+    length = index.chapters.length.view[chapters] / terms.mean_chapter
+    return _bounded_bm25(found, length, terms.stem_idf)
+
+
+def dated(index: Index, dates: tuple[Date, ...], docs: NDArray[Any]) -> Floats:
+    """What share of the date that the query names is the document's own; 0 if it names none."""
+    score = np.zeros(len(docs))
+    if not dates:
+        return score
+    time = index.time.view[docs]
+    day = (time // 86_400_000_000).astype("datetime64[D]")
+    month = day.astype("datetime64[M]")
+    year = day.astype("datetime64[Y]").astype(np.int64) + 1970
+    of_month = (day - month).astype(np.int64) + 1
+    of_year = month.astype(np.int64) % 12 + 1
+    for date in dates:
+        parts = [of_year == date.month]
+        parts += [year == date.year] if date.year else []
+        parts += [of_month == date.day] if date.day else []
+        score = np.maximum(score, np.mean(parts, axis=0))
+    return np.where(time == NO_TIME, 0.0, score)
+
+
+def said_by_user(index: Index, docs: NDArray[Any]) -> Floats:
+    return np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64)

@@ -1,0 +1,105 @@
+"""Scores become an ordered answer.
+
+In: scored documents of one or more namespaces. Out: `Result` rows in one order: score, then the
+newer, then the smaller id. Fewer rows than asked for, or none, is an answer too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from recollect.retrieve import fuse
+from recollect.retrieve.index import Index
+from recollect.retrieve.rank import Floats
+from recollect.retrieve.score import Scored
+
+Mode = Literal["hybrid", "keyword", "semantic"]
+Fusion = Literal["linear", "rrf"]
+
+DEPTH = 4  # rank fusion takes so many times the limit from each side
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    id: str
+    namespace: str
+    score: float
+    parts: dict[str, float]  # the bare signals, before their weights
+
+
+@dataclass(frozen=True)
+class Ranked:
+    results: tuple[Result, ...]
+    stages: dict[str, float]  # CPU seconds by stage
+    semantic: bool  # whether meaning took part
+    left_out: dict[str, str] = field(default_factory=dict)  # what did not take part, and why
+
+
+_Place = tuple[int, int]  # which namespace, which row of its scores
+
+
+def rows(
+    found: Mapping[str, Index],
+    scored: Sequence[Scored],
+    mode: Mode,
+    fusion: Fusion,
+    semantic: bool,
+    limit: int,
+) -> tuple[Result, ...]:
+    indexes = list(found.values())
+    if semantic and mode == "semantic":
+        ordered = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], limit)
+    elif semantic and fusion == "rrf":
+        ordered = _fused(indexes, scored, limit)
+    else:
+        ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
+    names = list(found)
+    return tuple(
+        Result(_id(indexes, scored, place), names[place[0]], value, _parts(scored, place))
+        for value, place in ordered
+    )
+
+
+def _fused(
+    indexes: Sequence[Index], scored: Sequence[Scored], limit: int
+) -> list[tuple[float, _Place]]:
+    lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
+    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
+    sides = ([place for _, place in lexical], [place for _, place in near])
+    return _sorted(indexes, scored, [(v, place) for place, v in fuse.rrf(sides).items()])[:limit]
+
+
+def _ordered(
+    indexes: Sequence[Index], scored: Sequence[Scored], values: Sequence[Floats], most: int
+) -> list[tuple[float, _Place]]:
+    """The `most` best rows above 0."""
+    rows: list[tuple[float, _Place]] = []
+    for number, value in enumerate(values):
+        edge = 0.0
+        if len(value) > most > 0:
+            edge = max(edge, float(np.partition(value, len(value) - most)[len(value) - most]))
+        enough = value >= edge if edge > 0 else value > 0
+        rows += [(float(value[at]), (number, at)) for at in np.flatnonzero(enough).tolist()]
+    return _sorted(indexes, scored, rows)[:most]
+
+
+def _sorted(
+    indexes: Sequence[Index], scored: Sequence[Scored], rows: list[tuple[float, _Place]]
+) -> list[tuple[float, _Place]]:
+    def key(row: tuple[float, _Place]) -> tuple[float, int, str]:
+        value, place = row
+        created = int(indexes[place[0]].created.view[scored[place[0]].docs[place[1]]])
+        return fuse.order(value, created, _id(indexes, scored, place))
+
+    return sorted(rows, key=key)
+
+
+def _id(indexes: Sequence[Index], scored: Sequence[Scored], place: _Place) -> str:
+    return indexes[place[0]].ids[scored[place[0]].docs[place[1]]]
+
+
+def _parts(scored: Sequence[Scored], place: _Place) -> dict[str, float]:
+    parts = scored[place[0]].parts
+    return {name: round(float(part[place[1]]), 6) for name, part in parts.items()}

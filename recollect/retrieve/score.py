@@ -1,0 +1,165 @@
+"""Exact scores of a set of documents, signal by signal.
+
+In: an index, a weighed query, candidates and, if there is one, the query's vector. Out: `Scored`.
+Without a vector the semantic signals are left out, not set to nought: what remains is exactly the
+ranking by words.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve import rank
+from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
+from recollect.retrieve.index import Index
+from recollect.retrieve.query import Query, Terms
+from recollect.retrieve.rank import Floats, Weights
+
+# A memory that waits for its vector counts as one of average likeness.
+UNKNOWN_COSINE = 0.2
+
+
+FINALISTS = 64  # documents whose surroundings are looked at
+
+
+@dataclass(frozen=True)
+class Scored:
+    docs: NDArray[np.int64]
+    lexical: Floats  # the score by words alone
+    total: Floats  # the score with meaning; equal to `lexical` without a vector
+    parts: dict[str, Floats]  # the bare signals, unweighted
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as one index sees it."""
+
+    query: Query
+    terms: Terms
+    numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
+    vector: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What documents say by themselves, in rising order of document."""
+
+    docs: NDArray[np.int64]
+    grams: Floats
+    window: Floats
+    cosine: Floats | None
+
+    def words(self, weights: Weights) -> Floats:
+        return weights.grams * self.grams + weights.window * self.window
+
+    def value(self, weights: Weights) -> Floats:
+        words = self.words(weights)
+        return words if self.cosine is None else words + weights.cosine * self.cosine
+
+    def joined(self, other: "_Own") -> "_Own":
+        docs = np.concatenate([self.docs, other.docs])
+        order = np.argsort(docs)
+        cosine = None
+        if self.cosine is not None and other.cosine is not None:
+            cosine = np.concatenate([self.cosine, other.cosine])[order]
+        return _Own(
+            docs[order],
+            np.concatenate([self.grams, other.grams])[order],
+            np.concatenate([self.window, other.window])[order],
+            cosine,
+        )
+
+
+def score(
+    index: Index, question: Question, candidates: NDArray[np.int64], weights: Weights
+) -> Scored:
+    own = _own(index, question, candidates)
+    finalists = candidates
+    if len(index) > EXHAUSTIVE:
+        value = np.zeros(len(index.ids))
+        value[own.docs] = np.round(own.value(weights), 9)
+        finalists = best(index, value, FINALISTS)
+    docs = with_neighbours(index, finalists)
+    around = with_neighbours(index, docs)
+    missing = np.setdiff1d(around, own.docs, assume_unique=True)
+    if len(missing):
+        own = own.joined(_own(index, question, missing))
+    return _in_context(index, question, own, docs, weights)
+
+
+def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
+    texts = rank.Texts.of(index, docs)
+    cosine = None
+    if question.vector is not None:
+        cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
+        cosine = np.where(np.isnan(cosine), UNKNOWN_COSINE, cosine)
+    return _Own(
+        docs,
+        rank.grams(index, question.terms, docs, texts),
+        rank.window(question.terms, question.numbers, texts),
+        cosine,
+    )
+
+
+def _in_context(
+    index: Index, question: Question, own: _Own, docs: NDArray[np.int64], weights: Weights
+) -> Scored:
+    """Scores with what stands beside and around the documents."""
+    at = np.searchsorted(own.docs, docs)
+    beside = _beside(index, docs, own.docs)
+    chapters, member = np.unique(index.chapter.view[docs], return_inverse=True)
+    parts = {"grams": own.grams[at], "window": own.window[at]}
+    parts["session"] = rank.session(index, question.terms, question.numbers, chapters)[member]
+    parts["date"] = rank.dated(index, question.query.dates, docs)
+    parts["user"] = rank.said_by_user(index, docs)
+    fixed = (
+        weights.session * parts["session"]
+        + weights.date * parts["date"]
+        + weights.user * parts["user"]
+    )
+    words = own.words(weights)
+    parts["neighbour"] = _neighbour(words, beside)
+    lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
+    total = lexical
+    if own.cosine is not None and question.vector is not None:
+        both = own.value(weights)
+        parts["cosine"] = own.cosine[at]
+        parts["session_cosine"] = _session_cosine(
+            index, chapters, question.vector, parts["cosine"], member
+        )
+        parts["neighbour"] = _neighbour(both, beside)
+        total = both[at] + weights.neighbour * parts["neighbour"] + fixed
+        total = total + weights.session_cosine * parts["session_cosine"]
+    return Scored(docs, np.round(lexical, 9), np.round(total, 9), parts)
+
+
+def _beside(
+    index: Index, docs: NDArray[Any], around: NDArray[Any]
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """For the document before and the one after: whether there is one, and its place."""
+    found = []
+    for column in (index.previous.view[docs], index.next.view[docs]):
+        found.append((column >= 0, np.searchsorted(around, np.maximum(column, 0))))
+    return [(there, np.minimum(place, len(around) - 1)) for there, place in found]
+
+
+def _neighbour(value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]]) -> Floats:
+    """The better of the two neighbours; 0 for a document that stands alone."""
+    return np.maximum(*(np.where(there, value[place], 0.0) for there, place in beside))
+
+
+def _session_cosine(
+    index: Index,
+    chapters: NDArray[Any],
+    vector: NDArray[Any],
+    own_cosine: Floats,
+    own: NDArray[Any],
+) -> Floats:
+    """The mean cosine of the chapter a document is in; its own where it is alone."""
+    rows = index.chapters.mean_row.view[chapters]
+    shared = rows >= 0
+    mean = np.full(len(chapters), np.nan)
+    mean[shared] = index.chapters.means.dot(rows[shared], vector)
+    return np.where(np.isnan(mean[own]), own_cosine, mean[own])

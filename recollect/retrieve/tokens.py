@@ -1,0 +1,99 @@
+"""Text becomes words, stems and character 4-grams.
+
+In: any text at all. Out: lower-case words (bigrams where a script has no spaces), their Porter
+stems, and hashed 4-grams with boundary marks. No text makes it fail.
+"""
+
+import re
+import unicodedata
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.porter import stem
+
+GRAM_BITS = 20
+MAX_WORD = 64  # longer runs are hashes and base64: their head is enough to find them by
+
+# Scripts written without spaces: Thai to Khmer, kana, Han, Hangul, and Han's extensions.
+_UNSEGMENTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+)
+_ASCII_WORD = re.compile(r"[a-z]?\d+(?:\.\d+)+|[a-z0-9]+")
+_ANY_WORD = re.compile(
+    rf"(?P<run>[{_UNSEGMENTED}]+)|[^\W\d_]?\d+(?:\.\d+)+|(?:(?![{_UNSEGMENTED}])[^\W_])+"
+)
+_CAMEL = re.compile(r"[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][A-Z0-9]*[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+# Function words. They weigh less in a question, but not nothing: see docs/decisions/0003.
+STOP_WORDS = frozenset(
+    ["a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "done", "for", "from", "get", "give", "go", "going", "got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "last", "like", "ll", "look", "m", "make", "many", "me", "more", "most", "much", "my", "need", "no", "not", "now", "of", "on", "one", "only", "or", "our", "out", "over", "please", "re", "really", "s", "said", "same", "say", "see", "she", "should", "show", "so", "some", "such", "t", "take", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "things", "think", "this", "those", "through", "time", "to", "too", "up", "us", "use", "used", "using", "ve", "very", "want", "was", "way", "we", "well", "were", "what", "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your"]
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order, lower case and without accents."""
+    if text.isascii():
+        return [word[:MAX_WORD] for word in _ASCII_WORD.findall(text.lower())]
+    return _words_of_any_script(_plain(text))
+
+
+def _words_of_any_script(text: str) -> list[str]:
+    found: list[str] = []
+    for match in _ANY_WORD.finditer(text):
+        run = match["run"]
+        if run is None:
+            found.append(match[0][:MAX_WORD])
+        elif len(run) == 1:
+            found.append(run)
+        else:
+            found.extend(run[at : at + 2] for at in range(len(run) - 1))
+    return found
+
+
+def _plain(text: str) -> str:
+    """Compatible forms made one, case folded, accents off letters that have them."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if folded.isascii():
+        return folded
+    parts = unicodedata.normalize("NFD", folded)
+    bare = "".join(char for char in parts if not 0x300 <= ord(char) < 0x370)
+    return unicodedata.normalize("NFC", bare)
+
+
+def humps(text: str) -> list[str]:
+    """The parts of camelCase names in a text: `getUserName` gives get, user, name."""
+    return [part.lower() for name in _CAMEL.findall(text) for part in _HUMP.findall(name)]
+
+
+def stem_of(word: str) -> str:
+    return stem(word)
+
+
+def grams(word: str) -> NDArray[np.uint32]:
+    """The hashed 4-grams of one word."""
+    return grams_of([word])[0]
+
+
+def grams_of(batch: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The hashed 4-grams of many words, end to end, and where each word's begin.
+
+    A word shorter than two letters has one gram: itself between its marks.
+    """
+    marked = [f"\x02{word}\x03" if len(word) > 1 else f"\x02{word}\x03\x03" for word in batch]
+    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    lengths = np.fromiter(map(len, marked), dtype=np.int64, count=len(marked))
+    counts = lengths - 3
+    starts = np.zeros(len(batch) + 1, dtype=np.int64)
+    np.cumsum(counts, out=starts[1:])
+    if not batch:
+        return np.zeros(0, dtype=np.uint32), starts
+    text_starts = np.cumsum(lengths) - lengths
+    at = np.arange(starts[-1]) + np.repeat(text_starts - starts[:-1], counts)
+    mixed = codes[at].astype(np.uint64)
+    for step in (1, 2, 3):
+        mixed = mixed * np.uint64(0x100000001B3) + codes[at + step]
+    mixed = mixed * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(64 - GRAM_BITS)).astype(np.uint32), starts

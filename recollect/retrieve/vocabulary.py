@@ -1,0 +1,136 @@
+"""The words of one namespace, each with its stem and its 4-grams.
+
+In: words as they are met. Out: small integers for words and stems, and for any set of 4-grams the
+words that hold them. Words are never taken out; a namespace that is rebuilt starts afresh.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.growable import Growable, spread
+from recollect.retrieve.tokens import GRAM_BITS, grams_of, stem_of
+
+
+class _Numbered(dict[str, int]):
+    """A dictionary that gives each new key the next number, and keeps the new ones apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fresh: list[str] = []
+
+    def __missing__(self, key: str) -> int:
+        number = self[key] = len(self)
+        self.fresh.append(key)
+        return number
+
+
+class Vocabulary:
+    def __init__(self) -> None:
+        self._words = _Numbered()
+        self._stems = _Numbered()
+        self.stem_of = Growable(np.int32)  # word -> stem
+        self._gram_ends = Growable(np.int64)  # word -> where its grams end
+        self._grams = Growable(np.uint32)
+        self._by_gram = _ByGram()
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @property
+    def stems(self) -> int:
+        return len(self._stems)
+
+    def number(self, words: list[str]) -> NDArray[np.uint32]:
+        """The numbers of these words; new ones are taken in."""
+        numbers = np.fromiter(
+            map(self._words.__getitem__, words), dtype=np.uint32, count=len(words)
+        )
+        if self._words.fresh:
+            self._learn(self._words.fresh)
+            self._words.fresh = []
+        return numbers
+
+    def stem_number(self, stem: str) -> int:
+        """The number of a stem, or -1 where no document holds it."""
+        return self._stems.get(stem, -1)
+
+    def gram_counts(self) -> NDArray[Any]:
+        """How many 4-grams each word has."""
+        return np.diff(self._gram_ends.view, prepend=0)
+
+    def grams_in(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The 4-grams of these words end to end, and how many each has."""
+        ends = self._gram_ends.view
+        starts = np.where(words > 0, ends[words.astype(np.int64) - 1], 0)
+        counts = ends[words] - starts
+        return self._grams.view[spread(starts, counts)], counts
+
+    def words_by_gram(self, grams: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Pairs (word, index of the gram in `grams`), ordered by that index."""
+        return self._by_gram.lookup(self._grams.view, self._gram_ends.view, grams)
+
+    @property
+    def nbytes(self) -> int:
+        strings = sum(len(word) + 49 + 32 for word in self._words)
+        tables = self._words.__sizeof__() + self._stems.__sizeof__()
+        arrays = self.stem_of.nbytes + self._gram_ends.nbytes + self._grams.nbytes
+        return strings + tables + arrays + self._by_gram.nbytes
+
+    def _learn(self, fresh: list[str]) -> None:
+        self.stem_of.extend([self._stems[stem_of(word)] for word in fresh])
+        self._stems.fresh = []
+        grams, starts = grams_of(fresh)
+        base = len(self._grams)
+        self._grams.extend(grams)
+        self._gram_ends.extend(starts[1:] + base)
+
+
+class _ByGram:
+    """gram -> words, sorted once in a while; words newer than that are looked through."""
+
+    def __init__(self) -> None:
+        self._grams = np.zeros(0, dtype=np.uint32)
+        self._words = np.zeros(0, dtype=np.uint32)
+        self._covered = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self._grams.nbytes + self._words.nbytes
+
+    def lookup(
+        self, grams: NDArray[Any], ends: NDArray[Any], wanted: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if len(ends) - self._covered > max(2000, self._covered // 8):
+            self._sort(grams, ends)
+        low = np.searchsorted(self._grams, wanted, side="left")
+        counts = np.searchsorted(self._grams, wanted, side="right") - low
+        words = self._words[spread(low, counts)]
+        which = np.repeat(np.arange(len(wanted)), counts)
+        newer, newer_which = self._tail(grams, ends, wanted)
+        if len(newer) == 0:
+            return words, which
+        words, which = np.concatenate([words, newer]), np.concatenate([which, newer_which])
+        order = np.argsort(which, kind="stable")
+        return words[order], which[order]
+
+    def _sort(self, grams: NDArray[Any], ends: NDArray[Any]) -> None:
+        owners = np.repeat(np.arange(len(ends), dtype=np.uint64), np.diff(ends, prepend=0))
+        keys = np.unique(grams.astype(np.uint64) << np.uint64(64 - GRAM_BITS) | owners)
+        self._grams = (keys >> np.uint64(64 - GRAM_BITS)).astype(np.uint32)
+        self._words = (keys & np.uint64((1 << 64 - GRAM_BITS) - 1)).astype(np.uint32)
+        self._covered = len(ends)
+
+    def _tail(
+        self, grams: NDArray[Any], ends: NDArray[Any], wanted: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        first = int(ends[self._covered - 1]) if self._covered else 0
+        counts = np.diff(ends[self._covered :], prepend=first)
+        owners = np.repeat(np.arange(self._covered, len(ends), dtype=np.int64), counts)
+        number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
+        number[wanted] = np.arange(1, len(wanted) + 1)
+        which = number[grams[first:]].astype(np.int64)
+        # A word that holds a gram twice counts once, as it does in the sorted part.
+        pairs = np.unique((owners * (len(wanted) + 1) + which)[which > 0])
+        return pairs // (len(wanted) + 1), pairs % (len(wanted) + 1) - 1
