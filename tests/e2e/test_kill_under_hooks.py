@@ -1,4 +1,4 @@
-"""kill -9 of the daemon while hooks fire: acknowledged or spooled, none is lost, none is doubled."""
+"""kill -9 of the daemon while hooks fire: acknowledged or spooled, none lost, none doubled."""
 
 import os
 import pathlib

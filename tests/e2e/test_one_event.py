@@ -19,8 +19,14 @@ def test_every_recorded_payload_goes_through_hook_socket_and_store(
         project = tmp_path / f"project{number}"
         project.mkdir()
         (project / "Makefile").touch()
-        stdin = payload.stdin.replace(b"/PROJECT", str(project).encode())
-        env = {key: value.replace("/PROJECT", str(project)) for key, value in payload.env.items()}
+        session = hosts.capture(payload).session_id
+        changes = {"/PROJECT": str(project)}
+        if session:  # and in a session of its own: a session starts only once
+            changes[session] = f"{session}-{number}"
+        stdin, env = payload.stdin, dict(payload.env)
+        for old, new in changes.items():
+            stdin = stdin.replace(old.encode(), new.encode())
+            env = {key: value.replace(old, new) for key, value in env.items()}
         done = shared_daemon.run_hook(
             payload.host, payload.event, stdin, env=env, args=payload.args, cwd=project
         )

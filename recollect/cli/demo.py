@@ -1,0 +1,118 @@
+"""`make run`: a short, real demonstration on this machine's own daemon.
+
+In: nothing. Out: what a hook sends, what is stored, on the terminal. It works in a project of its
+own inside the data directory, so that nothing of it is ever mixed with real work.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from recollect.cli import hosts_context, process
+from recollect.cli.client import Client
+from recollect.cli.run import tell
+from recollect.core import ids, oslayer, settings
+from recollect.core.errors import RecollectError
+from recollect.core.settings import Settings
+
+TURN: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("SessionStart", {"source": "startup"}),
+    (
+        "UserPromptSubmit",
+        {"prompt": "The retries hammer the billing API. Cap them at 5 with backoff. "
+         "The staging key is <private>not-for-memory</private>."},
+    ),
+    (
+        "PostToolUse",
+        {
+            "tool_name": "Bash",
+            "tool_use_id": "demo",
+            "tool_input": {"command": "pytest tests/test_retry.py"},
+            "tool_response": {"stdout": "4 passed in 0.31s"},
+        },
+    ),
+    (
+        "Stop",
+        {"last_assistant_message": "Retries are capped at 5 with exponential backoff, in src/retry.py."},
+    ),
+)  # fmt: skip
+
+
+def main() -> int:
+    try:
+        show(settings.load())
+    except RecollectError as error:
+        tell(error)
+        return 1
+    return 0
+
+
+def show(chosen: Settings) -> None:
+    _adopt_model(chosen)
+    hosts_context.put_hook(chosen)
+    started = process.start(chosen)
+    client = Client(chosen)
+    health = client.get("/healthz")
+    _say(f"Recollect {'is up' if started else 'was already up'}: process {health['pid']}, "
+         f"data in {chosen.directory}")  # fmt: skip
+
+    place = chosen.path("demo")
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))  # a marker: the demo is its own project
+    session = f"demo-{ids.new_ulid()}"
+    _say("\nAn agent's session, sent through the real hook program:")
+    for event, payload in TURN:
+        took = _hook(chosen, event, {**payload, "session_id": session, "cwd": place})
+        _say(f"  {event:<17} {took:4.0f} ms  {_short(payload)}")
+
+    page = client.get(f"/v1/events?project_path={quote(place)}&session_id={session}")
+    _say("\nWhat is stored (committed to disk before the hook returned):")
+    for row in reversed(page["items"]):
+        _say(f"  {row['event']['kind']:<16} {_short(row['event']['body'])}")
+    _say("\nConnect your agents:  .venv/bin/recollect install")
+    _say("See what it does:     .venv/bin/recollect status")
+    _say(f"API (with the token in {chosen.path('token')}):  http://127.0.0.1:{health['port']}")
+
+
+def _adopt_model(chosen: Settings) -> None:
+    """The Makefile fetched the model into .venv; the daemon finds it in the data directory."""
+    fetched = os.environ.pop("RECOLLECT_MODEL_DIR", "")
+    target = chosen.path("models")
+    if fetched and os.path.isdir(fetched) and not os.path.exists(target):
+        oslayer.private_directory(chosen.directory)
+        shutil.copytree(fetched, target)
+        oslayer.private_directory(target)
+
+
+def _hook(chosen: Settings, event: str, payload: dict[str, Any]) -> float:
+    """Run the hook as an agent would; returns how long that took, in milliseconds."""
+    began = time.monotonic()
+    subprocess.run(
+        [chosen.path("bin", "recollect-hook"), "claude-code", event],
+        input=json.dumps(payload).encode(),
+        env={**os.environ, "RECOLLECT_HOME": chosen.directory},
+        stdout=subprocess.DEVNULL,
+        check=True,
+        timeout=10,
+    )
+    return (time.monotonic() - began) * 1000
+
+
+def _short(data: Any) -> str:
+    text = json.dumps(data, ensure_ascii=False)
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _say(text: str) -> None:
+    click.echo(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
