@@ -48,6 +48,7 @@ bench: setup
 MINUTES ?= 5
 torture: setup
 	$(BIN)/python -m tests.crash.torture --minutes $(MINUTES)
+	$(BIN)/python -m tests.e2e.torture_hook $(MINUTES)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

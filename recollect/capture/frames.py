@@ -53,6 +53,9 @@ ENVIRONMENT = (
     b"KIRO_AGENT_NAME",
     b"WINDSURF_SESSION_ID",
     b"OPENCODE_SESSION_ID",
+    b"QWEN_CODE_SESSION_ID",
+    b"CURSOR_VERSION",
+    b"CLAUDECODE",
 )
 
 # Events that may start the daemon and may wait longer, in lower case; the same in hook.c.
@@ -62,6 +65,8 @@ SESSION_STARTS = (
     b"session.created",
     b"taskstart",
     b"session-start",
+    b"session.resumed",
+    b"taskresume",
 )
 
 _ULID_BYTES = 26

@@ -49,7 +49,8 @@ enum {
 
 /* The same list as SESSION_STARTS in frames.py. */
 static const char *const session_starts[] = {
-    "sessionstart", "agentspawn", "session.created", "taskstart", "session-start",
+    "sessionstart",  "agentspawn",      "session.created", "taskstart",
+    "session-start", "session.resumed", "taskresume",
 };
 
 static volatile sig_atomic_t told_to_stop, delivered, ticks;

@@ -2,8 +2,8 @@
 
 import os
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.pieces import Hooks, JsonFile, Member
 
@@ -45,7 +45,7 @@ def hooks(context: Context, host: str, milliseconds: bool = False) -> Hooks:
                     }
                 ],
             }
-            for event in EVENTS[host]
+            for event in HOSTS[host].events
         },
         groups=True,
     )

@@ -3,8 +3,8 @@
 import os
 import shlex
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece, read
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.pieces import GENERATED, JsonFile, Member, OwnFile
 from recollect.hosts.rules import OWN_RULES
@@ -44,7 +44,9 @@ class Cline(Host):
 
     def _scripts(self, context: Context) -> list[tuple[str, str]]:
         folder = self._folder(context, "Hooks")
-        return [(event.event, os.path.join(folder, event.event)) for event in EVENTS[self.name]]
+        return [
+            (event.event, os.path.join(folder, event.event)) for event in HOSTS[self.name].events
+        ]
 
     def _foreign(self, path: str) -> bool:
         """A hook's file name is its event, so only one can be there: the user's own wins."""

@@ -2,8 +2,8 @@
 
 import os
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Member
 
@@ -19,7 +19,7 @@ class Copilot(Host):
                     "bash": context.hook(self.name, event.event),
                     "timeoutSec": event.timeout_s,
                 }
-                for event in EVENTS[self.name]
+                for event in HOSTS[self.name].events
             }
         )
         path = os.path.join(folder, "hooks", "recollect.json")

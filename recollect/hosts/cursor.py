@@ -2,8 +2,8 @@
 
 import os
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, OwnFile
 from recollect.hosts.rules import CURSOR_RULES
@@ -18,7 +18,7 @@ class Cursor(Host):
                     "command": context.hook(self.name, event.event),
                     "timeout": event.timeout_s,
                 }
-                for event in EVENTS[self.name]
+                for event in HOSTS[self.name].events
             }
         )
         server = Member(("mcpServers", SERVER), context.server())

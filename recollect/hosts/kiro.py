@@ -2,8 +2,8 @@
 
 import os
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece, read
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.jsonedit import Document
 from recollect.hosts.pieces import Choice, Default, Elements, Hooks, JsonFile, Member
@@ -60,7 +60,7 @@ class KiroCli(Host):
                     "timeout_ms": event.timeout_ms,
                     **event.matched,
                 }
-                for event in EVENTS[self.name]
+                for event in HOSTS[self.name].events
             }
         )
 
@@ -91,7 +91,7 @@ class KiroIde(Host):
                     "timeout": event.timeout_s,
                     "enabled": True,
                 }
-                for event in EVENTS[self.name]
+                for event in HOSTS[self.name].events
             ),
         )
         path = os.path.join(_base(context), "hooks", "recollect.json")

@@ -2,8 +2,8 @@
 
 import os
 
+from recollect.capture.hosts import HOSTS
 from recollect.hosts.base import SERVER, Context, Piece
-from recollect.hosts.events import EVENTS
 from recollect.hosts.host import Host
 from recollect.hosts.pieces import Hooks, JsonFile, Member, OwnFile, TextBlock
 from recollect.hosts.rules import RULES, WINDSURF_RULES
@@ -17,7 +17,7 @@ class Windsurf(Host):
                     "command": context.hook(self.name, event.event),
                     "show_output": False,
                 }
-                for event in EVENTS[self.name]
+                for event in HOSTS[self.name].events
             }
         )
         rule = "a rule: when to use the memory"

@@ -101,7 +101,7 @@ class TestGemini(HostContract):
 
     def test_timeouts_are_in_milliseconds(self) -> None:
         host = hosts.HOSTS[self.name]
-        assert host.events[0].timeout(host.timeout_unit) == 10_000
+        assert host.events[0].timeout_ms == 10_000
 
     def test_a_failed_command_is_seen_in_what_the_model_was_told(self) -> None:
         shell = payloads(self.name)["AfterTool.run_shell_command"]

@@ -19,7 +19,6 @@ from recollect.capture.hosts.base import (
     HookSpec,
     Payload,
     SignalName,
-    TimeoutUnit,
     Wants,
     conversation,
 )
@@ -69,7 +68,6 @@ class Adapter:
     aliases: ClassVar[tuple[str, ...]] = ()
     verified: ClassVar[bool] = False
     events: ClassVar[tuple[HookSpec, ...]] = ()
-    timeout_unit: ClassVar[TimeoutUnit] = "s"
     context_chars: ClassVar[int] = CONTEXT_CHARS
     # Environment: where the project is, which session it is, and what else is looked at.
     project_env: ClassVar[tuple[str, ...]] = ()

@@ -15,7 +15,6 @@ CONTEXT_CHARS = 9_500
 
 SignalName = Literal["session-start", "session-end", "compaction", "stop"]
 Wants = Literal["session-start", "prompt"]
-TimeoutUnit = Literal["s", "ms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,14 @@ class HookSpec:
     injects: bool = False
     matcher: str | None = None
 
-    def timeout(self, unit: TimeoutUnit) -> int:
-        return self.timeout_s * (1000 if unit == "ms" else 1)
+    @property
+    def timeout_ms(self) -> int:
+        """Gemini, Qwen and Kiro CLI count so; mixing the two up makes a minute of a prompt."""
+        return self.timeout_s * 1000
+
+    @property
+    def matched(self) -> dict[str, str]:
+        return {} if self.matcher is None else {"matcher": self.matcher}
 
 
 class Host(Protocol):
@@ -113,8 +118,6 @@ class Host(Protocol):
 
     @property
     def events(self) -> tuple[HookSpec, ...]: ...
-    @property
-    def timeout_unit(self) -> TimeoutUnit: ...
     @property
     def context_chars(self) -> int:
         """How long an injected text may be."""

@@ -25,7 +25,6 @@ class Gemini(Adapter):
         HookSpec("AfterAgent"),
         HookSpec("SessionEnd"),
     )
-    timeout_unit = "ms"
     project_env = ("GEMINI_PROJECT_DIR",)
     session_env = ("GEMINI_SESSION_ID",)
     routes: ClassVar[Mapping[str, str]] = {

@@ -40,7 +40,6 @@ class KiroCli(_Kiro):
         HookSpec("postToolUse", matcher="*"),
         HookSpec("stop"),
     )
-    timeout_unit = "ms"
 
     def on_start(self, reading: Reading) -> Capture:
         return self.signalled(

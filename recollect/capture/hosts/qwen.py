@@ -22,7 +22,6 @@ class Qwen(ClaudeShaped):
         HookSpec("PreCompact"),
         HookSpec("SessionEnd"),
     )
-    timeout_unit = "ms"
     project_env = ("QWEN_PROJECT_DIR",)
     session_env = ("QWEN_CODE_SESSION_ID",)
 

@@ -176,3 +176,21 @@ def test_the_fast_path_imports_nothing_slow() -> None:
     )
     run = subprocess.run([sys.executable, "-ISE", "-c", code], capture_output=True, check=True)
     assert run.stdout.split() == []
+
+
+def test_the_hook_passes_on_every_variable_that_an_adapter_looks_at() -> None:
+    from recollect.capture import hosts
+
+    sent = {name.decode() for name in frames.ENVIRONMENT}
+    # The guard is looked at by the hook itself, which then sends nothing.
+    assert set(hosts.ENVIRONMENT) - {"RECOLLECT_INTERNAL"} <= sent
+
+
+def test_every_event_that_wants_the_start_of_a_session_may_start_the_daemon() -> None:
+    from recollect.capture.hosts import HOSTS, Payload
+
+    for host in HOSTS.values():
+        for spec in host.events:
+            captured = host.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
+            if captured.wants == "session-start":
+                assert spec.event.lower().encode() in frames.SESSION_STARTS, (host.name, spec)

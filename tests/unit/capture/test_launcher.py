@@ -72,7 +72,7 @@ def test_a_script_whose_python_is_gone_is_silent(tmp_path: Path) -> None:
 def test_a_script_whose_package_is_gone_is_silent(tmp_path: Path) -> None:
     hook = install("python", tmp_path / "data")
     text = Path(hook.program).read_text()
-    Path(hook.program).write_text(text.replace(launcher.PACKAGE, "/nonexistent"))
+    Path(hook.program).write_text(text.replace(repr(launcher.PACKAGE), repr("/nonexistent")))
     result = hook.call("host", "Stop")
     assert (result.code, result.stdout, result.stderr) == (0, b"", b"")
 
