@@ -63,6 +63,8 @@ def command(fix: bool, prove: bool, as_json: bool) -> int:
 
 def examine(chosen: Settings) -> Iterator[Finding]:
     yield _directory(chosen)
+    if not os.path.isdir(chosen.directory):
+        return
     yield from _modes(chosen)
     yield _hook_program(chosen)
     client = Client(chosen)

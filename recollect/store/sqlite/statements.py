@@ -369,9 +369,21 @@ SCRUB_RECORDS = f"""
 SELECT row_id, hash, {_bare(rows.RECORD_HASHED)} FROM memory_records
  WHERE row_id > :after ORDER BY row_id LIMIT :limit
 """
+# Not FTS5's own 'rebuild': it cannot read views that unfold JSON.
+_INDEXED = {
+    "memory_records": "title, summary, facts, concepts, files, detail",
+    "entities": "name, aliases, description",
+    "facts": "subject, predicate, object",
+    "procedures": "name, trigger, steps",
+}
 REBUILD = tuple(
-    f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')"
-    for table in ("memory_records", "entities", "facts", "procedures")
+    statement
+    for table, columns in _INDEXED.items()
+    for statement in (
+        f"INSERT INTO {table}_fts ({table}_fts) VALUES ('delete-all')",
+        f"INSERT INTO {table}_fts (rowid, ns, {columns}) "
+        f"SELECT row_id, ns, {columns} FROM {table}_text",
+    )
 )
 
 # What may look across namespaces, and why.

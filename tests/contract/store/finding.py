@@ -62,6 +62,14 @@ class SearchContract:
         assert {hit.record.namespace for hit in hits} == {NAMESPACE, OTHER}
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
+    def test_the_index_can_be_made_anew_and_finds_the_same(self, store: Store) -> None:
+        store.records.put([record(f"zebra {n}", facts=("stripes",)) for n in range(5)])
+        store.records.delete(NAMESPACE, [store.records.page(NAMESPACE).items[0].record_id], "ada")
+        before = store.records.search([NAMESPACE], "zebra stripes 3", 10)
+        store.upkeep.rebuild_index()
+        assert store.records.search([NAMESPACE], "zebra stripes 3", 10) == before
+        assert store.upkeep.check() == []
+
 
 class VectorsContract:
     def test_vectors_come_back_bit_for_bit(self, store: Store) -> None:

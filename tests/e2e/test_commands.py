@@ -1,0 +1,196 @@
+"""The command line as a person uses it, against a real daemon and a home with agents in it."""
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from recollect.cli import COMMANDS
+from tests.fakes.daemons import RealDaemon, real_daemon
+
+RECOLLECT = pathlib.Path(sys.executable).parent / "recollect"
+
+
+@pytest.fixture
+def person(tmp_path: pathlib.Path) -> RealDaemon:
+    """A home with Claude Code and Gemini in it, and a data directory that is not there yet."""
+    for folder in (".claude", ".gemini"):
+        (tmp_path / folder).mkdir()
+    daemon = RealDaemon(tmp_path / ".recollect")
+    daemon.environment |= {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
+    return daemon
+
+
+def run(
+    daemon: RealDaemon, *arguments: str, typed: str | None = None
+) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        [str(RECOLLECT), *arguments], env=daemon.environment, cwd="/", input=typed,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+def files(home: pathlib.Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for path in home.rglob("*")
+        if path.is_file() and ".recollect" not in path.parts
+    }
+
+
+def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.write_text('{\n  // mine\n  "model": "opus",\n}\n')
+    before = files(tmp_path)
+    shown = run(person, "install", "--dry-run")
+    assert shown.returncode == 0 and files(tmp_path) == before
+    declined = run(person, "install", typed="n\nn\n")
+    assert "declined" in declined.stdout and files(tmp_path) == before
+    done = run(person, "install", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "claude-code: connected" in done.stdout and "gemini: connected" in done.stdout
+    assert "// mine" in settings.read_text()
+    again = run(person, "install", "--yes")
+    assert "claude-code: was connected already" in again.stdout
+    assert run(person, "up").returncode == 0
+    try:
+        proof = run(person, "doctor", "--prove")
+        assert "prove claude-code: a marker came through" in proof.stdout, proof.stdout
+        assert "prove gemini: a marker came through" in proof.stdout
+        assert proof.returncode == 0
+        told = json.loads(run(person, "doctor", "--json").stdout)
+        assert {one["what"] for one in told} >= {"daemon", "database", "permissions", "claude-code"}
+        removed = run(person, "uninstall", "--yes")
+        assert removed.returncode == 0
+        assert files(tmp_path) == before
+        assert (tmp_path / ".recollect" / "recollect.db").exists()
+    finally:
+        run(person, "down")
+    gone = run(person, "uninstall", "--yes", "--delete-data")
+    assert gone.returncode == 0 and not (tmp_path / ".recollect").exists()
+
+
+def test_an_unknown_host_names_the_known_ones(person: RealDaemon) -> None:
+    done = run(person, "install", "emacs")
+    assert done.returncode == 1
+    assert "claude-code" in done.stderr and "emacs" in done.stderr
+
+
+def test_the_doctor_finds_and_mends(person: RealDaemon) -> None:
+    ill = run(person, "doctor")
+    assert ill.returncode == 1 and "recollect up" in ill.stdout
+    assert run(person, "up").returncode == 0
+    try:
+        os.chmod(person.home / "recollect.db", 0o644)
+        (person.home / "bin" / "recollect-hook").unlink()
+        assert run(person, "doctor").returncode == 1
+        mended = run(person, "doctor", "--fix")
+        assert "mended" in mended.stdout
+        assert run(person, "doctor").returncode == 0
+        assert oct((person.home / "recollect.db").stat().st_mode & 0o777) == "0o600"
+    finally:
+        run(person, "down")
+
+
+def test_the_service_file_is_written_and_removed(
+    person: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    assert run(person, "service", "status").returncode == 1
+    assert run(person, "service", "install", "--no-start").returncode == 0
+    unit = tmp_path / ".config" / "systemd" / "user" / "recollect.service"
+    assert "up --foreground" in unit.read_text() and str(person.home) in unit.read_text()
+    assert run(person, "service", "status").returncode == 0
+    assert run(person, "service", "uninstall").returncode == 0
+    assert not unit.exists()
+
+
+def test_the_foreground_daemon_is_the_process_itself(person: RealDaemon) -> None:
+    process = subprocess.Popen(
+        [str(RECOLLECT), "up", "--foreground"], env=person.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        while not person.client.alive():
+            assert process.poll() is None
+        assert person.client.get("/healthz")["pid"] == process.pid
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def test_settings_are_shown_and_a_bad_one_is_refused(person: RealDaemon) -> None:
+    told = json.loads(run(person, "settings", "--json").stdout)
+    assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
+    assert "commit_rows" in run(person, "settings").stdout
+    person.environment["RECOLLECT_COMMIT_ROWS"] = "0"
+    for command in ("settings", "status", "up"):
+        bad = run(person, command)
+        assert bad.returncode == 1
+        assert "commit_rows = '0' is out of range" in bad.stderr
+
+
+def test_the_model_says_what_is_missing(person: RealDaemon, tmp_path: pathlib.Path) -> None:
+    person.environment["RECOLLECT_MODEL_DIR"] = str(tmp_path / "none")
+    missing = run(person, "model", "status")
+    assert missing.returncode == 1 and "recollect model fetch" in missing.stdout
+    person.environment["RECOLLECT_MODEL_DIR"] = os.environ["RECOLLECT_MODEL_DIR"]
+    assert run(person, "model", "status").returncode == 0
+
+
+def test_mcp_answers_the_handshake_and_unknown_methods_at_once(person: RealDaemon) -> None:
+    version = {"protocolVersion": "2025-06-18"}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "server/discover"},
+        {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": version},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 4, "method": "ping"},
+    ]  # fmt: skip
+    typed = "\n".join(map(json.dumps, lines)) + "\nnot json\n[]\n"
+    answers = [json.loads(line) for line in run(person, "mcp", typed=typed).stdout.splitlines()]
+    assert [one["id"] for one in answers] == [1, 2, 3, 4, None, None]
+    assert answers[0]["error"]["code"] == -32601
+    assert answers[1]["result"]["protocolVersion"] == "2025-06-18"
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help(person: RealDaemon, command: str) -> None:
+    done = run(person, command, "--help")
+    assert done.returncode == 0 and "Usage: recollect" in done.stdout
+    assert not person.home.exists()
+
+
+def test_a_wrong_call_is_told_apart_from_a_failure(person: RealDaemon) -> None:
+    assert run(person, "no-such-command").returncode == 2
+    assert run(person, "status", "--no-such-option").returncode == 2
+    assert "no-such-command" in run(person, "no-such-command").stderr
+
+
+def test_help_costs_at_most_twice_a_bare_python(person: RealDaemon) -> None:
+    def cpu(command: list[str]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, env=person.environment, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    pairs = [
+        (cpu([str(RECOLLECT), "--help"]), cpu([sys.executable, "-c", "pass"])) for _ in range(15)
+    ]
+    ours, bare = (sorted(column)[7] for column in zip(*pairs, strict=True))
+    assert ours <= 2 * bare, f"{ours * 1000:.1f} ms against {bare * 1000:.1f} ms"
+
+
+def test_logs_say_where_they_are_when_there_are_none(
+    person: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    assert "no log yet" in run(person, "logs").stdout
+    with real_daemon(tmp_path / "other") as daemon:
+        assert "ready for hooks" in run(daemon, "logs", "-n", "5").stdout

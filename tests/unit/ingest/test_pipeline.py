@@ -1,0 +1,219 @@
+"""The write path, with a real store and frames made by hand."""
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from recollect.capture import frames
+from recollect.capture.frames import Frame
+from recollect.core import errors
+from recollect.core.clock import ManualClock
+from recollect.core.ids import new_ulid
+from recollect.core.values import TextBody
+from recollect.ingest import pipeline as pipeline_module
+from recollect.ingest.counters import Counters
+from recollect.ingest.pipeline import Pipeline, Question
+from recollect.store.interface import Outcome
+from recollect.store.sqlite import SqliteStore
+from tests.make import event
+
+
+@pytest.fixture
+def counters(clock: ManualClock) -> Counters:
+    return Counters(clock)
+
+
+@pytest.fixture
+def pipeline(store: SqliteStore, clock: ManualClock, counters: Counters) -> Pipeline:
+    return Pipeline(store, clock, "ada", counters)
+
+
+def frame(host: str, name: str, payload: dict[str, Any] | bytes, **fields: Any) -> Frame:
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    base: dict[str, Any] = {
+        "ulid": new_ulid(), "boot_id": "boot", "mono_ns": 1, "wall_ns": 10**18,
+        "argv": (host.encode(), name.encode()), "cwd": b"/", "stdin": raw,
+    }  # fmt: skip
+    return Frame(**(base | fields))
+
+
+def digest(one: Frame) -> bytes:
+    return frames.digest(frames.encode_payload(one))
+
+
+def send(pipeline: Pipeline, one: Frame) -> pipeline_module.Reply:
+    return pipeline.frame(one, digest(one))
+
+
+def stored(store: SqliteStore) -> list[Any]:
+    found = [row for space in store.projects.namespaces() for row in store.events.page(space).items]
+    return sorted(found, key=lambda row: row.seq)
+
+
+PROMPT = {"session_id": "s", "cwd": "/", "prompt": "hello"}
+
+
+def test_the_same_frame_twice_is_one_event(pipeline: Pipeline, store: SqliteStore) -> None:
+    one = frame("claude-code", "UserPromptSubmit", PROMPT)
+    assert send(pipeline, one).status == frames.STORED
+    assert send(pipeline, one).status == frames.STORED
+    assert len(stored(store)) == 1
+
+
+def test_a_frame_that_was_stored_and_spooled_is_one_event(
+    store: SqliteStore, clock: ManualClock, counters: Counters
+) -> None:
+    """The spooled one is scrubbed, so its bytes differ; its digest is of the original."""
+    original = frame(
+        "claude-code", "UserPromptSubmit", {**PROMPT, "prompt": "a <private>b</private>"}
+    )
+    send(Pipeline(store, clock, "ada", counters), original)
+    scrubbed = frame(
+        "claude-code", "UserPromptSubmit", {**PROMPT, "prompt": "a [REDACTED]"}, ulid=original.ulid
+    )
+    restarted = Pipeline(store, clock, "ada", counters)
+    assert restarted.frame(scrubbed, digest(original), live=False).status == frames.STORED
+    assert len(stored(store)) == 1
+
+
+def test_the_same_id_with_another_frame_is_refused_and_reported(
+    pipeline: Pipeline, store: SqliteStore, counters: Counters
+) -> None:
+    one = frame("claude-code", "UserPromptSubmit", PROMPT)
+    other = frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": "other"}, ulid=one.ulid)
+    send(pipeline, one)
+    assert send(pipeline, other).status == frames.REFUSED
+    assert [row.event.body for row in stored(store)] == [TextBody(content="hello")]
+    assert any(one.ulid in message for message in counters.errors_last_hour())
+
+
+def test_a_failure_downstream_is_not_remembered_as_done(
+    pipeline: Pipeline, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = frame("claude-code", "PostToolUse", {
+        "session_id": "s", "tool_name": "Bash", "tool_use_id": "t",
+        "tool_input": {"command": "make"}, "tool_response": "ok",
+    })  # fmt: skip
+
+    def full(arrivals: object) -> list[Outcome]:
+        raise errors.DiskFull()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.events, "put", full)
+        with pytest.raises(errors.DiskFull):
+            send(pipeline, one)
+    assert send(pipeline, one).status == frames.STORED
+    assert len(stored(store)) == 1
+
+
+def test_kiro_announces_a_start_before_every_prompt_and_stays_one_session(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock
+) -> None:
+    """Headless Kiro sends no session id and fires agentSpawn on every prompt."""
+    for number in range(3):
+        send(
+            pipeline, frame("kiro-cli", "agentSpawn", {"hook_event_name": "agentSpawn", "cwd": "/"})
+        )
+        clock.advance(minutes=1)
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": f"p{number}"}))
+        clock.advance(minutes=1)
+    assert len({row.event.session_id for row in stored(store)}) == 1
+    assert [row.event.kind for row in stored(store)] == ["note", "prompt", "prompt", "prompt"]
+    clock.advance(hours=5)
+    send(pipeline, frame("kiro-cli", "agentSpawn", {"hook_event_name": "agentSpawn", "cwd": "/"}))
+    assert len({row.event.session_id for row in stored(store)}) == 2
+
+
+def test_a_session_goes_on_after_a_restart_of_the_daemon(
+    store: SqliteStore, clock: ManualClock, counters: Counters
+) -> None:
+    for number in range(2):
+        pipeline = Pipeline(store, clock, "ada", counters)
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": f"p{number}"},
+                             wall_ns=int(clock.now().timestamp() * 1e9)))  # fmt: skip
+        clock.advance(minutes=5)
+    assert len({row.event.session_id for row in stored(store)}) == 1
+
+
+def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    replies = [
+        send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
+        for number in range(8)
+    ]
+    assert [one.status for one in replies] == [frames.STORED] * 5 + [frames.REFUSED] * 3
+    clock.advance(minutes=1)
+    again = send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": "calm"}))
+    assert again.status == frames.STORED
+
+
+def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
+    store: SqliteStore, clock: ManualClock, counters: Counters, tmp_path: pathlib.Path
+) -> None:
+    asked: list[Question] = []
+
+    def recall(question: Question) -> str:
+        asked.append(question)
+        return "remember this"
+
+    pipeline = Pipeline(store, clock, "ada", counters, recall=recall)
+    (tmp_path / "Makefile").touch()
+    payload = {"session_id": "s", "cwd": str(tmp_path), "prompt": "how do I deploy?"}
+    reply = send(pipeline, frame("claude-code", "UserPromptSubmit", payload))
+    told = json.loads(reply.stdout)["hookSpecificOutput"]
+    assert told == {"hookEventName": "UserPromptSubmit", "additionalContext": "remember this"}
+    (question,) = asked
+    assert (question.trigger, question.text) == ("prompt", "how do I deploy?")
+    assert question.namespaces[1] == "/actor/ada/"
+    assert question.namespaces[0].startswith("/actor/ada/project/")
+    # what was spooled is not answered: nobody is waiting any more
+    late = frame("claude-code", "UserPromptSubmit", {**payload, "prompt": "again"})
+    assert pipeline.frame(late, digest(late), live=False).stdout == b""
+    assert len(asked) == 1
+
+
+def test_the_end_of_a_session_closes_it(pipeline: Pipeline, store: SqliteStore) -> None:
+    send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))
+    send(
+        pipeline,
+        frame("claude-code", "SessionEnd", {"session_id": "s", "cwd": "/", "reason": "other"}),
+    )
+    session = store.sessions.get("/actor/ada/", "s")
+    assert session is not None and session.status == "completed"
+
+
+def test_a_body_above_the_cap_is_refused_by_the_api(pipeline: Pipeline) -> None:
+    with pytest.raises(errors.TooLarge, match="body"):
+        pipeline.event(event("x" * (1 << 20)), "d")
+
+
+def test_a_secret_in_any_field_of_an_event_is_removed(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    pipeline.event(event(f"key {secret}", session_id=f"s-{secret}", content_hash=secret), "d")
+    (row,) = stored(store)
+    assert secret not in str(row)
+    assert "[REDACTED" in row.event.body.content and "[REDACTED" in row.event.session_id
+
+
+def test_the_answer_of_a_stop_is_read_from_the_transcript(
+    pipeline: Pipeline, store: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    """Copilot's stop names only its transcript."""
+    transcript = (
+        pathlib.Path(__file__).parents[2] / "data" / "hosts" / "copilot" / "transcript.jsonl"
+    )
+    payload = {
+        "sessionId": "s",
+        "cwd": "/",
+        "transcriptPath": str(transcript),
+        "stopReason": "end_turn",
+    }
+    send(pipeline, frame("copilot", "agentStop", payload))
+    kinds = [row.event.kind for row in stored(store)]
+    assert kinds[-1] == "session_summary"
