@@ -35,7 +35,7 @@ def test_trouble_at_every_call_loses_nothing(kind: str, memory_directory: str) -
         assert set(report.answers) == {"DiskFull"}
 
 
-@pytest.mark.parametrize("kind", ["disk full once", "EIO on write", "EIO on sync"])
+@pytest.mark.parametrize("kind", ["disk full once", "EIO on write", "EIO on sync", "EIO on read"])
 def test_trouble_while_the_store_is_made_leaves_one_that_can_be_made(
     kind: str, memory_directory: str
 ) -> None:

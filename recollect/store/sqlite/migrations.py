@@ -5,7 +5,9 @@ transactional, (3) idempotent, (4) drift-fatal: a recorded step whose name or te
 the code raises MigrationDrift, (5) forward-only; a step from the future raises NewerDatabase.
 """
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import apsw
@@ -74,7 +76,7 @@ def migrate(
     """Bring the database to the newest version; returns how many steps that took."""
     pending = migrations[len(verify(connection, migrations)) :]
     for migration in pending:
-        with connection:  # one transaction: the step and its record, or neither
+        with _transaction(connection):  # the step and its record, or neither
             connection.execute(BOOKKEEPING)
             connection.execute(migration.sql)
             connection.execute(
@@ -82,3 +84,15 @@ def migrate(
                 (migration.version, migration.name, migration.digest, to_micros(clock.now())),
             )
     return len(pending)
+
+
+@contextlib.contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():  # some errors end it by themselves
+            connection.execute("ROLLBACK")
+        raise
