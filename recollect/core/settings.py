@@ -52,6 +52,19 @@ class Settings:
     archive_days: int = _setting(
         30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
     )
+    embedding: bool = _setting(True, "Whether memories are also found by meaning, not words alone.")
+    cache_mb: int = _setting(
+        160, "How much memory the search indexes of all projects may take.", Range(16, 8192)
+    )
+    recall_ms: int = _setting(
+        500, "How long recall may take before the prompt goes on without it.", Range(10, 5000)
+    )
+    start_tokens: int = _setting(
+        2000, "The most tokens that are injected when a session starts; 0 for none.", Range(0, 8000)
+    )
+    prompt_tokens: int = _setting(
+        1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
+    )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."
     )

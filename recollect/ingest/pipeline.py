@@ -42,6 +42,17 @@ class Question:
     session_id: str
     event_id: str | None
     limit_chars: int
+    reason: str = ""  # of a session's start: startup, resume, compact, clear
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What is remembered: the text to inject, which memories it holds, how long it took."""
+
+    context: str = ""
+    records: tuple[str, ...] = ()
+    latency_us: int = 0
+    receipt_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,12 +72,12 @@ class Reply:
     stdout: bytes = b""
 
 
-Recall = Callable[[Question], str]
+Recall = Callable[[Question], Recalled]
 Listener = Callable[[Notice], None]
 
 
-def nothing_to_say(question: Question) -> str:
-    return ""
+def nothing_to_say(question: Question) -> Recalled:
+    return Recalled()
 
 
 class Pipeline:
@@ -202,8 +213,9 @@ class Pipeline:
                 session_id=session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=host.context_chars,
+                reason=captured.reason,
             )
-            context = self.recall(question)
+            context = self.recall(question).context
         return hosts.answer(captured, context)
 
     # --- the API ---

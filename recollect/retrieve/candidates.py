@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from recollect.retrieve.index import Index
 from recollect.retrieve.query import Terms
 
-EXHAUSTIVE = 400  # an index this small is scored whole
-LEXICAL = 200  # candidates by words
-SEMANTIC = 150  # candidates by meaning
-SIGNS = 1200  # of which sign bits offer so many
-POSTINGS = 150_000  # postings that choosing may read
+EXHAUSTIVE = 300  # an index this small is scored whole
+LEXICAL = 128  # candidates by words
+SEMANTIC = 96  # candidates by meaning
+SIGNS = 1000  # of which sign bits offer so many
+POSTINGS = 80_000  # postings that choosing may read
 COMMON = 0.2  # a gram or word in a larger share of the documents does not choose
 
 _FEW = 4096
@@ -42,17 +42,14 @@ def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[
             docs - block.first, gain, minlength=block.last - block.first
         )
     score[~index.alive.view] = 0
-    return best(index, np.round(score, 6), LEXICAL)
+    found = np.flatnonzero(score > 0)
+    return best(index, found, np.round(score[found], 6), LEXICAL)
 
 
 def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
     docs = index.vectors.nearest(vector, SIGNS)
     near = index.vectors.cosines(docs, vector)
-    if len(docs) <= SEMANTIC:
-        return docs
-    score = np.zeros(len(index.ids))
-    score[docs] = np.round(near.astype(np.float64) + 1, 6)
-    return best(index, score, SEMANTIC)
+    return best(index, docs, np.round(near.astype(np.float64), 6), SEMANTIC)
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -64,17 +61,18 @@ def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(wanted)
 
 
-def best(index: Index, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """The documents with the highest scores above 0; equals at the edge by time and id."""
-    if len(score) > most:
-        edge = max(np.partition(score, len(score) - most)[len(score) - most], 0.0)
-    else:
-        edge = 0.0
-    above = np.flatnonzero(score > edge)
-    equal = np.flatnonzero(score == edge) if edge > 0 else above[:0]
+def best(
+    index: Index, docs: NDArray[np.int64], score: NDArray[np.float64], most: int
+) -> NDArray[np.int64]:
+    """The documents with the highest scores; equals at the edge by time and id."""
+    if len(docs) <= most:
+        return docs
+    edge = np.partition(score, len(score) - most)[len(score) - most]
+    above, equal = docs[score > edge], docs[score == edge]
     room = most - len(above)
     if len(equal) > room:
-        newest = sorted(equal.tolist(), key=lambda doc: (-index.created.view[doc], index.ids[doc]))
+        created = index.created.view
+        newest = sorted(equal.tolist(), key=lambda doc: (-int(created[doc]), index.ids[doc]))
         equal = np.array(newest[:room], dtype=np.int64)
     return np.concatenate([above, equal])
 

@@ -87,6 +87,7 @@ class Engine:
         limit: int = 10,
         mode: Mode = "hybrid",
         fusion: Fusion = "linear",
+        floor: bool = True,
     ) -> Ranked:
         watch = _Watch(self._clock)
         query = parse(text)

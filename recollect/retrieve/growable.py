@@ -63,3 +63,20 @@ def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
         return np.zeros(0, dtype=np.int64)
     before = np.cumsum(counts) - counts
     return np.arange(total) + np.repeat(starts - before, counts)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The distinct values in rising order. (`np.unique` hashes, which is slower here.)"""
+    ordered = np.sort(values)
+    keep = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=keep[1:])
+    return ordered[keep]
+
+
+def tally(into: NDArray[Any], values: NDArray[Any], step: int) -> None:
+    """Add `step` to `into[value]` for every value, as often as it stands there."""
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    into[ordered[starts]] += step * np.diff(starts, append=len(ordered))

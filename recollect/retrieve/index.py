@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.retrieve.chapters import CHAPTER, Chapters
-from recollect.retrieve.growable import Growable
+from recollect.retrieve.growable import Growable, distinct, tally
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.semantic import Vectors
 from recollect.retrieve.tokens import GRAM_BITS, words
@@ -21,6 +21,7 @@ from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
+_AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
 
 NO_TIME = np.iinfo(np.int64).min
@@ -84,22 +85,28 @@ class Index:
         self._number: dict[str, int] = {}
         self._sessions: dict[str, list[_Seat]] = {}
         self._blocks: tuple[Block, ...] = ()
-        self._scratch = np.zeros(1 << GRAM_BITS, dtype=np.int32)
 
     # --- changing -------------------------------------------------------------------------------
 
     def add(self, documents: Iterable[Document]) -> None:
-        touched: set[int] = set()
-        for document in documents:
-            if document.id in self._number:
-                touched.add(self._take_out(self._number.pop(document.id)))
-            touched.add(self._append(document))
+        """Take documents in; one whose id is here already takes its place."""
+        batch = {document.id: document for document in documents}
+        self.remove(list(batch))
+        if not batch:
+            return
+        first = len(self.ids)
+        self._append(list(batch.values()))
+        docs = np.arange(first, len(self.ids))
+        self.gram_length.extend(self._count(docs, 1))
+        touched = {self._seat(document, first + at) for at, document in enumerate(batch.values())}
         for chapter in touched:
             self._recount(chapter)
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take documents out; ids that are not here are passed over."""
-        known = [self._number.pop(id) for id in ids if id in self._number]
+        known = [self._number.pop(id) for id in dict.fromkeys(ids) if id in self._number]
+        if known:
+            self._count(np.array(known, dtype=np.int64), -1)
         for chapter in {self._take_out(doc) for doc in known}:
             self._recount(chapter)
 
@@ -144,7 +151,7 @@ class Index:
             "tokens": self.tokens.nbytes,
             "postings": sum(block.nbytes for block in self._blocks),
             "vocabulary": self.vocabulary.nbytes + self.word_documents.nbytes,
-            "grams": self.gram_documents.nbytes + self._scratch.nbytes,
+            "grams": self.gram_documents.nbytes,
             "columns": sum(column.nbytes for column in columns + more),
             "ids": sum(len(id) + 49 for id in self.ids) + self._number.__sizeof__(),
             "sessions": self.chapters.nbytes + self.stem_chapters.nbytes + 150 * len(self.ids),
@@ -153,60 +160,55 @@ class Index:
 
     # --- one document ---------------------------------------------------------------------------
 
-    def _append(self, document: Document) -> int:
-        """Take a document in; returns the chapter it belongs to."""
-        doc = len(self.ids)
-        title, text = words(document.title), words(document.text)
-        tokens = self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text)
-        self._number[document.id] = doc
-        self.ids.append(document.id)
-        self.tokens.extend(tokens)
-        self._ends.append(len(self.tokens))
-        self.alive.append(True)
-        self.author.append(AUTHORS.index(document.author) if document.author in AUTHORS else 0)
-        self.time.append(NO_TIME if document.time is None else document.time)
-        self.created.append(document.created)
-        self.prior.append(_prior(document))
-        self.previous.append(-1)
-        self.next.append(-1)
-        self.vectors.add(document.vectors)
-        self.gram_length.append(self._count(tokens, 1))
-        chapter = self._seat(document, doc)
-        self.chapter.append(chapter)
-        return chapter
+    def _append(self, batch: list[Document]) -> None:
+        for document in batch:
+            title, text = words(document.title), words(document.text)
+            self._number[document.id] = len(self.ids)
+            self.ids.append(document.id)
+            self.tokens.extend(self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text))
+            self._ends.append(len(self.tokens))
+        self.vocabulary.settle()
+        self.vectors.add([document.vectors for document in batch])
+        self.alive.extend([True] * len(batch))
+        self.author.extend([_AUTHOR.get(document.author, 0) for document in batch])
+        self.time.extend([NO_TIME if one.time is None else one.time for one in batch])
+        self.created.extend([document.created for document in batch])
+        self.prior.extend(np.array([_prior(document) for document in batch], dtype=PRIOR))
+        self.previous.extend([-1] * len(batch))
+        self.next.extend([-1] * len(batch))
 
-    def _count(self, tokens: NDArray[Any], step: int) -> int:
-        """Keep the document frequencies exact; returns how many grams the document has."""
+    def _count(self, docs: NDArray[Any], step: int) -> NDArray[Any]:
+        """Keep the document frequencies exact; returns how many grams each document has."""
         self.word_documents.grow_to(len(self.vocabulary))
-        distinct = self._distinct(tokens)
-        self.word_documents.view[distinct] += step
-        grams, counts = self.vocabulary.grams_in(distinct)
-        self.gram_documents[self._distinct(grams)] += step
-        self._scratch[distinct] = counts
-        total = int(self._scratch[tokens].sum())
-        self.count += step
-        self.total_grams += step * total
-        return total
-
-    def _distinct(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The distinct values, without sorting: the last of equals finds its own mark."""
-        if len(self._scratch) < len(self.vocabulary):
-            self._scratch = np.zeros(2 * len(self.vocabulary), dtype=np.int32)
-        marks = np.arange(len(values), dtype=np.int32)
-        self._scratch[values] = marks
-        return values[self._scratch[values] == marks]
+        tokens, lengths = self.tokens_of(docs)
+        owner = np.repeat(np.arange(len(docs)), lengths)
+        pairs = distinct(owner << 32 | tokens)
+        held = pairs & 0xFFFFFFFF
+        tally(self.word_documents.view, held, step)
+        grams, counts = self.vocabulary.grams_in(held)
+        pairs = distinct(np.repeat(pairs >> 32, counts) << GRAM_BITS | grams)
+        tally(self.gram_documents, (pairs & ((1 << GRAM_BITS) - 1)).astype(np.int32), step)
+        per_token = self.vocabulary.gram_counts(tokens)
+        totals = np.bincount(owner, per_token, minlength=len(docs)).astype(np.int64)
+        self.count += step * len(docs)
+        self.total_grams += step * int(totals.sum())
+        return totals
 
     def _seat(self, document: Document, doc: int) -> int:
         """Give a document its place in its session; returns its chapter."""
         if not document.session:
-            return self.chapters.seat(None, doc)
+            chapter = self.chapters.seat(None, doc)
+            self.chapter.append(chapter)
+            return chapter
         members = self._sessions.setdefault(document.session, [])
         seat = (document.position, document.id, doc)
         at = bisect_left(members, seat)
         members.insert(at, seat)
         self._link(members[at - 1][2] if at else -1, doc)
         self._link(doc, members[at + 1][2] if at + 1 < len(members) else -1)
-        return self.chapters.seat((document.session, document.position // CHAPTER), doc)
+        chapter = self.chapters.seat((document.session, document.position // CHAPTER), doc)
+        self.chapter.append(chapter)
+        return chapter
 
     def _link(self, left: int, right: int) -> None:
         if left >= 0:
@@ -218,7 +220,6 @@ class Index:
         """Forget a document; returns the chapter it was in."""
         self.alive.view[doc] = False
         self.vectors.remove(doc)
-        self._count(self.tokens_of(np.array([doc]))[0], -1)
         left, right = int(self.previous.view[doc]), int(self.next.view[doc])
         self._link(left, right)
         chapter = int(self.chapter.view[doc])
@@ -242,7 +243,7 @@ class Index:
 
     def _stems_in(self, docs: tuple[int, ...]) -> tuple[NDArray[Any], int]:
         tokens, _ = self.tokens_of(np.array(docs, dtype=np.int64))
-        return self._distinct(self.vocabulary.stem_of.view[tokens]), len(tokens)
+        return distinct(self.vocabulary.stem_of.view[tokens]), len(tokens)
 
 
 def _prior(document: Document) -> tuple[int, float, int, bool, int]:

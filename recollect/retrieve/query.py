@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.retrieve.dates import Date, dates_in
-from recollect.retrieve.tokens import STOP_WORDS, grams_of, stem_of, words
+from recollect.retrieve.porter import stem
+from recollect.retrieve.tokens import STOP_WORDS, grams_of, words
 
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index
@@ -53,7 +54,7 @@ class Query:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(stem_of, distinct)), dates_in(text))
+    return Query(text, distinct, tuple(map(stem, distinct)), dates_in(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
     documents = sum(index.count for index in indexes)
     chosen, unknown = _choose(query, indexes, chapters)
     stems = tuple(chosen)
-    weights = np.array([weight for weight in chosen.values()], dtype=np.float64)
+    weights = np.array(list(chosen.values()), dtype=np.float64)
     kept = [
         word
         for word, stem in zip(query.words, query.stems, strict=True)

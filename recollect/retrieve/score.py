@@ -21,7 +21,7 @@ from recollect.retrieve.rank import Floats, Weights
 UNKNOWN_COSINE = 0.2
 
 
-FINALISTS = 64  # documents whose surroundings are looked at
+FINALISTS = 48  # documents whose surroundings are looked at
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,7 @@ def score(
     own = _own(index, question, candidates)
     finalists = candidates
     if len(index) > EXHAUSTIVE:
-        value = np.zeros(len(index.ids))
-        value[own.docs] = np.round(own.value(weights), 9)
-        finalists = best(index, value, FINALISTS)
+        finalists = best(index, own.docs, np.round(own.value(weights), 9), FINALISTS)
     docs = with_neighbours(index, finalists)
     around = with_neighbours(index, docs)
     missing = np.setdiff1d(around, own.docs, assume_unique=True)

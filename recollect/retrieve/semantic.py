@@ -4,14 +4,16 @@ In: float32 rows from the embedder. Out: cosines. Rows are kept as int8 with one
 error of a cosine is below 0.005), and as sign bits to find candidates by. Rows of zeros are none.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Growable
+from recollect.retrieve.growable import Growable, distinct
 
 DIMENSIONS = 384
+_NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
 
 
 class Rows:
@@ -29,15 +31,17 @@ class Rows:
         return self._codes.nbytes + self._scales.nbytes
 
     def append(self, vector: NDArray[Any]) -> int:
-        self._codes.append(0)
-        self._scales.append(0)
-        self.put(len(self) - 1, vector)
+        self.extend(vector[None])
         return len(self) - 1
 
+    def extend(self, vectors: NDArray[Any]) -> None:
+        codes, scales = _quantised(vectors)
+        self._codes.extend(codes)
+        self._scales.extend(scales)
+
     def put(self, row: int, vector: NDArray[Any]) -> None:
-        scale = float(np.abs(vector).max()) / 127
-        self._scales.view[row] = scale
-        self._codes.view[row] = np.rint(vector / scale) if scale > 0 else 0
+        codes, scales = _quantised(vector[None])
+        self._codes.view[row], self._scales.view[row] = codes[0], scales[0]
 
     def get(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         codes = self._codes.view[rows].astype(np.float32)
@@ -55,24 +59,29 @@ class Vectors:
 
     def __init__(self) -> None:
         self._rows = Rows()
-        self._bits = Growable(np.uint64, DIMENSIONS // 64)
+        self._signs = [Growable(np.uint64) for _ in range(DIMENSIONS // 64)]
         self._owner = Growable(np.int32)  # row -> document, -1 once it is removed
         self._ends = Growable(np.int32)  # document -> where its rows end
         self.count = 0
 
     @property
     def nbytes(self) -> int:
-        return self._rows.nbytes + self._bits.nbytes + self._owner.nbytes + self._ends.nbytes
+        return sum(part.nbytes for part in (self._rows, self._owner, self._ends, *self._signs))
 
-    def add(self, parts: NDArray[Any] | None) -> None:
-        """The vectors of the next document; None or no rows for one without."""
-        for vector in () if parts is None else parts:
-            if np.isfinite(vector).all() and np.any(vector):
-                self._rows.append(vector)
-                self._bits.append(_signs(vector))
-                self._owner.append(len(self._ends))
-                self.count += 1
-        self._ends.append(len(self._rows))
+    def add(self, documents: Sequence[NDArray[Any] | None]) -> None:
+        """The vectors of the next documents, some rows each; None for one without."""
+        rows = [_NONE if parts is None else parts for parts in documents]
+        vectors = np.concatenate(rows) if rows else _NONE
+        owner = np.repeat(np.arange(len(rows)), [len(parts) for parts in rows])
+        good = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+        if not good.all():
+            vectors, owner = vectors[good], owner[good]
+        self._ends.extend(len(self._rows) + np.cumsum(np.bincount(owner, minlength=len(rows))))
+        self._owner.extend(owner + len(self._ends) - len(rows))
+        self._rows.extend(vectors)
+        for column, bits in zip(self._signs, _signs(vectors).T, strict=True):
+            column.extend(bits)
+        self.count += len(vectors)
 
     def remove(self, doc: int) -> None:
         rows = self._owner.view[self._first(doc) : self._ends.view[doc]]
@@ -106,12 +115,12 @@ class Vectors:
     def nearest(self, query: NDArray[Any], most: int) -> NDArray[np.int64]:
         """Documents likely to be nearest: all of them, or the `most` by sign bits (ties kept)."""
         owner = self._owner.view
-        live = owner >= 0
-        if self.count > most:
-            unlike = np.bitwise_count(self._bits.view ^ _signs(query)).sum(axis=1, dtype=np.uint16)
-            limit = _kth(unlike[live], most)
-            live &= unlike <= limit
-        return np.unique(owner[live]).astype(np.int64)
+        if self.count <= most:
+            return distinct(owner[owner >= 0]).astype(np.int64)
+        unlike = np.where(owner >= 0, np.uint16(0), np.uint16(2 * DIMENSIONS))
+        for column, bits in zip(self._signs, _signs(query), strict=True):
+            unlike += np.bitwise_count(column.view ^ bits)
+        return distinct(owner[unlike <= _kth(unlike, most)]).astype(np.int64)
 
     def _first(self, doc: int) -> int:
         return int(self._ends.view[doc - 1]) if doc else 0
@@ -122,5 +131,11 @@ def _kth(values: NDArray[np.uint16], k: int) -> int:
     return int(np.searchsorted(np.cumsum(np.bincount(values)), k))
 
 
-def _signs(vector: NDArray[Any]) -> NDArray[np.uint64]:
-    return np.packbits(np.asarray(vector) > 0).view(np.uint64)
+def _quantised(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    scales = np.abs(vectors).max(axis=1, initial=0) / 127
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]), scales
+
+
+def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
+    """One bit a dimension, 64 of them in a number, the last axis as columns."""
+    return np.packbits(np.asarray(vectors) > 0, axis=-1).view(np.uint64)

@@ -10,7 +10,6 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.porter import stem
 
 GRAM_BITS = 20
 MAX_WORD = 64  # longer runs are hashes and base64: their head is enough to find them by
@@ -21,176 +20,50 @@ _UNSEGMENTED = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 )
 _ASCII_WORD = re.compile(r"[a-z]?\d+(?:\.\d+)+|[a-z0-9]+")
+_SPACED_WORD = re.compile(r"[^\W\d_]?\d+(?:\.\d+)+|[^\W_]+")
 _ANY_WORD = re.compile(
     rf"(?P<run>[{_UNSEGMENTED}]+)|[^\W\d_]?\d+(?:\.\d+)+|(?:(?![{_UNSEGMENTED}])[^\W_])+"
 )
-_CAMEL = re.compile(r"[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][A-Z0-9]*[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*")
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_HAS_UNSEGMENTED = re.compile(f"[{_UNSEGMENTED}]")
+_ACCENT = re.compile("[\u0300-\u036f]+")
 
 # Function words. They weigh less in a question, but not nothing: see docs/decisions/0003.
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "d",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "done",
-        "for",
-        "from",
-        "get",
-        "give",
-        "go",
-        "going",
-        "got",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "know",
-        "last",
-        "like",
-        "ll",
-        "look",
-        "m",
-        "make",
-        "many",
-        "me",
-        "more",
-        "most",
-        "much",
-        "my",
-        "need",
-        "no",
-        "not",
-        "now",
-        "of",
-        "on",
-        "one",
-        "only",
-        "or",
-        "our",
-        "out",
-        "over",
-        "please",
-        "re",
-        "really",
-        "s",
-        "said",
-        "same",
-        "say",
-        "see",
-        "she",
-        "should",
-        "show",
-        "so",
-        "some",
-        "such",
-        "t",
-        "take",
-        "tell",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "things",
-        "think",
-        "this",
-        "those",
-        "through",
-        "time",
-        "to",
-        "too",
-        "up",
-        "us",
-        "use",
-        "used",
-        "using",
-        "ve",
-        "very",
-        "want",
-        "was",
-        "way",
-        "we",
-        "well",
-        "were",
-        "what",
-        "when",
-        "where",
-        "whether",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "yes",
-        "you",
-        "your",
-    ]
-)
+STOP_WORDS = frozenset((
+    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
+    "be", "because", "been", "before", "being", "but", "by", "can", "could", "d", "did", "do",
+    "does", "doing", "done", "for", "from", "get", "give", "go", "going", "got", "had", "has",
+    "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is",
+    "it", "its", "just", "know", "last", "like", "ll", "look", "m", "make", "many", "me",
+    "more", "most", "much", "my", "need", "no", "not", "now", "of", "on", "one", "only", "or",
+    "our", "out", "over", "please", "re", "really", "s", "said", "same", "say", "see", "she",
+    "should", "show", "so", "some", "such", "t", "take", "tell", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "thing", "things", "think", "this", "those",
+    "through", "time", "to", "too", "up", "us", "use", "used", "using", "ve", "very", "want",
+    "was", "way", "we", "well", "were", "what", "when", "where", "whether", "which", "while",
+    "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your",
+))  # fmt: skip
 
 
 def words(text: str) -> list[str]:
     """The words of a text, in order, lower case and without accents."""
+    if not text.isascii():
+        text = _plain(text)
     if text.isascii():
-        return [word[:MAX_WORD] for word in _ASCII_WORD.findall(text.lower())]
-    return _words_of_any_script(_plain(text))
+        found = _ASCII_WORD.findall(text.lower())
+    elif _HAS_UNSEGMENTED.search(text):
+        found = _in_pairs(text)
+    else:
+        found = _SPACED_WORD.findall(text)
+    return [word[:MAX_WORD] for word in found]
 
 
-def _words_of_any_script(text: str) -> list[str]:
+def _in_pairs(text: str) -> list[str]:
+    """Words, with runs of unsegmented script as overlapping pairs of characters."""
     found: list[str] = []
     for match in _ANY_WORD.finditer(text):
         run = match["run"]
-        if run is None:
-            found.append(match[0][:MAX_WORD])
-        elif len(run) == 1:
-            found.append(run)
+        if run is None or len(run) == 1:
+            found.append(match[0])
         else:
             found.extend(run[at : at + 2] for at in range(len(run) - 1))
     return found
@@ -201,23 +74,7 @@ def _plain(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     if folded.isascii():
         return folded
-    parts = unicodedata.normalize("NFD", folded)
-    bare = "".join(char for char in parts if not 0x300 <= ord(char) < 0x370)
-    return unicodedata.normalize("NFC", bare)
-
-
-def humps(text: str) -> list[str]:
-    """The parts of camelCase names in a text: `getUserName` gives get, user, name."""
-    return [part.lower() for name in _CAMEL.findall(text) for part in _HUMP.findall(name)]
-
-
-def stem_of(word: str) -> str:
-    return stem(word)
-
-
-def grams(word: str) -> NDArray[np.uint32]:
-    """The hashed 4-grams of one word."""
-    return grams_of([word])[0]
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", folded)))
 
 
 def grams_of(batch: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:

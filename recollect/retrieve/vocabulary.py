@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Growable, spread
-from recollect.retrieve.tokens import GRAM_BITS, grams_of, stem_of
+from recollect.retrieve.growable import Growable, distinct, spread
+from recollect.retrieve.porter import stem
+from recollect.retrieve.tokens import GRAM_BITS, grams_of
 
 
 class _Numbered(dict[str, int]):
@@ -43,22 +44,27 @@ class Vocabulary:
         return len(self._stems)
 
     def number(self, words: list[str]) -> NDArray[np.uint32]:
-        """The numbers of these words; new ones are taken in."""
-        numbers = np.fromiter(
-            map(self._words.__getitem__, words), dtype=np.uint32, count=len(words)
-        )
-        if self._words.fresh:
-            self._learn(self._words.fresh)
-            self._words.fresh = []
-        return numbers
+        """The numbers of these words; new ones get one, and must be settled before use."""
+        return np.fromiter(map(self._words.__getitem__, words), dtype=np.uint32, count=len(words))
+
+    def settle(self) -> None:
+        """Learn stems and grams of the words that are new, all at once."""
+        fresh, self._words.fresh = self._words.fresh, []
+        self.stem_of.extend([self._stems[stem(word)] for word in fresh])
+        self._stems.fresh = []
+        grams, starts = grams_of(fresh)
+        base = len(self._grams)
+        self._grams.extend(grams)
+        self._gram_ends.extend(starts[1:] + base)
 
     def stem_number(self, stem: str) -> int:
         """The number of a stem, or -1 where no document holds it."""
         return self._stems.get(stem, -1)
 
-    def gram_counts(self) -> NDArray[Any]:
-        """How many 4-grams each word has."""
-        return np.diff(self._gram_ends.view, prepend=0)
+    def gram_counts(self, words: NDArray[Any]) -> NDArray[Any]:
+        """How many 4-grams each of these words has."""
+        ends = self._gram_ends.view
+        return np.asarray(ends[words] - np.where(words > 0, ends[words.astype(np.int64) - 1], 0))
 
     def grams_in(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The 4-grams of these words end to end, and how many each has."""
@@ -77,14 +83,6 @@ class Vocabulary:
         tables = self._words.__sizeof__() + self._stems.__sizeof__()
         arrays = self.stem_of.nbytes + self._gram_ends.nbytes + self._grams.nbytes
         return strings + tables + arrays + self._by_gram.nbytes
-
-    def _learn(self, fresh: list[str]) -> None:
-        self.stem_of.extend([self._stems[stem_of(word)] for word in fresh])
-        self._stems.fresh = []
-        grams, starts = grams_of(fresh)
-        base = len(self._grams)
-        self._grams.extend(grams)
-        self._gram_ends.extend(starts[1:] + base)
 
 
 class _ByGram:
@@ -117,7 +115,7 @@ class _ByGram:
 
     def _sort(self, grams: NDArray[Any], ends: NDArray[Any]) -> None:
         owners = np.repeat(np.arange(len(ends), dtype=np.uint64), np.diff(ends, prepend=0))
-        keys = np.unique(grams.astype(np.uint64) << np.uint64(64 - GRAM_BITS) | owners)
+        keys = distinct(grams.astype(np.uint64) << np.uint64(64 - GRAM_BITS) | owners)
         self._grams = (keys >> np.uint64(64 - GRAM_BITS)).astype(np.uint32)
         self._words = (keys & np.uint64((1 << 64 - GRAM_BITS) - 1)).astype(np.uint32)
         self._covered = len(ends)
@@ -132,5 +130,5 @@ class _ByGram:
         number[wanted] = np.arange(1, len(wanted) + 1)
         which = number[grams[first:]].astype(np.int64)
         # A word that holds a gram twice counts once, as it does in the sorted part.
-        pairs = np.unique((owners * (len(wanted) + 1) + which)[which > 0])
+        pairs = distinct((owners * (len(wanted) + 1) + which)[which > 0])
         return pairs // (len(wanted) + 1), pairs % (len(wanted) + 1) - 1

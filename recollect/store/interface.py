@@ -228,6 +228,10 @@ class Records(Protocol):
     def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
         """Store new memories with created_at stamped, all or none. RecordExists on a collision."""
 
+    def replace(self, records: Sequence[Record]) -> list[Record]:
+        """Put memories that are derived from events, over what stood under their ids: no version
+        is kept, created_at stays, their vectors go. Ids of another namespace: RecordExists."""
+
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         """The ones that exist, in the order asked for."""
 
@@ -275,6 +279,9 @@ class Vectors(Protocol):
 
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         """All vectors of one model in a namespace, in a stable order."""
+
+    def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
+        """The vectors that these memories have, by memory and part."""
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""

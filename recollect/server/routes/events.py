@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from recollect.capture import frames
-from recollect.core import ids, values
+from recollect.core import ids, projects, values
 from recollect.core.values import (
     Body,
     Event,
@@ -48,6 +48,7 @@ class Retrieval(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
     latency_ms: float
+    receipt_id: str | None = None
 
 
 class EventAnswer(Value, frozen=True, kw_only=True):
@@ -104,19 +105,22 @@ class Version(Value, frozen=True, kw_only=True):
 
 
 def _retrieve(services: Services, event: Event) -> Retrieval:
-    began = services.clock.mono_ns()
-    context = services.pipeline.recall(
+    recalled = services.pipeline.recall(
         Question(
             trigger="prompt",
             text=values.query_text(event.body),
-            namespaces=(event.namespace,),
+            namespaces=(event.namespace, projects.namespace(event.actor_id)),
             session_id=event.session_id,
             event_id=event.event_id,
             limit_chars=9_500,
         )
     )
-    elapsed = (services.clock.mono_ns() - began) / 1e6
-    return Retrieval(context=context, records=(), latency_ms=round(elapsed, 3))
+    return Retrieval(
+        context=recalled.context,
+        records=recalled.records,
+        latency_ms=recalled.latency_us / 1000,
+        receipt_id=recalled.receipt_id,
+    )
 
 
 def list_events(services: Services, parameters: ListParameters) -> EventPage:

@@ -38,6 +38,23 @@ class SqliteRecords:
 
         return self._engine.write(work)
 
+    def replace(self, records: Sequence[Record]) -> list[Record]:
+        clock = self._engine.clock
+
+        def work(db: apsw.Connection) -> list[Record]:
+            done = []
+            for record in records:
+                before = read(db, record.namespace, [record.record_id])
+                if before:
+                    _remove(db, record.namespace, record.record_id)
+                    record = msgspec.structs.replace(record, created_at=before[0].created_at)
+                stamped = stamp(record, clock)
+                insert(db, stamped, since=stamped.updated_at)
+                done.append(stamped)
+            return done
+
+        return self._engine.write(work)
+
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         with self._engine.reader() as db:
             return read(db, namespace, record_ids)

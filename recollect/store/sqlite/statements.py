@@ -161,6 +161,12 @@ SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND source_kind = :source_kind AND source_id = :source_id
  ORDER BY part
 """
+VECTORS_OF_RECORDS = f"""
+SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = :namespace AND model = :model AND source_kind = 'record'
+   AND source_id IN (SELECT value FROM json_each(:record_ids))
+ ORDER BY source_id, part
+"""
 MISSING_VECTORS = f"""
 SELECT {_RECORD_R} FROM memory_records AS r
  WHERE r.namespace = :namespace AND NOT EXISTS (

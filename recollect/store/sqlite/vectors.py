@@ -12,7 +12,7 @@ from recollect.core import vectors as layout
 from recollect.core.values import Record, SourceKind, Vector
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine
+from recollect.store.sqlite.engine import Engine, ids_json
 
 
 class SqliteVectors:
@@ -27,6 +27,11 @@ class SqliteVectors:
             found = db.execute(sql.SCAN_VECTORS, {"namespace": namespace, "model": model})
             for row in found:
                 yield _checked(rows.VECTOR.decode(row))
+
+    def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
+        values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
+        found = self._engine.rows(sql.VECTORS_OF_RECORDS, values)
+        return [_checked(rows.VECTOR.decode(row)) for row in found]
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}

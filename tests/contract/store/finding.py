@@ -77,6 +77,8 @@ class VectorsContract:
         odd = vector(one, b"\x01\x00\x80\x7f")  # a signalling NaN with a payload
         assert store.vectors.put([odd]) == 1
         assert list(store.vectors.scan(NAMESPACE, "test-model")) == [odd]
+        assert store.vectors.of(NAMESPACE, "test-model", [one.record_id, "x"]) == [odd]
+        assert store.vectors.of(NAMESPACE, "other-model", [one.record_id]) == []
 
     def test_a_wrong_length_names_the_record(self, store: Store) -> None:
         one = store.records.put([record()])[0]

@@ -81,6 +81,24 @@ class RecordsContract:
             assert store.records.page(NAMESPACE, where).items == (rich,)
         assert store.records.page(NAMESPACE, RecordFilter(until=clock.now())).items == (plain,)
 
+    def test_a_derived_memory_is_replaced_without_a_trace(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = store.records.put([record("half a turn")])[0]
+        store.vectors.put([vector(one)])
+        clock.advance(minutes=1)
+        whole = msgspec.structs.replace(
+            one, title="the whole turn", created_at=None, updated_at=None
+        )
+        (replaced,) = store.records.replace([whole])
+        assert (replaced.created_at, replaced.updated_at) == (one.created_at, clock.now())
+        assert store.records.get(NAMESPACE, [one.record_id]) == [replaced]
+        assert store.records.search([NAMESPACE], "half", 5) == []
+        assert store.vectors.missing(NAMESPACE, "test-model", 5) == [replaced]
+        assert store.log.versions(NAMESPACE, one.record_id) == []
+        (fresh,) = store.records.replace([record("new")])
+        assert store.records.get(NAMESPACE, [fresh.record_id]) == [fresh]
+
     def test_delete_takes_row_index_and_vector_and_twice_is_fine(self, store: Store) -> None:
         one = store.records.put([record("zebra")])[0]
         store.vectors.put([vector(one)])

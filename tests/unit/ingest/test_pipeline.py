@@ -14,7 +14,7 @@ from recollect.core.ids import new_ulid
 from recollect.core.values import TextBody
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Question
+from recollect.ingest.pipeline import Pipeline, Question, Recalled
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -156,9 +156,9 @@ def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
 ) -> None:
     asked: list[Question] = []
 
-    def recall(question: Question) -> str:
+    def recall(question: Question) -> Recalled:
         asked.append(question)
-        return "remember this"
+        return Recalled("remember this")
 
     pipeline = Pipeline(store, clock, "ada", counters, recall=recall)
     (tmp_path / "Makefile").touch()

@@ -1,0 +1,79 @@
+"""Vectors of benchmark texts, computed once and kept beside the run.
+
+In: texts. Out: their vectors, from the cache directory or from the model. Without a model and
+without a cache there are none, and rows that need them are left out.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.errors import ModelUnavailable
+from recollect.embedding.model import MODEL, Embedder
+
+_STEP = 64
+
+
+class Vectors:
+    """Behaves as an embedder that has seen these texts before."""
+
+    def __init__(self, embedder: Embedder, directory: str) -> None:
+        self._embedder = embedder
+        self._directory = directory
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def ready(self) -> bool:
+        return bool(self._known) or self._embedder.ready
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        unknown = [text for text in texts if text not in self._known]
+        if unknown:
+            for text, row in zip(unknown, self._embedder.embed(unknown, timeout=600), strict=True):
+                self._known[text] = row
+        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, 384)
+
+    def learn(self, texts: Sequence[str], progress: Callable[[int, int], None]) -> None:
+        """Have the vectors of all these texts at hand, reading or writing the cache."""
+        wanted = sorted(set(texts))
+        path = os.path.join(self._directory, _name(wanted))
+        if os.path.exists(path):
+            rows = np.load(path)
+        else:
+            rows = self._computed(wanted, progress)
+            os.makedirs(self._directory, exist_ok=True)
+            np.save(path, rows)
+        self._known.update(zip(wanted, rows, strict=True))
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def _computed(
+        self, texts: list[str], progress: Callable[[int, int], None]
+    ) -> NDArray[np.float32]:
+        rows = np.zeros((len(texts), 384), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        for first in range(0, len(order), _STEP):
+            some = order[first : first + _STEP]
+            rows[some] = self._embedder.embed([texts[at] for at in some], timeout=600)
+            progress(first + len(some), len(order))
+        return rows
+
+
+def _name(texts: list[str]) -> str:
+    digest = hashlib.sha256(MODEL.encode())
+    for text in texts:
+        digest.update(hashlib.sha256(text.encode("utf-8", "replace")).digest())
+    return digest.hexdigest()[:32] + ".npy"
+
+
+def available(models: str) -> Embedder:
+    """The embedder, loaded; raises ModelUnavailable."""
+    embedder = Embedder(models)
+    embedder.load()
+    if not embedder.ready:
+        raise ModelUnavailable
+    return embedder

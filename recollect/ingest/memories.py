@@ -1,0 +1,63 @@
+"""How memories get into the store, and who hears of it.
+
+In: records. Out: stored records. Whoever keeps something derived from them (the search index, the
+embedder) listens here, so that nothing is written past them.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from recollect.core.values import Operation, Record
+from recollect.store.interface import Store
+
+
+class MemoryListener(Protocol):
+    def stored(self, records: Sequence[Record]) -> None: ...
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None: ...
+
+
+class Memories:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.listeners: list[MemoryListener] = []
+
+    def add(self, records: Sequence[Record]) -> list[Record]:
+        """New memories."""
+        return self._told(self._store.records.put(records))
+
+    def replace(self, records: Sequence[Record]) -> list[Record]:
+        """Memories that are derived from events, over what stood under their ids."""
+        return self._told(self._store.records.replace(records))
+
+    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
+        operation = self._store.records.edit(record, actor, reason)
+        self.changed(record.namespace, operation.targets)
+        return operation
+
+    def delete(
+        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
+    ) -> Operation | None:
+        operation = self._store.records.delete(namespace, record_ids, actor, reason)
+        if operation is not None:
+            self.changed(namespace, operation.targets)
+        return operation
+
+    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+        operation = self._store.log.undo(namespace, op_id, actor)
+        self.changed(namespace, (*operation.targets, *operation.created))
+        return operation
+
+    def changed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        """Tell listeners how these memories are now: there, or gone."""
+        there = self._store.records.get(namespace, record_ids)
+        gone = set(record_ids) - {record.record_id for record in there}
+        for listener in self.listeners:
+            if gone:
+                listener.removed(namespace, sorted(gone))
+            if there:
+                listener.stored(there)
+
+    def _told(self, records: list[Record]) -> list[Record]:
+        for listener in self.listeners:
+            listener.stored(records)
+        return records

@@ -1,0 +1,154 @@
+"""Writes episodes as turns go by, in a thread of its own: no hook waits for it.
+
+In: arrivals that were committed. Out: episodes in the store. What a crash left unwritten is made
+up for at the next start, from the events.
+"""
+
+import functools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from recollect.core.errors import StoreError
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.turns import Turn, stands_alone, turns_of
+from recollect.store.interface import Cursor, RecordFilter, Store
+
+log = logging.getLogger(__name__)
+
+IDLE_S = 30.0
+_TICK_S = 5.0
+_LOOK_BACK = timedelta(hours=1)
+_Key = tuple[str, str]
+
+
+class Scribe:
+    def __init__(self, store: Store, memories: Memories, counters: Counters) -> None:
+        self._store = store
+        self._memories = memories
+        self._counters = counters
+        self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
+        self._open: dict[_Key, tuple[Turn, float]] = {}
+        self._idle = threading.Event()
+        self._idle.set()
+        self._thread = threading.Thread(target=self._loop, name="recollect-scribe", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write what is open, then stop."""
+        self._queue.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def heard(self, namespace: str, session_id: str, event_id: str) -> None:
+        """An event was committed."""
+        self._idle.clear()
+        self._queue.put((namespace, session_id, event_id))
+
+    def wait(self, seconds: float) -> bool:
+        """Until everything heard so far is written; for tests and demonstrations."""
+        return self._idle.wait(seconds)
+
+    # --- the thread ---
+
+    def _loop(self) -> None:
+        self._guarded(self._catch_up)
+        while True:
+            try:
+                item = self._queue.get(timeout=_TICK_S)
+            except queue.Empty:
+                self._guarded(self._flush_idle)
+                continue
+            if item is None:
+                self._guarded(lambda: self._flush(list(self._open)))
+                return
+            self._guarded(functools.partial(self._take, *item))
+            if self._queue.empty():
+                self._idle.set()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """A store that cannot write now is no reason to die: the events are safe."""
+        try:
+            work()
+        except StoreError as error:
+            log.error("episodes: %s", error)
+            self._counters.error(f"episodes: {error}")
+
+    def _take(self, namespace: str, session_id: str, event_id: str) -> None:
+        stored = self._store.events.get(namespace, event_id)
+        if stored is None:
+            return
+        key = (namespace, session_id)
+        if stands_alone(stored.event):
+            self._write(turns_of([stored]))
+            return
+        if stored.event.kind == "note":
+            self._flush([key])
+            return
+        known = self._open.get(key)
+        if stored.event.kind == "prompt" or known is None:
+            self._flush([key])
+            if known is None and stored.event.kind != "prompt":
+                self._write(turns_of(self._store.events.session(namespace, session_id)), key)
+                return
+            turn = Turn(stored)
+        else:
+            turn = known[0]
+        turn.add(stored)
+        self._open[key] = (turn, time.monotonic())
+        if stored.event.kind == "session_summary":
+            self._write([turn])
+
+    def _write(self, turns: list[Turn], key: _Key | None = None) -> None:
+        dirty = [turn for turn in turns if turn.dirty and turn.says_anything]
+        if dirty:
+            self._memories.replace([turn.episode() for turn in dirty])
+            for turn in dirty:
+                turn.dirty = False
+            self._counters.count("episodes written", len(dirty))
+        if key is not None and turns:
+            self._open[key] = (turns[-1], time.monotonic())
+
+    def _flush(self, keys: list[_Key]) -> None:
+        for key in keys:
+            known = self._open.pop(key, None)
+            if known is not None:
+                self._write([known[0]])
+
+    def _flush_idle(self) -> None:
+        now = time.monotonic()
+        for turn, since in list(self._open.values()):
+            if turn.dirty and now - since > IDLE_S:
+                self._write([turn])
+
+    def _catch_up(self) -> None:
+        """Sessions that were heard of after the newest episode: their turns are made again."""
+        for namespace in self._store.projects.namespaces():
+            newest = self._store.records.page(
+                namespace, RecordFilter(kind="episode"), limit=1
+            ).items
+            edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
+            cursor: Cursor | None = None
+            while True:
+                page = self._store.sessions.page(namespace, before=cursor, limit=50)
+                for session in page.items:
+                    if edge is None or session.last_event_at >= edge:
+                        events = self._store.events.session(namespace, session.session_id)
+                        self._write(self._unwritten(namespace, turns_of(events)))
+                cursor = page.next
+                if cursor is None or (edge and page.items[-1].last_event_at < edge):
+                    break
+
+    def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
+        """Turns whose episode is not there, or says less than the events now do."""
+        wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}
+        for known in self._store.records.get(namespace, list(wanted)):
+            if known.source_event_ids == wanted[known.record_id].episode().source_event_ids:
+                del wanted[known.record_id]
+        return list(wanted.values())

@@ -1,0 +1,150 @@
+"""Raw episodes: one per turn, made mechanically from events, so that there is something to recall.
+
+In: stored events of a session, in order. Out: episodes: what was asked, what was answered, which
+files and commands. The same events give the same episode under the same id, so making it again
+changes nothing. A note or a message that stands alone is an episode of its own.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.core import ids
+from recollect.core.values import (
+    Author,
+    Event,
+    JsonBody,
+    MessageBody,
+    Record,
+    StoredEvent,
+    TextBody,
+)
+
+TITLE_CHARS = 200
+SUMMARY_CHARS = 1000
+MOST_FILES = 50
+MOST_COMMANDS = 30
+MOST_EVENTS = 500
+_ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "system": "tool"}
+
+
+@dataclass
+class Turn:
+    """What belongs together: from one prompt to the next."""
+
+    first: StoredEvent
+    asked: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    files: dict[str, None] = field(default_factory=dict)
+    commands: dict[str, None] = field(default_factory=dict)
+    failures: int = 0
+    events: list[str] = field(default_factory=list)
+    dirty: bool = True
+
+    def add(self, stored: StoredEvent) -> None:
+        event = stored.event
+        self.dirty = True
+        if len(self.events) < MOST_EVENTS:
+            self.events.append(event.event_id)
+        match event.kind, event.body:
+            case "prompt", _:
+                self.asked.append(_text(event))
+            case "tool_use", JsonBody(data=dict(call)):
+                self._tool(call)
+            case _, MessageBody(turns=turns):
+                for turn in turns:
+                    asked = _ROLES.get(turn.role) == "user"
+                    kept = self.asked if asked else self.answered
+                    if turn.content and turn.content not in kept:
+                        kept.append(turn.content)
+            case _, TextBody(content=content):
+                self.answered.append(content)
+
+    def _tool(self, call: dict[str, Any]) -> None:
+        if call.get("class") in ("file-write", "file-read"):
+            for path in _strings(call.get("files"))[:MOST_FILES]:
+                if len(self.files) < MOST_FILES:
+                    self.files.setdefault(path[:500])
+        command = call.get("command")
+        if isinstance(command, str) and command and len(self.commands) < MOST_COMMANDS:
+            self.commands.setdefault(command[:500])
+        self.failures += call.get("failed") is True
+
+    @property
+    def says_anything(self) -> bool:
+        return bool(self.asked or self.answered)
+
+    def episode(self) -> Record:
+        asked, answered = "\n\n".join(self.asked), "\n\n".join(self.answered)
+        event = self.first.event
+        detail = [text for text in (asked, answered) if text]
+        if self.commands:
+            detail.append("Commands:\n" + "\n".join(self.commands))
+        return Record(
+            record_id=ids.RECORD + event.event_id,
+            namespace=event.namespace,
+            kind="episode",
+            title=_line(asked or answered, TITLE_CHARS) or "(nothing but white space)",
+            summary=_line(answered if asked else "", SUMMARY_CHARS),
+            detail="\n\n".join(detail),
+            files=tuple(self.files),
+            level="raw",
+            strategy="rules",
+            author=self._author(),
+            session_id=event.session_id,
+            position=self.first.seq,
+            valid_from=event.valid_time,
+            source_event_ids=tuple(self.events),
+        )
+
+    def _author(self) -> Author:
+        """Whose words these are; an answer makes them the assistant's, to be on the safe side."""
+        match self.first.event.body:
+            case MessageBody(turns=(turn,)):
+                return _ROLES.get(turn.role, "assistant")
+        return "assistant" if self.answered else "user"
+
+
+def stands_alone(event: Event) -> bool:
+    """A note that somebody wrote, or one message of a conversation: a memory at once."""
+    return event.kind == "note" and isinstance(event.body, (TextBody, MessageBody))
+
+
+def turns_of(events: Iterable[StoredEvent]) -> list[Turn]:
+    """A session cut into turns: a prompt begins one, and so does anything after a closed one."""
+    found: list[Turn] = []
+    open_turn: Turn | None = None
+    for stored in events:
+        if stands_alone(stored.event):
+            alone = Turn(stored)
+            alone.add(stored)
+            found.append(alone)
+        elif stored.event.kind == "note":
+            continue  # a signal of the host, nothing that was said
+        else:
+            if open_turn is None or stored.event.kind == "prompt":
+                open_turn = Turn(stored)
+                found.append(open_turn)
+            open_turn.add(stored)
+    return found
+
+
+def _text(event: Event) -> str:
+    match event.body:
+        case TextBody(content=content):
+            return content
+        case MessageBody(turns=turns):
+            return turns[-1].content
+    return ""
+
+
+def _line(text: str, most: int) -> str:
+    """The beginning of a text on one line, cut at a word."""
+    flat = " ".join(text[: 4 * most].split())
+    if len(flat) <= most:
+        return flat
+    return flat[: most - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _strings(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str) and one] if isinstance(value, list) else []

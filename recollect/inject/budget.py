@@ -1,0 +1,69 @@
+"""How much may be injected: tokens that are never counted too low, and what fits into them.
+
+In: candidate texts, best first. Out: those that fit, some in their short form, and why each other
+one was left out. The whole never exceeds the limit.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+MARGIN = 0.05
+
+_RUN = re.compile(r"[A-Za-z]+|[0-9]|[^\S\n]+|[\x00-\x7f]|[^\x00-\x7f]+")
+
+
+def count_tokens(text: str) -> int:
+    """An upper bound for the tokenizers of today's models: a token for each three letters of a
+    word, for each digit and sign, and for each byte of other scripts. White space before a word
+    belongs to the word; indentation and line ends count."""
+    total = 0
+    for run in _RUN.findall(text):
+        first = run[0]
+        if first.isascii():
+            if first.isalpha():
+                total += -(-len(run) // 3)
+            elif first.isspace() and first != "\n":
+                total += len(run) - 1
+            else:
+                total += 1
+        else:
+            total += len(run.encode("utf-8", "replace"))
+    return total
+
+
+def retrieval_budget(total: int, *used: int) -> int:
+    """What is left of a window for memories, less a margin of 5 % of the whole."""
+    return max(0, int(total - sum(used) - total * MARGIN))
+
+
+@dataclass(frozen=True)
+class Fitted(Generic[T]):
+    chosen: tuple[tuple[T, str], ...]  # each with the text it is injected as
+    left_out: tuple[tuple[T, str], ...]  # each with the reason
+
+
+def fit(
+    candidates: Sequence[T],
+    forms: Callable[[T], Sequence[str]],
+    *,
+    tokens: int,
+    chars: int,
+) -> Fitted[T]:
+    """Take candidates in order, each in its longest form that still fits."""
+    chosen: list[tuple[T, str]] = []
+    left_out: list[tuple[T, str]] = []
+    for candidate in candidates:
+        for text in forms(candidate):
+            cost = count_tokens(text) + 1  # and the line end
+            if cost <= tokens and len(text) + 1 <= chars:
+                chosen.append((candidate, text))
+                tokens -= cost
+                chars -= len(text) + 1
+                break
+        else:
+            left_out.append((candidate, "no room left in the budget"))
+    return Fitted(tuple(chosen), tuple(left_out))

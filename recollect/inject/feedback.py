@@ -1,0 +1,71 @@
+"""What people said of injected memories, and what follows from it.
+
+In: useful, wrong or never. Out: a decision in the log; ranking and injection heed it from then on.
+"""
+
+import threading
+from typing import Literal
+
+from recollect.core import ids
+from recollect.core.clock import Clock
+from recollect.core.errors import NotFound
+from recollect.core.values import Operation
+from recollect.store.interface import Cursor, Store
+
+Verdict = Literal["useful", "wrong", "never"]
+FACTORS = {"useful": 1.15, "wrong": 0.5}
+
+
+class Feedback:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[str, Verdict]] = {}
+
+    def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
+        """Note a verdict on a memory; the newest one counts. NotFound for an unknown memory."""
+        if not self._store.records.get(namespace, [record_id]):
+            raise NotFound(f"there is no memory {record_id}")
+        self.of(namespace)
+        operation = self._store.log.append(
+            Operation(
+                op_id=ids.new_id(ids.OPERATION),
+                namespace=namespace,
+                kind="feedback",
+                actor=actor,
+                at=self._clock.now(),
+                detail={"record_id": record_id, "verdict": verdict},
+            )
+        )
+        with self._lock:
+            self._known[namespace][record_id] = verdict
+        return operation
+
+    def of(self, namespace: str) -> dict[str, Verdict]:
+        """The verdicts that hold in a namespace, by memory."""
+        with self._lock:
+            if namespace in self._known:
+                return dict(self._known[namespace])
+        verdicts = self._read(namespace)
+        with self._lock:
+            return dict(self._known.setdefault(namespace, verdicts))
+
+    def _read(self, namespace: str) -> dict[str, Verdict]:
+        verdicts: dict[str, Verdict] = {}
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.log.page(namespace, before=cursor, limit=200)
+            for operation in page.items:  # newest first, so the first one seen counts
+                if operation.kind == "feedback" and isinstance(operation.detail, dict):
+                    detail = operation.detail
+                    verdicts.setdefault(detail["record_id"], detail["verdict"])
+            if page.next is None:
+                return verdicts
+            cursor = page.next
+
+
+def factor(verdicts: dict[str, Verdict], record_id: str) -> float:
+    """What a verdict does to a score; 0 takes the memory out."""
+    verdict = verdicts.get(record_id)
+    return 0.0 if verdict == "never" else FACTORS.get(verdict or "", 1.0)

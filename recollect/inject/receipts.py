@@ -1,0 +1,63 @@
+"""Receipts and access counts, written after the answer is sent.
+
+In: what a retrieval did. Out: rows, by a thread of its own; no prompt waits for them. When the
+store cannot write, receipts are dropped and counted: they explain, they are not the truth.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+
+from recollect.core.errors import StoreError
+from recollect.core.values import Receipt
+from recollect.ingest.counters import Counters
+from recollect.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+_WAITING = 1000
+
+
+class Receipts:
+    def __init__(self, store: Store, counters: Counters) -> None:
+        self._store = store
+        self._counters = counters
+        self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue(_WAITING)
+        self._thread = threading.Thread(target=self._loop, name="recollect-receipts", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._queue.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def keep(self, receipt: Receipt) -> None:
+        def write() -> None:
+            self._store.receipts.put(receipt)
+            if receipt.injected and receipt.created_at:
+                self._store.records.touch(receipt.namespace, receipt.injected, receipt.created_at)
+
+        try:
+            self._queue.put_nowait(write)
+        except queue.Full:
+            self._counters.count("receipts dropped")
+
+    def flush(self) -> None:
+        """Wait until everything kept so far is written."""
+        self._queue.join()
+
+    def _loop(self) -> None:
+        while True:
+            write = self._queue.get()
+            try:
+                if write is None:
+                    return
+                write()
+            except StoreError as error:
+                log.warning("a receipt was not written: %s", error)
+                self._counters.count("receipts dropped")
+            finally:
+                self._queue.task_done()

@@ -1,0 +1,195 @@
+"""Keeps the search engine in step with the store, a shelf per namespace.
+
+In: writes as they happen, and the store's rows when a shelf is first needed. Out: an engine that
+holds exactly what the store holds. A shelf is filled in a thread; until it is full, whoever asks
+is told so and searches the store by words. The least used shelves go when memory is short.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.clock import to_micros
+from recollect.core.errors import RecollectError
+from recollect.core.values import Record, Vector
+from recollect.embedding.backfill import searchable
+from recollect.embedding.model import MODEL
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.index import Document
+from recollect.store.interface import Cursor, Store
+
+log = logging.getLogger(__name__)
+
+_PAGE = 500
+Rows = NDArray[np.float32]
+
+
+class Shelves:
+    def __init__(self, store: Store, engine: Engine, cache_mb: int) -> None:
+        self._store = store
+        self._engine = engine
+        self._limit = cache_mb << 20
+        self._lock = threading.Lock()
+        self._full: OrderedDict[str, None] = OrderedDict()
+        self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
+        self._closed = False
+
+    def ready(self, namespaces: Sequence[str]) -> bool:
+        """Whether all of them can be searched; those that cannot begin to be filled."""
+        missing = []
+        with self._lock:
+            for namespace in namespaces:
+                if namespace in self._full:
+                    self._full.move_to_end(namespace)
+                elif namespace not in self._filling:
+                    self._filling[namespace] = set()
+                    missing.append(namespace)
+            complete = all(namespace in self._full for namespace in namespaces)
+        for namespace in missing:
+            worker = threading.Thread(target=self._fill, args=(namespace,), daemon=True)
+            worker.start()
+        return complete
+
+    def fill(self, namespaces: Iterable[str]) -> None:
+        """Fill shelves here and now."""
+        for namespace in namespaces:
+            with self._lock:
+                if namespace in self._full or namespace in self._filling:
+                    continue
+                self._filling[namespace] = set()
+            self._fill(namespace)
+
+    # --- listening to writes ---
+
+    def stored(self, records: Sequence[Record]) -> None:
+        for namespace, mine in _by_namespace(records):
+            if self._live(namespace, [record.record_id for record in mine]):
+                self._put(namespace, mine)
+
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        if self._live(namespace, record_ids):
+            self._engine.remove(namespace, record_ids)
+
+    def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
+        """Memories got their vectors."""
+        for namespace, mine in _by_namespace(records):
+            if self._live(namespace, [record.record_id for record in mine]):
+                self._engine.add(
+                    namespace, [document(record, rows[record.record_id]) for record in mine]
+                )
+
+    def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
+        with self._lock:
+            if namespace in self._filling:
+                self._filling[namespace].update(record_ids)
+                return False
+            return namespace in self._full
+
+    # --- filling ---
+
+    def _fill(self, namespace: str) -> None:
+        try:
+            vectors = _by_owner(self._store.vectors.scan(namespace, MODEL))
+            self._engine.drop(namespace)
+            self._engine.add(namespace, self._documents(namespace, vectors))
+            while True:
+                with self._lock:
+                    changed = self._filling[namespace]
+                    if not changed:
+                        self._full[namespace] = None
+                        del self._filling[namespace]
+                        break
+                    self._filling[namespace] = set()
+                self._again(namespace, sorted(changed))
+        except RecollectError as error:
+            log.error("the search index of %s could not be filled: %s", namespace, error)
+            with self._lock:
+                self._filling.pop(namespace, None)
+            self._engine.drop(namespace)
+            return
+        self._make_room(namespace)
+
+    def _documents(self, namespace: str, vectors: dict[str, Rows]) -> Iterator[Document]:
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
+            for record in page.items:
+                yield document(record, vectors.get(record.record_id))
+            if page.next is None:
+                return
+            cursor = page.next
+
+    def _again(self, namespace: str, record_ids: Sequence[str]) -> None:
+        """What changed while the shelf was filled is read once more."""
+        there = self._store.records.get(namespace, record_ids)
+        self._engine.remove(namespace, record_ids)
+        self._put(namespace, there)
+
+    def _put(self, namespace: str, records: Sequence[Record]) -> None:
+        """Memories with the vectors they have: a new one has none, one that came back has."""
+        ids = [record.record_id for record in records]
+        vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        self._engine.add(
+            namespace, [document(record, vectors.get(record.record_id)) for record in records]
+        )
+
+    def _make_room(self, keep: str) -> None:
+        """Drop the least used shelves while all together are too large."""
+        sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
+        while sum(sizes.values()) > self._limit:
+            with self._lock:
+                oldest = next((name for name in self._full if name != keep), None)
+                if oldest is None:
+                    return
+                del self._full[oldest]
+            self._engine.drop(oldest)
+            sizes.pop(oldest, None)
+
+
+def document(record: Record, vectors: Rows | None = None) -> Document:
+    """A memory as search sees it."""
+    assert record.created_at is not None
+    episode = record.kind == "episode"
+    text = searchable(record)
+    if record.files:
+        text = f"{text}\n" + "\n".join(record.files)
+    return Document(
+        id=record.record_id,
+        text=text,
+        title="" if episode else record.title,
+        session=record.session_id or "",
+        position=record.position or 0,
+        author=record.author,
+        time=to_micros(record.valid_from),
+        created=to_micros(record.created_at),
+        importance=record.importance,
+        confidence=record.confidence,
+        freshness=record.freshness,
+        knowledge=not episode,
+        access_count=record.access_count,
+        vectors=vectors,
+    )
+
+
+def _by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
+    parts: dict[str, list[bytes]] = {}
+    for vector in vectors:
+        if vector.source_kind == "record":
+            parts.setdefault(vector.source_id, []).append(vector.vector)
+    return {owner: _matrix(blobs) for owner, blobs in parts.items()}
+
+
+def _matrix(blobs: Sequence[bytes]) -> Rows:
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32)
+
+
+def _by_namespace(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.namespace, []).append(record)
+    yield from found.items()
