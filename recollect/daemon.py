@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect import __version__
 from recollect.capture import launcher, paths, spool
@@ -24,9 +24,14 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
 from recollect.core.values import encode
 from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline
+from recollect.ingest.scribe import Scribe
 from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from recollect.remember import Recollection
 
 log = logging.getLogger("recollect.daemon")
 
@@ -50,6 +55,10 @@ class Daemon:
         self._counters = Counters(self._clock)
         self._store = SqliteStore(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
+        self._memories = Memories(self._store)
+        self._scribe = Scribe(self._store, self._memories, self._counters)
+        self._pipeline.listeners.append(self._scribe.heard)
+        self._recall: Recollection | None = None
         self._hooks = HookServer(
             self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
         )
@@ -62,6 +71,8 @@ class Daemon:
         self._hooks.start()
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
         try:
+            self._scribe.start()
+            threading.Thread(target=self._remember, name="recollect-wake", daemon=True).start()
             launcher.write(self._settings.directory)
             launcher.install_hook(self._settings.directory)
             self._keeper.start()
@@ -75,6 +86,9 @@ class Daemon:
     def _close(self) -> None:
         self._stop.set()
         self._hooks.close()
+        self._scribe.close()
+        if self._recall is not None:
+            self._recall.close()
         if self._keeper.is_alive():
             self._keeper.join()
         self._store.close()
@@ -88,6 +102,22 @@ class Daemon:
         path = paths.socket_path(self._settings.directory, name)
         paths.prepare_socket_directory(path, self._settings.directory)
         return path
+
+    # --- recall ---
+
+    def _remember(self) -> None:
+        """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
+        they are answered with nothing until it is there."""
+        from recollect.remember import Recollection
+
+        recall = Recollection(
+            self._settings, self._clock, self._store, self._memories, self._counters
+        )
+        self._pipeline.listeners.append(recall.heard)
+        self._pipeline.recall = recall.recall
+        self._recall = recall
+        recall.start()
+        log.info("ready to recall")
 
     # --- HTTP ---
 
@@ -215,7 +245,7 @@ class Daemon:
             },
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
-            "embedding": {"state": "off"},
+            "embedding": self._recall.health() if self._recall else {"state": "loading"},
         }
 
 

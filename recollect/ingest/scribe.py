@@ -15,6 +15,7 @@ from datetime import timedelta
 from recollect.core.errors import StoreError
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice
 from recollect.ingest.turns import Turn, stands_alone, turns_of
 from recollect.store.interface import Cursor, RecordFilter, Store
 
@@ -46,10 +47,11 @@ class Scribe:
         if self._thread.is_alive():
             self._thread.join()
 
-    def heard(self, namespace: str, session_id: str, event_id: str) -> None:
+    def heard(self, notice: Notice) -> None:
         """An event was committed."""
+        event = notice.stored.event
         self._idle.clear()
-        self._queue.put((namespace, session_id, event_id))
+        self._queue.put((event.namespace, event.session_id, event.event_id))
 
     def wait(self, seconds: float) -> bool:
         """Until everything heard so far is written; for tests and demonstrations."""

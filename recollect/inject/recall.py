@@ -88,7 +88,8 @@ class Recall:
     def __call__(self, question: Question) -> Recalled:
         began = self._clock.mono_ns()
         work: Future[tuple[Draft, str, tuple[str, ...]]] = self._pool.submit(self._work, question)
-        draft, text, injected = Draft(), "", ()
+        draft, text = Draft(), ""
+        injected: tuple[str, ...] = ()
         try:
             draft, text, injected = work.result(self._settings.recall_ms / 1000)
         except Late:
@@ -155,7 +156,7 @@ class Recall:
         return draft
 
     def _start(self, question: Question) -> Draft:
-        """There is no question yet: preferences, the last summaries, what matters by four signals."""
+        """No question yet: preferences, the last summaries, and what four signals say matters."""
         draft = Draft()
         if self._settings.start_tokens == 0:
             return draft

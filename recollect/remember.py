@@ -1,0 +1,82 @@
+"""Recall put together: engine, shelves, embedder, feedback and receipts, as one thing.
+
+In: the store and what else the daemon has. Out: `recall`. It is apart from the daemon only because
+it imports numpy, which hooks must not wait for.
+"""
+
+from typing import Any
+
+from recollect.core.clock import Clock
+from recollect.core.settings import Settings
+from recollect.embedding.backfill import Backfill
+from recollect.embedding.model import MODEL, Embedder
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice, Question, Recalled
+from recollect.inject.feedback import Feedback
+from recollect.inject.recall import Recall
+from recollect.inject.receipts import Receipts
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.shelves import Shelves
+from recollect.store.interface import Store
+
+
+class Recollection:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        store: Store,
+        memories: Memories,
+        counters: Counters,
+    ) -> None:
+        self._store = store
+        self._embedder = Embedder(settings.models) if settings.embedding else None
+        self.engine = Engine(self._embedder)
+        self.shelves = Shelves(store, self.engine, settings.cache_mb)
+        self.feedback = Feedback(store, clock)
+        self.receipts = Receipts(store, counters)
+        self.recall_now = Recall(
+            store,
+            self.engine,
+            self.shelves,
+            self.feedback,
+            self.receipts,
+            counters,
+            clock,
+            settings,
+        )
+        self._backfill = (
+            Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
+        )
+        memories.listeners.append(self.shelves)
+
+    def start(self) -> None:
+        self.receipts.start()
+        if self._backfill is not None:
+            self._backfill.start()
+
+    def close(self) -> None:
+        self.recall_now.close()
+        if self._backfill is not None:
+            self._backfill.close()
+        self.receipts.close()
+
+    def recall(self, question: Question) -> Recalled:
+        return self.recall_now(question)
+
+    def heard(self, notice: Notice) -> None:
+        self.recall_now.heard(notice)
+        if self._backfill is not None:
+            self._backfill.wake()
+
+    def health(self) -> dict[str, Any]:
+        stats = self._store.upkeep.stats()
+        return {
+            "state": self._backfill.state if self._backfill else "off",
+            "model": MODEL,
+            "problem": self._backfill.problem if self._backfill else "",
+            "memories": stats.records,
+            "embedded": stats.embedded,
+            "cache_bytes": sum(sum(parts.values()) for parts in self.engine.memory().values()),
+        }
