@@ -20,6 +20,8 @@ for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
     if name not in ("RECOLLECT_MODEL_DIR", "RECOLLECT_SEED"):
         del os.environ[name]
 os.environ["HOME"] = TEST_HOME
+# The Makefile fetches the model and says where; pytest started by hand finds it all the same.
+os.environ.setdefault("RECOLLECT_MODEL_DIR", os.path.join(REPOSITORY, ".venv", "models"))
 os.environ.pop("XDG_CONFIG_HOME", None)
 os.environ.pop("XDG_RUNTIME_DIR", None)
 

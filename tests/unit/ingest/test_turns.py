@@ -1,0 +1,146 @@
+"""Episodes: one per turn, the same from the same events."""
+
+from typing import Any
+
+import pytest
+
+from recollect.core.clock import ManualClock
+from recollect.core.values import JsonBody, MessageBody, StoredEvent, TextBody, Turn, check
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice
+from recollect.ingest.scribe import Scribe
+from recollect.ingest.turns import turns_of
+from recollect.store.interface import RecordFilter
+from recollect.store.sqlite import SqliteStore
+from tests.make import NAMESPACE, NOON, arrival, event
+
+
+def stored(seq: int, kind: str, body: Any, **fields: Any) -> StoredEvent:
+    return StoredEvent(event=event(kind=kind, body=body, **fields), seq=seq, transaction_time=NOON)
+
+
+def prompt(seq: int, text: str) -> StoredEvent:
+    return stored(seq, "prompt", TextBody(content=text))
+
+
+def tool(seq: int, **call: Any) -> StoredEvent:
+    return stored(seq, "tool_use", JsonBody(data=call))
+
+
+def answer(seq: int, text: str) -> StoredEvent:
+    turns = (Turn(role="assistant", content=text),)
+    return stored(seq, "session_summary", MessageBody(turns=turns))
+
+
+SESSION = [
+    stored(1, "note", JsonBody(data={"signal": "session-start"})),
+    prompt(2, "Fix the retry storm"),
+    tool(3, **{"class": "file-write", "files": ["src/retry.py"]}),
+    tool(4, **{"class": "command", "command": "pytest"}),
+    answer(5, "Retries are capped at five."),
+    prompt(6, "Thanks. Now the docs"),
+]
+
+
+def test_a_turn_is_what_was_asked_what_was_answered_and_what_was_done() -> None:
+    first, second = (turn.episode() for turn in turns_of(SESSION))
+    assert first.title == "Fix the retry storm"
+    assert first.summary == "Retries are capped at five."
+    assert "Fix the retry storm" in first.detail and "capped at five" in first.detail
+    assert first.files == ("src/retry.py",) and "pytest" in first.detail
+    assert (first.session_id, first.position, first.kind) == ("session-1", 2, "episode")
+    assert len(first.source_event_ids) == 4
+    assert (second.title, second.author) == ("Thanks. Now the docs", "user")
+    for episode in (first, second):
+        check(episode)
+
+
+def test_the_same_events_give_the_same_episode() -> None:
+    assert [turn.episode() for turn in turns_of(SESSION)] == [
+        turn.episode() for turn in turns_of(SESSION)
+    ]
+
+
+def test_a_note_and_a_single_message_are_episodes_at_once() -> None:
+    events = [
+        stored(1, "note", TextBody(content="We deploy on Fridays only")),
+        stored(2, "note", MessageBody(turns=(Turn(role="user", content="I like pnpm"),))),
+        stored(3, "note", MessageBody(turns=(Turn(role="assistant", content="Noted"),))),
+    ]
+    episodes = [turn.episode() for turn in turns_of(events)]
+    assert [one.title for one in episodes] == ["We deploy on Fridays only", "I like pnpm", "Noted"]
+    assert [one.author for one in episodes][1:] == ["user", "assistant"]
+
+
+def test_long_turns_are_kept_whole_and_their_title_is_cut_at_a_word() -> None:
+    text = "word " * 5000
+    (turn,) = turns_of([prompt(1, text)])
+    episode = turn.episode()
+    assert episode.detail == text
+    assert len(episode.title) <= 200 and episode.title.endswith("…")
+    check(episode)
+
+
+@pytest.mark.parametrize("text", ["   \n\t ", "x" * 3000, "é" * 999, "\u200b"])
+def test_no_text_breaks_an_episode(text: str) -> None:
+    for turn in turns_of([prompt(1, text), answer(2, text)]):
+        if turn.says_anything:
+            check(turn.episode())
+
+
+@pytest.fixture
+def scribe(store: SqliteStore, clock: ManualClock) -> Scribe:
+    return Scribe(store, Memories(store), Counters(clock))
+
+
+def say(store: SqliteStore, scribe: Scribe, kind: str, body: Any, **fields: Any) -> None:
+    one = arrival(kind=kind, body=body, **fields)
+    store.events.put([one])
+    scribe.heard(Notice(one, "test"))
+
+
+def episodes(store: SqliteStore) -> list[str]:
+    page = store.records.page(NAMESPACE, RecordFilter(kind="episode"))
+    return sorted(f"{one.title}|{one.summary}" for one in page.items)
+
+
+def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: Scribe) -> None:
+    scribe.start()
+    say(store, scribe, "prompt", TextBody(content="one"))
+    done = MessageBody(turns=(Turn(role="assistant", content="first answer"),))
+    say(store, scribe, "session_summary", done)
+    assert scribe.wait(10)
+    assert episodes(store) == ["one|first answer"]
+    say(store, scribe, "prompt", TextBody(content="two"))
+    scribe.close()
+    assert episodes(store) == ["one|first answer", "two|"]
+
+
+def test_what_a_crash_left_unwritten_is_made_up_for(
+    store: SqliteStore, clock: ManualClock, scribe: Scribe
+) -> None:
+    """The events were committed, the episode was not: the next start makes it, once."""
+    for number in range(3):
+        store.events.put([arrival(f"prompt {number}", session_id=f"s{number}")])
+    for _ in range(2):
+        again = Scribe(store, Memories(store), Counters(clock))
+        again.start()
+        again.close()
+    assert episodes(store) == ["prompt 0|", "prompt 1|", "prompt 2|"]
+    assert [one.version for one in store.records.page(NAMESPACE).items] == [1, 1, 1]
+    created = {one.created_at == one.updated_at for one in store.records.page(NAMESPACE).items}
+    assert created == {True}
+
+
+def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
+    store: SqliteStore, scribe: Scribe, clock: ManualClock
+) -> None:
+    """The daemon restarted in the middle of a turn."""
+    store.events.put([arrival("asked before the restart")])
+    scribe.start()
+    done = MessageBody(turns=(Turn(role="assistant", content="answered after it"),))
+    say(store, scribe, "session_summary", done)
+    assert scribe.wait(10)
+    scribe.close()
+    assert episodes(store) == ["asked before the restart|answered after it"]

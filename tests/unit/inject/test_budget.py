@@ -1,0 +1,32 @@
+from recollect.inject.budget import count_tokens, fit, retrieval_budget
+
+
+def test_tokens_are_counted_high() -> None:
+    assert count_tokens("") == 0
+    assert count_tokens("the cat sat") == 3
+    assert count_tokens("internationalisation") >= 5
+    assert count_tokens("12345") == 5
+    assert count_tokens("日本語") >= 3
+    assert count_tokens("a\n\nb") == 4
+
+
+def test_the_budget_keeps_a_margin_and_is_never_negative() -> None:
+    assert retrieval_budget(1000, 300, 200) == 450
+    assert retrieval_budget(1000, 990) == 0
+
+
+def test_what_does_not_fit_is_taken_in_its_short_form_or_left_out() -> None:
+    candidates = ["a", "b", "c"]
+    forms = {
+        "a": ["word " * 5, "w"],
+        "b": ["word " * 50, "short"],
+        "c": ["word " * 50, "word " * 40],
+    }
+    fitted = fit(candidates, forms.__getitem__, tokens=20, chars=1000)
+    assert [(one, text) for one, text in fitted.chosen] == [("a", "word " * 5), ("b", "short")]
+    assert fitted.left_out == (("c", "no room left in the budget"),)
+
+
+def test_characters_are_a_limit_of_their_own() -> None:
+    fitted = fit(["a"], lambda _: ["x" * 50, "x" * 5], tokens=1000, chars=10)
+    assert fitted.chosen == (("a", "xxxxx"),)

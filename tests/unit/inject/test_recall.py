@@ -1,0 +1,283 @@
+"""From a prompt to fenced text or to nothing, with the real store, engine and model."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from recollect.core import errors
+from recollect.core.clock import ManualClock
+from recollect.core.settings import Settings
+from recollect.core.values import JsonBody, Preference, Record
+from recollect.embedding.model import MODEL
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice, Question
+from recollect.inject import fence
+from recollect.inject.budget import count_tokens
+from recollect.inject.context import forms
+from recollect.remember import Recollection
+from recollect.store.sqlite import SqliteStore
+from tests.make import NAMESPACE, arrival, record
+
+GLOBAL = "/actor/ada/"
+
+
+class Setup:
+    def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
+        self.store = store
+        self.counters = Counters(clock)
+        self.memories = Memories(store)
+        self.it = Recollection(settings, clock, store, self.memories, self.counters)
+        self.it.start()
+
+    def settle(self) -> None:
+        """Until everything has its vector and the shelves are full."""
+        deadline = time.monotonic() + 60
+        backfill = self.it._backfill
+        while backfill is not None and self.store.vectors.missing(NAMESPACE, MODEL, 1):
+            assert time.monotonic() < deadline, (backfill.state, backfill.problem)
+            backfill.wake()
+            time.sleep(0.02)
+        self.it.shelves.fill([NAMESPACE, GLOBAL])
+
+    def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
+        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        return self.it.recall(replace(question, **fields))
+
+    def receipt(self, recalled: Any) -> Any:
+        self.it.receipts.flush()
+        return self.store.receipts.get(NAMESPACE, recalled.receipt_id)
+
+
+@pytest.fixture
+def chosen(settings: Settings) -> Settings:
+    return replace(settings, model_dir=os.environ["RECOLLECT_MODEL_DIR"], recall_ms=5000)
+
+
+@pytest.fixture
+def setup(store: SqliteStore, clock: ManualClock, chosen: Settings) -> Iterator[Setup]:
+    made = Setup(store, clock, chosen)
+    yield made
+    made.it.close()
+
+
+def episode(title: str, detail: str = "", **fields: Any) -> Record:
+    return record(
+        title, kind="episode", detail=detail or title, session_id=fields.pop("session_id", "old"),
+        **fields,
+    )  # fmt: skip
+
+
+WORK = [
+    episode("Cap the retries of the billing API", "Retries of the billing API are capped at five "
+            "with exponential backoff and jitter, in src/retry.py.", summary="Capped at five."),
+    episode("Move the database to Postgres", "The orders database moved from MySQL to Postgres 16; "
+            "the migration script is scripts/migrate.sql.", summary="Moved to Postgres 16."),
+    episode("Dark mode for the settings page", "Added a dark theme switch to the settings page and "
+            "stored the choice in local storage.", summary="Dark theme added."),
+    episode("Flaky login test", "The login test was flaky because the clock was mocked twice; "
+            "removed one mock.", summary="Removed a mock."),
+]  # fmt: skip
+
+
+def test_a_question_brings_back_what_answers_it(setup: Setup) -> None:
+    made = setup.memories.add(WORK)
+    setup.settle()
+    recalled = setup.ask("how are retries of the billing api capped?")
+    assert recalled.records[0] == made[0].record_id
+    content = fence.parse(recalled.context)
+    assert content is not None and content.startswith("### Relevant History\n- [2026-01-01] Cap")
+    receipt = setup.receipt(recalled)
+    assert receipt.injected == recalled.records and receipt.tokens == count_tokens(recalled.context)
+    first = receipt.detail["candidates"][0]
+    assert first["injected"] and first["parts"] and first["why_not"] == ""
+    assert receipt.detail["semantic"] is True and receipt.detail["stages_us"]
+    touched = setup.store.records.get(NAMESPACE, [made[0].record_id])[0]
+    assert touched.access_count == 1
+
+
+def test_it_says_nothing_when_nothing_fits(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    for text in ("", "   ", "what is the capital of Mongolia?", "bake a chocolate cake recipe"):
+        recalled = setup.ask(text)
+        assert (recalled.context, recalled.records) == ("", ()), text
+
+
+def test_nothing_is_repeated_in_a_session_until_its_context_is_gone(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    question = "how are retries of the billing api capped?"
+    first = setup.ask(question)
+    assert first.records
+    again = setup.ask(question)
+    assert not set(again.records) & set(first.records)
+    told = [one["why_not"] for one in setup.receipt(again).detail["candidates"]]
+    assert "injected earlier in this session" in told
+    assert setup.ask(question, session="other").records == first.records
+    compacted = arrival(kind="note", session_id="now", body=JsonBody(data={"signal": "compaction"}))
+    setup.it.heard(Notice(compacted, "claude-code", "compaction"))
+    assert setup.ask(question).records == first.records
+
+
+def test_a_restart_remembers_what_a_session_was_told(
+    setup: Setup, store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    question = "how are retries of the billing api capped?"
+    first = setup.ask(question)
+    setup.it.receipts.flush()
+    again = Setup(store, clock, chosen)
+    again.settle()
+    assert not set(again.ask(question).records) & set(first.records)
+    again.it.close()
+
+
+def test_the_session_itself_is_not_told_what_it_just_said(setup: Setup) -> None:
+    setup.memories.add([episode("Cap the retries of the billing API", session_id="now")])
+    setup.settle()
+    assert setup.ask("how are retries of the billing api capped?").records == ()
+
+
+def test_new_memories_are_found_at_once_and_deleted_ones_no_more(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    (fresh,) = setup.memories.add([episode("The staging cluster is called quokka")])
+    assert setup.ask("what is the staging cluster called quokka?").records == (fresh.record_id,)
+    operation = setup.memories.delete(NAMESPACE, [fresh.record_id], "ada")
+    assert operation is not None
+    assert fresh.record_id not in setup.ask("staging cluster quokka?", session="b").records
+    setup.memories.undo(NAMESPACE, operation.op_id, "ada")
+    assert setup.ask("staging cluster quokka?", session="c").records == (fresh.record_id,)
+
+
+def test_never_again_means_never_again_and_wrong_sinks(setup: Setup) -> None:
+    made = setup.memories.add(WORK)
+    setup.settle()
+    question = "how are retries of the billing api capped?"
+    setup.it.feedback.give(NAMESPACE, made[0].record_id, "never", "ada")
+    recalled = setup.ask(question)
+    assert made[0].record_id not in recalled.records
+    why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert why[made[0].record_id] == "you said: never again"
+    setup.it.feedback.give(NAMESPACE, made[0].record_id, "useful", "ada")
+    assert made[0].record_id in setup.ask(question, session="b").records
+    with pytest.raises(errors.NotFound):
+        setup.it.feedback.give(NAMESPACE, "mr_unknown", "wrong", "ada")
+
+
+def test_verdicts_survive_a_restart(
+    setup: Setup, store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    made = setup.memories.add(WORK)
+    setup.settle()
+    setup.it.feedback.give(NAMESPACE, made[0].record_id, "never", "ada")
+    again = Setup(store, clock, chosen)
+    again.settle()
+    assert made[0].record_id not in again.ask("retries of the billing api capped?").records
+    again.it.close()
+
+
+def test_a_session_starts_with_preferences_and_recent_work(
+    setup: Setup, clock: ManualClock
+) -> None:
+    setup.memories.add([*WORK, record("Last week's summary", kind="summary", summary="All done.")])
+    setup.store.graph.put(
+        Preference(preference_id="pref_1", namespace=GLOBAL, category="tools",
+                   key="package_manager", value="pnpm")
+    )  # fmt: skip
+    recalled = setup.ask("", trigger="session-start")
+    content = fence.parse(recalled.context)
+    assert content is not None
+    lines = content.splitlines()
+    assert lines[:2] == ["### Preferences", "- tools.package_manager: pnpm"]
+    assert lines[2] == "### Relevant History" and "Last week's summary" in lines[3]
+    assert count_tokens(recalled.context) <= 2000
+
+
+def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, clock: ManualClock,
+                                            chosen: Settings) -> None:  # fmt: skip
+    setup.memories.add([
+        episode(f"Retry {n} of the billing API", "billing API retry " * 200, summary="s " * 900)
+        for n in range(30)
+    ])  # fmt: skip
+    setup.settle()
+    for session, limit in (("a", 9500), ("b", 1500), ("c", 400)):
+        recalled = setup.ask("retry of the billing API", session=session, limit_chars=limit)
+        assert len(recalled.context) <= limit
+        assert count_tokens(recalled.context) <= chosen.prompt_tokens
+    left = [one["why_not"] for one in setup.receipt(recalled).detail["candidates"]]
+    assert "no room left in the budget" in left
+
+
+def test_what_is_late_or_fails_is_answered_with_nothing(
+    store: SqliteStore, clock: ManualClock, chosen: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Setup(store, clock, replace(chosen, recall_ms=30))
+    made.memories.add(WORK)
+    made.settle()
+    with monkeypatch.context() as patched:
+        patched.setattr(made.it.engine, "search", lambda *a, **k: time.sleep(0.5))
+        late = made.ask("how are retries capped?")
+    assert late.context == "" and "late" in made.receipt(late).detail
+    with monkeypatch.context() as patched:
+        patched.setattr(made.it.engine, "search", lambda *a, **k: 1 / 0)
+        failed = made.ask("how are retries capped?")
+    assert failed.context == ""
+    assert made.receipt(failed).detail["failed"] == "ZeroDivisionError"
+    assert made.counters.errors_last_hour()
+    made.it.close()
+
+
+def test_while_the_index_is_filled_words_are_searched_in_the_store(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = setup.memories.add(WORK)
+    monkeypatch.setattr(setup.it.shelves, "ready", lambda namespaces: False)
+    recalled = setup.ask("retries of the billing API capped with exponential backoff")
+    assert recalled.records == (made[0].record_id,)
+    assert "index" in setup.receipt(recalled).detail["left_out"]
+    assert setup.ask("what is the capital of Mongolia?", session="b").records == ()
+
+
+def test_without_a_model_recall_goes_by_words(
+    store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    for changed in ({"embedding": False}, {"model_dir": "/nonexistent"}):
+        made = Setup(store, clock, replace(chosen, **changed))  # type: ignore[arg-type]
+        if not store.records.page(NAMESPACE).items:
+            made.memories.add(WORK)
+        made.it.shelves.fill([NAMESPACE, GLOBAL])
+        recalled = made.ask("how are retries of the billing api capped?", session=str(changed))
+        assert recalled.records, changed
+        assert made.receipt(recalled).detail["semantic"] is False
+        made.it.close()
+
+
+def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    first = setup.ask("how are retries of the billing api capped?")
+    again = setup.ask("do you remember how the retries of the billing api are capped?")
+    assert set(first.records) <= set(again.records)
+
+
+def test_a_drifted_memory_says_so() -> None:
+    drifted = record("Retries", files=("src/retry.py",), freshness="drifted", summary="Capped.")
+    assert (
+        forms(drifted)[0] == "- [2026-01-01] Retries: Capped. (drifted: src/retry.py changed since)"
+    )
+
+
+def test_memories_of_other_projects_are_never_injected(setup: Setup) -> None:
+    foreign = msgspec.structs.replace(WORK[0], namespace="/actor/ada/project/other/")
+    setup.memories.add([foreign])
+    setup.it.shelves.fill(["/actor/ada/project/other/"])
+    setup.settle()
+    assert setup.ask("how are retries of the billing api capped?").records == ()
