@@ -7,7 +7,7 @@ come from `Vectors`; everything else is computed here and now.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from recollect.bench.baselines import ROWS, Baselines
+from recollect.bench.baselines import Baselines
 from recollect.bench.data import Level, Set
 from recollect.bench.ingest import Ingest
 from recollect.bench.metrics import METRICS, error, groups, mean, measure

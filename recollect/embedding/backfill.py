@@ -6,7 +6,6 @@ Five failures in a row open a breaker for a minute; search goes by words meanwhi
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ BATCH = 32
 PAUSE_S = 1.0
 FAILURES = 5
 OPEN_S = 60.0
+RECORD_S = 20.0  # a long turn has up to nine parts; nobody waits for them
 
 State = Literal["off", "loading", "working", "idle", "open"]
 
@@ -102,33 +102,26 @@ class Backfill:
             self._stop.wait(PAUSE_S)
 
     def _embed(self, records: Sequence[Record]) -> None:
-        texts = {record.record_id: parts(searchable(record)) for record in records}
-        flat = [text for pieces in texts.values() for text in pieces]
-        began = time.monotonic()
-        matrix = self._embedder.embed(flat, timeout=30.0)
         rows: dict[str, Any] = {}
-        fresh = []
-        at = 0
+        fresh: list[Vector] = []
         for record in records:
-            count = len(texts[record.record_id])
-            rows[record.record_id] = matrix[at : at + count]
-            for part in range(count):
-                fresh.append(
-                    Vector(
-                        namespace=record.namespace,
-                        source_kind="record",
-                        source_id=record.record_id,
-                        part=part,
-                        model=MODEL,
-                        dim=vectors.DIMENSIONS,
-                        vector=vectors.encode(matrix[at + part]),
-                    )
+            matrix = self._embedder.embed(parts(searchable(record)), timeout=RECORD_S)
+            rows[record.record_id] = matrix
+            fresh += [
+                Vector(
+                    namespace=record.namespace,
+                    source_kind="record",
+                    source_id=record.record_id,
+                    part=part,
+                    model=MODEL,
+                    dim=vectors.DIMENSIONS,
+                    vector=vectors.encode(row),
                 )
-            at += count
+                for part, row in enumerate(matrix)
+            ]
         self._store.vectors.put(fresh)
         self.done += len(records)
         self._embedded(records, rows)
-        log.debug("embedded %d memories in %.2f s", len(records), time.monotonic() - began)
 
 
 def searchable(record: Record) -> str:

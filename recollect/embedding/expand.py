@@ -10,6 +10,7 @@ they are read and written directly instead of through the `onnx` package.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,10 +69,10 @@ def _graph(value: "int | bytes") -> bytes:
 def _written(
     fields: list[Field],
     nodes: list[_Node],
-    tensors: dict[str, tuple[NDArray[np.generic], bytes]],
+    tensors: dict[str, tuple[NDArray[Any], bytes]],
     weights: dict[str, tuple[str, str]],
 ) -> bytes:
-    dropped = set(weights) | {casts for casts in _cast_outputs(nodes, weights)}
+    dropped = set(weights) | set(_cast_outputs(nodes, weights))
     replaced = {name for pair in weights.values() for name in pair}
     kept = {*weights[WORD_TABLE]}
     out = bytearray()
@@ -136,7 +137,7 @@ def _new_node(operator: str, inputs: tuple[str, ...], output: str, attribute: by
     return message + (_field(_ATTRIBUTE, 2, attribute) if attribute else b"")
 
 
-def _tensor(raw: bytes) -> tuple[str, NDArray[np.generic]]:
+def _tensor(raw: bytes) -> tuple[str, NDArray[Any]]:
     name, kind, dims, data = "", 0, [], b""
     for number, _, value in _fields(raw):
         if number == _DIMS and isinstance(value, int):

@@ -55,7 +55,7 @@ class Embedder:
             return loaded.embed(texts, time.monotonic() + (timeout or self._timeout))
         except ModelUnavailable:
             raise
-        except RuntimeError as error:  # what onnxruntime raises, all of it
+        except Exception as error:  # onnxruntime's errors have no base class of their own
             self._loaded = None
             raise ModelUnavailable(f"the model failed: {error}") from error
 
@@ -86,7 +86,7 @@ class _Loaded:
                 options,
                 providers=["CPUExecutionProvider"],
             )
-        except RuntimeError as error:
+        except Exception as error:  # onnxruntime's errors have no base class of their own
             raise ModelUnavailable(f"{MODEL} cannot be loaded: {error}") from error
         self._run_options = onnxruntime.RunOptions
         self._tokenizer = Tokenizer.from_file(f"{state.directory}/{weights.TOKENIZER_FILE.name}")
@@ -120,7 +120,7 @@ class _Loaded:
         timer.start()
         try:
             hidden = self._session.run(None, inputs, options)[0]
-        except RuntimeError as error:
+        except Exception as error:
             if options.terminate:
                 raise ModelUnavailable("embedding took too long") from error
             raise

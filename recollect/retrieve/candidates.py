@@ -49,7 +49,7 @@ def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[
 def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
     docs = index.vectors.nearest(vector, SIGNS)
     near = index.vectors.cosines(docs, vector)
-    return best(index, docs, np.round(near.astype(np.float64), 6), SEMANTIC)
+    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), SEMANTIC)
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -90,7 +90,7 @@ def _words(
     mass = np.bincount(words, terms.gram_idf[rare][which], minlength=len(holders))
     own = np.flatnonzero((numbers > 0) & (mass > 0))
     own = own[(holders[own] > 0) & (holders[own] <= max(common, holders[own].min(initial=0)))]
-    like = np.round(mass, 6)
+    like: NDArray[np.float64] = mass.astype(np.float64).round(6)
     like[own] = 0
     like[(holders == 0) | (holders > common)] = 0
     others = _within(like, holders, POSTINGS - int(holders[own].sum()))

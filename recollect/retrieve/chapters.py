@@ -22,7 +22,8 @@ class Chapters:
         self.count = 0  # chapters that hold a document
         self.total = 0  # their tokens
         self.length = Growable(np.int64)
-        self.mean_row = Growable(np.int32)  # -1: one document, whose own vector is the mean
+        # Negative: no mean, a document's own vector stands for it; -2 - row keeps a row to reuse.
+        self.mean_row = Growable(np.int32)
         self.means = Rows()
         self._numbers: dict[_Key, int] = {}
         self._keys: dict[int, _Key] = {}
@@ -64,11 +65,14 @@ class Chapters:
         self.total += length - int(self.length.view[number])
         self.length.view[number] = length
         row = int(self.mean_row.view[number])
+        if row < -1:
+            row = -2 - row
         if mean is None:
-            mean = np.zeros(384, dtype=np.float32)
-        if row >= 0:
+            self.mean_row.view[number] = -2 - row if row >= 0 else -1
+        elif row >= 0:
             self.means.put(row, mean)
-        elif len(self._members[number]) > 1:
+            self.mean_row.view[number] = row
+        else:
             self.mean_row.view[number] = self.means.append(mean)
 
     def docs_of(self, numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

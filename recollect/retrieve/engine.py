@@ -7,13 +7,14 @@ absent embedder is no error here: the ranking is then that of words alone, and s
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
 from recollect.retrieve import candidates
+from recollect.retrieve.floor import Floor, confidence
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, parse, weigh
 from recollect.retrieve.rank import Weights, stem_numbers
@@ -35,11 +36,13 @@ class Engine:
         self,
         embedder: Embeds | None = None,
         weights: Weights | None = None,
+        floor: Floor | None = None,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._embedder = embedder
         self._clock = clock
         self._weights = weights or Weights()
+        self._floor = floor or Floor()
         self._indexes: dict[str, Index] = {}
         self._lock = threading.RLock()
 
@@ -88,11 +91,16 @@ class Engine:
         mode: Mode = "hybrid",
         fusion: Fusion = "linear",
         floor: bool = True,
+        now: int | None = None,
     ) -> Ranked:
+        """The best memories of these namespaces for a prompt; none if none is good enough.
+
+        `now` (microseconds since 1970) lets what is recent weigh a little more.
+        """
         watch = _Watch(self._clock)
+        left_out: dict[str, str] = {}
         query = parse(text)
         watch.mark("query")
-        left_out: dict[str, str] = {}
         vector = None
         if mode != "keyword" and query.text.strip():
             vector = self._vector(query, left_out)
@@ -102,10 +110,23 @@ class Engine:
             if vector is not None and not any(index.vectors.count for index in found.values()):
                 left_out["semantic"] = "no memory here has a vector yet"
                 vector = None
-            scored = self._scored(query, list(found.values()), vector, watch)
+            terms = weigh(query, list(found.values()))
+            watch.mark("weigh")
+            scored = [
+                self._scored(
+                    index, Question(query, terms, stem_numbers(index, terms), vector, now), watch
+                )
+                for index in found.values()
+            ]
+            sure = confidence(scored, terms)
+            least = self._floor.threshold(vector is not None) if floor else 0.0
+            if sure < least:
+                left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
+                scored = []
+                found = {}
             results = rows(found, scored, mode, fusion, vector is not None, limit)
             watch.mark("fuse")
-        return Ranked(results, watch.stages, vector is not None, left_out)
+        return Ranked(results, sure, watch.stages, vector is not None, left_out)
 
     def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
         if self._embedder is None:
@@ -123,21 +144,10 @@ class Engine:
                 left_out["semantic"] = "the model gave no vector"
         return None
 
-    def _scored(
-        self,
-        query: Query,
-        indexes: list[Index],
-        vector: NDArray[Any] | None,
-        watch: "_Watch",
-    ) -> list[Scored]:
-        terms = weigh(query, indexes)
-        watch.mark("weigh")
-        scored = []
-        for index in indexes:
-            question = Question(query, terms, stem_numbers(index, terms), vector)
-            chosen = _candidates(index, question, watch)
-            scored.append(score(index, question, chosen, self._weights))
-            watch.mark("score")
+    def _scored(self, index: Index, question: Question, watch: "_Watch") -> Scored:
+        chosen = _candidates(index, question, watch)
+        scored = score(index, question, chosen, self._weights)
+        watch.mark("score")
         return scored
 
 

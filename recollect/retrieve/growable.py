@@ -62,7 +62,9 @@ def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
     if total == 0:
         return np.zeros(0, dtype=np.int64)
     before = np.cumsum(counts) - counts
-    return np.arange(total) + np.repeat(starts - before, counts)
+    at: NDArray[np.int64] = np.repeat(starts - before, counts)
+    at += np.arange(total)
+    return at
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

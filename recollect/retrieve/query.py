@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.retrieve import porter
 from recollect.retrieve.dates import Date, dates_in
-from recollect.retrieve.porter import stem
 from recollect.retrieve.tokens import STOP_WORDS, grams_of, words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Query:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(stem, distinct)), dates_in(text))
+    return Query(text, distinct, tuple(map(porter.stem, distinct)), dates_in(text))
 
 
 @dataclass(frozen=True, slots=True)

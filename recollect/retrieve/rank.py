@@ -114,7 +114,7 @@ def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
         known = index.vocabulary.stem_number(stem)
         if known >= 0:
             number[known] = at + 1
-    return number[index.vocabulary.stem_of.view]
+    return np.asarray(number[index.vocabulary.stem_of.view])
 
 
 def window(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
@@ -133,7 +133,7 @@ def window(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
     since = np.maximum(since, _after_last_of_its_kind(owner * len(terms.stems) + stem, position))
     begin = np.searchsorted(position, since)
     weight = terms.stem_idf[stem]
-    change = np.bincount(begin, weight, minlength=len(position))
+    change: Floats = np.bincount(begin, weight, minlength=len(position)).astype(np.float64)
     change[1:] -= weight[:-1]
     height = np.cumsum(change)
     starts = np.flatnonzero(np.diff(owner, prepend=-1))

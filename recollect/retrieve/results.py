@@ -32,6 +32,7 @@ class Result:
 @dataclass(frozen=True)
 class Ranked:
     results: tuple[Result, ...]
+    confidence: float  # what the floor looks at
     stages: dict[str, float]  # CPU seconds by stage
     semantic: bool  # whether meaning took part
     left_out: dict[str, str] = field(default_factory=dict)  # what did not take part, and why
@@ -97,7 +98,7 @@ def _sorted(
 
 
 def _id(indexes: Sequence[Index], scored: Sequence[Scored], place: _Place) -> str:
-    return indexes[place[0]].ids[scored[place[0]].docs[place[1]]]
+    return indexes[place[0]].ids[int(scored[place[0]].docs[place[1]])]
 
 
 def _parts(scored: Sequence[Scored], place: _Place) -> dict[str, float]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve import rank
+from recollect.retrieve import priors, rank
 from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
 from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
@@ -40,6 +40,7 @@ class Question:
     terms: Terms
     numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
     vector: NDArray[Any] | None
+    now: int | None = None  # microseconds since 1970
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def _in_context(
         parts["neighbour"] = _neighbour(both, beside)
         total = both[at] + weights.neighbour * parts["neighbour"] + fixed
         total = total + weights.session_cosine * parts["session_cosine"]
-    return Scored(docs, np.round(lexical, 9), np.round(total, 9), parts)
+    prior = priors.factor(index, docs, question.now)
+    return Scored(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
 
 
 def _beside(

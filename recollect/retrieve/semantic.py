@@ -45,13 +45,13 @@ class Rows:
 
     def get(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         codes = self._codes.view[rows].astype(np.float32)
-        return codes * self._scales.view[rows][:, None]
+        return np.asarray(codes * self._scales.view[rows][:, None])
 
     def dot(self, rows: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
         # einsum sums every row by itself and alike, whichever rows stand beside it; a matrix
         # product may block differently with the number of rows, and scores must not.
         codes = self._codes.view[rows].astype(np.float32)
-        return np.einsum("ij,j->i", codes, query) * self._scales.view[rows]
+        return np.asarray(np.einsum("ij,j->i", codes, query) * self._scales.view[rows])
 
 
 class Vectors:
@@ -66,7 +66,8 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in (self._rows, self._owner, self._ends, *self._signs))
+        columns = (self._owner, self._ends, *self._signs)
+        return self._rows.nbytes + sum(column.nbytes for column in columns)
 
     def add(self, documents: Sequence[NDArray[Any] | None]) -> None:
         """The vectors of the next documents, some rows each; None for one without."""
@@ -97,7 +98,7 @@ class Vectors:
             return None
         # A sum of float64 in a fixed order of values: the same for the same set of documents.
         vectors = np.sort(self._rows.get(rows).astype(np.float64), axis=0)
-        return (vectors.sum(axis=0) / len(rows)).astype(np.float32)
+        return np.asarray(vectors.sum(axis=0) / len(rows), dtype=np.float32)
 
     def cosines(self, docs: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
         """The best cosine of each document's parts; NaN where there is none."""

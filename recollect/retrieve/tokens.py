@@ -10,9 +10,13 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-
 GRAM_BITS = 20
 MAX_WORD = 64  # longer runs are hashes and base64: their head is enough to find them by
+
+_ODD = np.array(
+    [0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93],
+    dtype=np.uint64,
+)
 
 # Scripts written without spaces: Thai to Khmer, kana, Han, Hangul, and Han's extensions.
 _UNSEGMENTED = (
@@ -92,8 +96,10 @@ def grams_of(batch: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         return np.zeros(0, dtype=np.uint32), starts
     text_starts = np.cumsum(lengths) - lengths
     at = np.arange(starts[-1]) + np.repeat(text_starts - starts[:-1], counts)
-    mixed = codes[at].astype(np.uint64)
-    for step in (1, 2, 3):
-        mixed = mixed * np.uint64(0x100000001B3) + codes[at + step]
-    mixed = mixed * np.uint64(0x9E3779B97F4A7C15)
+    mixed = np.zeros(len(at), dtype=np.uint64)
+    for step, odd in enumerate(_ODD):
+        mixed += codes[at + step] * odd
+    # Sums of small codes fill few bits: fold the high half in before taking the top ones.
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _ODD[0]
     return (mixed >> np.uint64(64 - GRAM_BITS)).astype(np.uint32), starts

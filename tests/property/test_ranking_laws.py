@@ -1,0 +1,229 @@
+"""Laws of ranking, over arbitrary memories and questions."""
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from recollect.core.errors import ModelUnavailable
+from recollect.retrieve import candidates, score
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.fuse import K, order, rrf
+from recollect.retrieve.index import Document
+from recollect.retrieve.results import Fusion, Mode, Ranked
+
+WORDS = [
+    "retry", "storm", "billing", "deploy", "the", "of", "is", "what", "postgres", "migration",
+    "migrations", "getUserName", "user_name", "src/retry.py", "v1.2.3", "E0308", "may", "日本語",
+    "検索", "naïve", "token", "auth", "authentication", "2023",
+]  # fmt: skip
+
+texts = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join),
+    st.text(max_size=60),
+)
+sessions = st.sampled_from(["", "a", "b"])
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> list[Document]:
+    count = draw(st.integers(0, 14))
+    found = []
+    for number in range(count):
+        vector = None
+        if draw(st.booleans()):
+            vector = _vector(draw(st.integers(0, 50)))[None]
+        found.append(
+            Document(
+                id=f"m{number:02d}",
+                text=draw(texts),
+                title=draw(texts)[:40],
+                session=draw(sessions),
+                position=draw(st.integers(0, 130)),
+                author=draw(st.sampled_from(["user", "assistant", "", "nobody"])),
+                time=draw(st.none() | st.integers(0, 2_000_000_000_000_000)),
+                created=draw(st.integers(0, 3)),
+                importance=draw(st.integers(1, 10)),
+                vectors=vector,
+            )
+        )
+    return found
+
+
+def _vector(seed: int) -> NDArray[np.float32]:
+    row = np.random.default_rng(seed).normal(size=384).astype(np.float32)
+    return np.asarray(row / np.linalg.norm(row))
+
+
+class Alive:
+    ready = True
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([_vector(len(text)) for text in texts])
+
+
+class Unready(Alive):
+    ready = False
+
+
+class Failing(Alive):
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ModelUnavailable("too slow")
+
+
+class Garbage(Alive):
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.full((len(texts), 384), np.nan, dtype=np.float32)
+
+
+@pytest.fixture(params=["whole", "chosen"], autouse=True)
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stores are scored whole; the choice of candidates must hold to the same laws."""
+    if request.param == "chosen":
+        for module in (candidates, score):
+            monkeypatch.setattr(module, "EXHAUSTIVE", 0)
+
+
+lax = settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def _engine(documents: list[Document], embedder: Alive | None) -> Engine:
+    engine = Engine(embedder, clock=time.perf_counter)
+    engine.add("n", documents)
+    return engine
+
+
+def _order(ranked: Ranked) -> list[tuple[str, float]]:
+    return [(result.id, result.score) for result in ranked.results]
+
+
+@lax
+@given(corpora(), texts, st.sampled_from(["linear", "rrf"]), st.booleans())
+def test_dead_embedder_equals_words_alone(
+    documents: list[Document], question: str, fusion: Fusion, floor: bool
+) -> None:
+    def asked(embedder: Alive | None, mode: Mode) -> Ranked:
+        return _engine(documents, embedder).search(
+            question,
+            ["n"],
+            limit=20,
+            mode=mode,
+            fusion=fusion,
+            floor=floor,
+        )
+
+    words = asked(Alive(), "keyword")
+    for embedder in (None, Unready(), Failing(), Garbage()):
+        dead = asked(embedder, "hybrid")
+        assert repr(dead.results) == repr(words.results)
+        assert not dead.semantic
+
+
+@lax
+@given(corpora(), texts)
+def test_store_without_vectors_equals_words_alone(documents: list[Document], question: str) -> None:
+    bare = [
+        Document(id=d.id, text=d.text, session=d.session, position=d.position) for d in documents
+    ]
+    engine = _engine(bare, Alive())
+    words = engine.search(question, ["n"], mode="keyword", floor=False)
+    assert repr(engine.search(question, ["n"], floor=False).results) == repr(words.results)
+
+
+@lax
+@given(corpora(), corpora(), texts, st.data())
+def test_incremental_changes_equal_a_rebuild(
+    documents: list[Document], gone: list[Document], question: str, data: st.DataObject
+) -> None:
+    engine = Engine(Alive(), clock=time.perf_counter)
+    extra = [
+        Document(id=f"x{d.id}", text=d.text, session=d.session, position=d.position) for d in gone
+    ]
+    mixed = data.draw(st.permutations([*documents, *extra]))
+    for document in mixed:
+        engine.add("n", [document])
+        if data.draw(st.booleans()):
+            engine.search(question, ["n"])
+    engine.remove("n", [document.id for document in extra])
+    engine.remove("n", ["never there"])
+    rebuilt = _engine(documents, Alive())
+    modes: tuple[Mode, ...] = ("hybrid", "keyword", "semantic")
+    for mode in modes:
+        ours = engine.search(question, ["n"], limit=20, mode=mode, floor=False)
+        fresh = rebuilt.search(question, ["n"], limit=20, mode=mode, floor=False)
+        assert repr(ours.results) == repr(fresh.results)
+        assert ours.confidence == fresh.confidence
+
+
+@lax
+@given(corpora(), texts)
+def test_same_question_same_answer_in_order(documents: list[Document], question: str) -> None:
+    engine = _engine(documents, Alive())
+    first = engine.search(question, ["n"], limit=20, floor=False)
+    assert repr(engine.search(question, ["n"], limit=20, floor=False).results) == repr(
+        first.results
+    )
+    created = {document.id: document.created for document in documents}
+    keys = [order(result.score, created[result.id], result.id) for result in first.results]
+    assert keys == sorted(keys)
+    assert len({result.id for result in first.results}) == len(first.results)
+    assert _order(engine.search(question, ["n"], limit=3, floor=False)) == _order(first)[:3]
+
+
+@lax
+@given(corpora(), texts)
+def test_floor_only_ever_takes_away(documents: list[Document], question: str) -> None:
+    engine = _engine(documents, Alive())
+    free = engine.search(question, ["n"], floor=False)
+    kept = engine.search(question, ["n"])
+    assert kept.results in ((), free.results)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.text(max_size=200), max_size=6), st.text(max_size=400))
+def test_search_never_raises_on_arbitrary_text(bodies: list[str], question: str) -> None:
+    documents = [Document(id=str(n), text=body, title=body[:9]) for n, body in enumerate(bodies)]
+    ranked = _engine(documents, Alive()).search(question, ["n", "elsewhere"], floor=False)
+    assert all(np.isfinite(result.score) for result in ranked.results)
+
+
+rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=20), max_size=3)
+
+
+@given(rankings)
+def test_rrf_follows_its_formula(lists: list[list[int]]) -> None:
+    fused = rrf(lists)
+    assert set(fused) == {key for ranking in lists for key in ranking}
+    for key, value in fused.items():
+        terms = [1 / (K + ranking.index(key) + 1) for ranking in lists if key in ranking]
+        assert value == pytest.approx(sum(terms), abs=1e-15)
+
+
+@given(st.lists(st.integers(), unique=True, max_size=30))
+def test_rrf_of_one_list_keeps_its_order(ranking: list[int]) -> None:
+    for lists in ([ranking], [ranking, []], [[], ranking], [ranking, ranking]):
+        fused = rrf(lists)
+        assert sorted(fused, key=lambda key: -fused[key]) == ranking
+    assert rrf([]) == {}
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 9), st.text(max_size=3)), max_size=20))
+def test_order_is_total_and_falls_by_score_time_then_rises_by_id(
+    rows: list[tuple[float, int, str]],
+) -> None:
+    ordered = sorted(rows, key=lambda row: order(*row))
+    for left, right in pairwise(ordered):
+        assert left[0] >= right[0]
+        if left[0] == right[0]:
+            assert left[1] >= right[1]
+            if left[1] == right[1]:
+                assert left[2] <= right[2]

@@ -1,0 +1,160 @@
+"""The engine as its callers see it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.floor import Floor
+from recollect.retrieve.index import Document
+from recollect.retrieve.rank import Weights
+
+
+class Fixed:
+    """An embedder that knows a few texts by heart."""
+
+    ready = True
+
+    def __init__(self, **vectors: int) -> None:
+        self._vectors = vectors
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([axis(self._vectors.get(text.split()[0], 9)) for text in texts])
+
+
+def axis(number: int) -> NDArray[np.float32]:
+    row = np.zeros(384, dtype=np.float32)
+    row[number] = 1
+    return row
+
+
+def found(engine: Engine, text: str, *namespaces: str, limit: int = 10) -> list[str]:
+    ranked = engine.search(text, namespaces or ("n",), limit=limit, floor=False)
+    return [result.id for result in ranked.results]
+
+
+NOTES = [
+    Document(id="retry", text="The retry storm came from the billing worker without jitter."),
+    Document(id="deploy", text="Deploys go through Fly; run make check first."),
+    Document(id="auth", text="Refreshing expired credentials happens in getUserToken."),
+]
+
+
+def test_search_finds_by_stem_part_of_name_and_typo() -> None:
+    engine = Engine()
+    engine.add("n", NOTES)
+    assert found(engine, "retrying storms")[0] == "retry"
+    assert found(engine, "user token")[0] == "auth"
+    assert found(engine, "credentals")[0] == "auth"
+
+
+def test_search_finds_by_meaning_what_shares_no_word() -> None:
+    notes = [
+        Document(id=note.id, text=note.text, vectors=axis(number)[None])
+        for number, note in enumerate(NOTES)
+    ]
+    engine = Engine(Fixed(ship=1))
+    engine.add("n", notes)
+    ranked = engine.search("ship it", ["n"])
+    assert ranked.semantic
+    assert ranked.results[0].id == "deploy"
+    assert ranked.results[0].parts["cosine"] == 1.0
+
+
+def test_a_memory_written_is_found_at_once_and_one_removed_never_again() -> None:
+    engine = Engine()
+    engine.add("n", NOTES)
+    engine.add("n", [Document(id="new", text="zebra crossing")])
+    assert found(engine, "zebra") == ["new"]
+    engine.add("n", [Document(id="new", text="another animal")])
+    assert found(engine, "zebra") == []
+    engine.remove("n", ["retry", "retry", "unknown"])
+    assert "retry" not in found(engine, "retry storm")
+    engine.drop("n")
+    assert found(engine, "deploy") == []
+
+
+def test_namespaces_are_apart_and_compare_by_common_statistics() -> None:
+    engine = Engine()
+    engine.add("project", NOTES)
+    engine.add("global", [Document(id="pref", text="The user likes the pnpm tool.")])
+    assert found(engine, "pnpm", "project") == []
+    assert found(engine, "retry storm in billing", "project", "global")[0] == "retry"
+    assert found(engine, "pnpm", "project", "global") == ["pref"]
+
+
+def test_a_question_about_something_else_gets_silence() -> None:
+    engine = Engine(floor=Floor(lexical=0.15))
+    engine.add("n", NOTES)
+    assert engine.search("retry storm billing", ["n"]).results
+    ranked = engine.search("who won the football championship", ["n"])
+    assert ranked.results == ()
+    assert "below the floor" in ranked.left_out["all"]
+
+
+def test_empty_question_and_empty_store_give_nothing() -> None:
+    engine = Engine(Fixed())
+    assert engine.search("anything", ["n"]).results == ()
+    engine.add("n", NOTES)
+    assert engine.search("", ["n"]).results == ()
+    assert "embed" not in engine.search("  \n", ["n"]).stages
+
+
+def test_neighbours_and_session_lift_a_turn() -> None:
+    talk = ["Which database do we use?", "Postgres sixteen, on Fly.", "Thanks."]
+    engine = Engine()
+    engine.add(
+        "n",
+        [Document(id=f"t{n}", text=text, session="s", position=n) for n, text in enumerate(talk)],
+    )
+    engine.add("n", [Document(id=f"o{n}", text=f"unrelated note {n}") for n in range(20)])
+    assert found(engine, "which database do we use")[:2] == ["t0", "t1"]
+
+
+def test_what_is_important_or_fresh_comes_first_among_equals() -> None:
+    engine = Engine()
+    engine.add(
+        "n",
+        [
+            Document(id="a", text="retry storm", importance=5),
+            Document(id="b", text="retry storm", importance=9),
+            Document(id="c", text="retry storm", freshness="orphaned"),
+            Document(id="d", text="retry storm", created=1),
+        ],
+    )
+    assert found(engine, "retry storm") == ["b", "d", "a", "c"]
+
+
+def test_date_named_in_the_question_lifts_memories_of_that_time() -> None:
+    day = 86_400_000_000
+    engine = Engine()
+    engine.add("n", [Document(id=str(n), text="we met", time=n * 31 * day) for n in range(12)])
+    assert found(engine, "what was when we met in May 1970?")[0] == "4"
+
+
+def test_rank_fusion_is_selectable() -> None:
+    notes = [
+        Document(id=note.id, text=note.text, vectors=axis(number)[None])
+        for number, note in enumerate(NOTES)
+    ]
+    engine = Engine(Fixed(retry=1), Weights())
+    engine.add("n", notes)
+    ranked = engine.search("retry storm", ["n"], fusion="rrf", floor=False)
+    assert {ranked.results[0].id, ranked.results[1].id} == {"retry", "deploy"}
+    assert ranked.results[0].score <= 2 / 61
+
+
+def test_large_store_finds_the_needle_among_many() -> None:
+    engine = Engine()
+    engine.add(
+        "n",
+        (
+            Document(id=str(n), text=f"note number {n} about topic{n % 50} and config")
+            for n in range(2000)
+        ),
+    )
+    engine.add("n", [Document(id="needle", text="the configuration of the quorum lease")])
+    assert found(engine, "quorum leases")[0] == "needle"
+    assert found(engine, "topic7 note 57")[0] == "57"
+    assert sum(engine.memory()["n"].values()) < 40_000_000
