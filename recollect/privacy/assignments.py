@@ -30,8 +30,10 @@ _OPERATOR = (
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
-    r"|[ \t]{1,8}+(?=\S))"  # --name value, PASSWORD 'value'
+    r"|[ \t]{1,8}+(?=\\*+[\"'`]))"  # PASSWORD 'value'
 )
+# Names inside one unbroken value, as in `key=key=key=…`: so many are judged, then the run is left.
+_PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 
@@ -48,40 +50,44 @@ def _opening() -> re.Pattern[str]:
 @cache
 def _bare() -> re.Pattern[str]:
     # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
-    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\])+""")
+    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
 
 
 def find_assignments(text: str, low: str) -> Iterator[Span]:
     """Values of telling names, in any of the languages that agents read and write."""
     search = _assignment().search
-    pos = 0
+    pos = run_end = failures = 0
     while (found := search(low, pos)) is not None:
         pos = found.start(1)
-        span = _judge_assignment(text, low, found)
+        if pos >= run_end:
+            failures = 0
+            run = _bare().match(text, found.end())
+            run_end = run.end() if run is not None else 0
+        span = _judge_assignment(text, low, found, run_end)
         if span is not None:
             yield span
             pos = max(pos, span[1])
+        elif pos < run_end:
+            failures += 1
+            if failures == _PATIENCE:
+                pos = run_end
 
 
-def _judge_assignment(text: str, low: str, found: re.Match[str]) -> Span | None:
+def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -> Span | None:
     head = text[max(0, found.start() - 64) : found.start()]
     head = head[len(head.rstrip(_NAME_CHARS)) :]
     name = head + text[found.start() : found.start(1)]
     operator = found[2]
-    option = name.startswith("--")
     start = found.end()
     opening = _opening().match(text, start)
-    if operator.isspace() and not option and not (opening and name.isupper()):
-        # Without any sign between them only a netrc line or an SQL clause gives a value.
-        line = low[max(0, found.start() - 80) : found.start()]
-        if not (
-            pattern(r"\blogin[ \t]+\S+[ \t]+$").search(line) or (opening and "identified" in line)
-        ):
-            return None
+    if operator.isspace() and not name.isupper() and not name.startswith("--"):
+        return None  # without any sign between them only `PASSWORD 'x'` of SQL gives a value
     kind_of_name = names.family(name)
+    if kind_of_name is None:
+        return None
     vendor_zone = low[max(0, found.start() - 40) : found.end()].rpartition("\n")[2] or found[0]
     if operator.startswith((",", "(")) or operator.strip() in (",", "("):
-        kind_of_name = names.HINT if kind_of_name else None  # any list of words looks so
+        kind_of_name = names.HINT  # any list of words looks so
     if opening is not None:
         end = _closing(text, opening)
         if end is None:
@@ -89,14 +95,17 @@ def _judge_assignment(text: str, low: str, found: re.Match[str]) -> Span | None:
         return judge(name, text[opening.end() : end], opening.end(), kind_of_name, vendor_zone)
     if "\n" in operator and ":" in operator and not pattern(r":\s*[|>]").search(operator):
         return None  # a YAML mapping or a block of code follows
-    bare = _bare().match(text, start)
-    if bare is None:
-        return None
-    value = bare[0].rstrip(".:!?") if not option else bare[0]
-    follower = text[bare.end() : bare.end() + 1]
+    end = run_end
+    if end <= start:
+        bare = _bare().match(text, start)
+        if bare is None:
+            return None
+        end = bare.end()
+    value = text[start:end].rstrip(".:!?")
+    follower = text[end : end + 1]
     if follower in ("(", "[", "{") or (follower == "<" and not operator.startswith(">")):
         return None
-    if values.is_code(value) and not _is_line(text, found, bare.end(), name, operator):
+    if values.is_code(value) and not _is_line(text, found, end, name, operator):
         return None
     return judge(name, value, start, kind_of_name, vendor_zone)
 
@@ -257,6 +266,15 @@ def find_urls(text: str) -> Iterator[Span]:
 
 
 @cache
+def _option() -> re.Pattern[str]:
+    netrc = r"\blogin[ \t]{1,8}\S{1,128}\s{1,8}password"
+    return re.compile(
+        rf"(?:--((?:[a-z0-9]{{1,20}}-){{0,4}}{_STEM}[\w-]{{0,40}}+)|{netrc})[ \t]{{1,8}}+"
+        r"([^\s\"'`<>$\\-][^\s\"'`\\]{5,255}+)"
+    )
+
+
+@cache
 def _curl_user() -> re.Pattern[str]:
     return re.compile(
         r"""\s(?:-u|--(?:proxy-)?user)(?:\s|=)?\s*\\*["']?[^\s:"'\\]{1,128}:([^\s"'\\]{4,256})"""
@@ -264,7 +282,13 @@ def _curl_user() -> re.Pattern[str]:
 
 
 def find_commands(text: str, low: str) -> Iterator[Span]:
-    """`curl -u user:password`."""
+    """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
+    for found in _option().finditer(low):
+        name = found[1] or "password"
+        start, end = found.span(2)
+        span = judge(name, text[start:end], start, names.family(name), found[0])
+        if span is not None:
+            yield span
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)

@@ -49,13 +49,15 @@ def find_keys(text: str) -> Iterator[tuple[int, int]]:
     if "PRIVATE KEY" not in text and "Private-Lines" not in text:
         return
     label = _label()
-    pos = 0
+    pos = floor = 0
     while (found := label.search(text, pos)) is not None:
         pos = found.end()
         if found[1] is None and found[2] is None:
-            yield from _tail(text, found.start(), found.end())
+            yield from _tail(text, floor, found.start(), found.end())
+            floor = pos
             continue
         spans, pos = _from_header(text, found.start(), found.end())
+        floor = pos
         yield from spans
 
 
@@ -75,10 +77,10 @@ def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]]
     return spans, (spans[-1][1] if spans else pos)
 
 
-def _tail(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _tail(text: str, floor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A footer whose header was cut off: the lines of base64 right before it."""
     first = start
-    lines = text[max(0, start - _FAR) : start].replace("\\n", "\n ").split("\n")
+    lines = text[max(floor, start - _FAR) : start].replace("\\n", "\n ").split("\n")
     for number, line in enumerate(reversed(lines)):
         bare = line.strip()
         if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/=]{1,15}", bare):

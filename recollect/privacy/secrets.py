@@ -30,6 +30,8 @@ _BEGIN = (
 )
 _STAND_IN = re.compile(r"your[-_]?|x{8}|X{8}|\.\.\.|placeholder", re.I)
 _ROUNDS = 8
+_LEAST = 6  # shorter is no secret under any name
+_ALONE = 10  # and so is this without a name
 
 
 @cache
@@ -129,8 +131,10 @@ def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
     of one secret can, rarely, bring another to light.
     """
     counts: Counts = {}
+    if len(text) < _LEAST:
+        return text, counts
     for _ in range(_ROUNDS):
-        spans = find(text)
+        spans = find(text) if len(text) > _ALONE else []
         if name and (whole := _judge_whole(name, text)):
             spans = _merge([*spans, whole])
         if not spans:

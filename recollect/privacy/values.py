@@ -22,13 +22,14 @@ _TEMPLATE = (
     r"|#\{|@\{|\$\[\[|&[a-z]+;|secretsmanager|vault:|op://|arn:aws|ref\+|env:|file:|!ref|!secret"
 )
 _COMMON = words(
-    "password passwd pass passphrase pwd secret token key apikey auth credential credentials bearer basic user"
-    " username admin root test tests testing guest demo default none null nil true false yes no on off"
-    " string str text bytes number integer int bool boolean object any optional required unknown"
-    " prompt env environment keyring value empty missing invalid valid wrong correct bad good old new"
-    " abc abcd qwerty letmein welcome hello world bar baz qux spam eggs anonymous public private"
-    " oauth jwt hmac sha md base utf aes rsa http https ssl tls ssh ipv ed rs hs es ps argon pbkdf bcrypt"
-    " uint float double long char varchar nvarchar hash digest signature hex uuid win unix linux x s v p t"
+    "password passwd pass passphrase pwd secret token key apikey auth credential credentials"
+    " bearer basic user username admin root test tests testing guest demo default none null nil"
+    " true false yes no on off string str text bytes number integer int bool boolean object any"
+    " optional required unknown prompt env environment keyring value empty missing invalid valid"
+    " wrong correct bad good old new abc abcd qwerty letmein welcome hello world bar baz qux"
+    " spam eggs anonymous public private oauth jwt hmac sha md base utf aes rsa http https ssl"
+    " tls ssh ipv ed rs hs es ps argon pbkdf bcrypt uint float double long char varchar nvarchar"
+    " hash digest signature hex uuid win unix linux x s v p t"
 )
 _WORD = r"[A-Za-z]+"
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
@@ -48,6 +49,7 @@ def without_marks(value: str) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Nobody's secret: a template, a stand-in word, a repeated character, a mark of ours."""
+    value = value[:256]
     if "[REDACTED" in value and len(without_marks(value)) < 6:
         return True
     if len(set(value)) <= 2 or pattern(f"{_STAND_IN}|{_TEMPLATE}", re.I).search(value):
@@ -82,11 +84,11 @@ def is_wordy(value: str) -> bool:
 def is_random(value: str, least: int = 16) -> bool:
     """Long, with no spaces, of many characters, not words, not a path or a named hash."""
     size = len(value)
-    if not least <= size <= 4096 or any(c.isspace() for c in value) or not value.isascii():
+    sample = value[:256]
+    if not least <= size <= 4096 or not sample.isascii() or len(sample.split(None, 1)) > 1:
         return False
     if pattern(_UUID).match(value) or pattern(_HASH).match(value) or pattern(_PLACE).match(value):
         return False
-    sample = value[:256]
     digits = sum(map(str.isdigit, sample))
     if digits == len(sample) or entropy(sample) < (2.8 if size < 24 else 3.0):
         return False
@@ -113,11 +115,7 @@ def is_code(value: str) -> bool:
 
 def is_password(value: str) -> bool:
     """Plausible as a chosen password: letters with digits or symbols, no spaces, not words."""
-    if (
-        not 6 <= len(value) <= 256
-        or any(c.isspace() for c in value)
-        or pattern(_PLACE).match(value)
-    ):
+    if not 6 <= len(value) <= 256 or len(value.split(None, 1)) > 1 or pattern(_PLACE).match(value):
         return False
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))

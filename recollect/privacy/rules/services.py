@@ -65,7 +65,7 @@ SERVICES: tuple[Rule, ...] = (
     ),
     Rule(
         "azure-sas",
-        ("sig=",),
+        ("sig=[A-Za-z0-9+/%_-]{40}",),
         r"sig=([A-Za-z0-9+/_-]*(?:(?:%[0-9A-Fa-f]{2})[A-Za-z0-9+/_-]*)*={0,2})(?<=[A-Za-z0-9+/_%=-]{40})",
         ("https://a.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig={A40}%2B{A2}%3D",),
         ("sig=inspect", "sig=sig"),
