@@ -26,7 +26,7 @@ _OPERATOR = (
     rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
     rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])\(?\s{{0,80}}+"
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
-    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|of|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
@@ -93,7 +93,12 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         if end is None:
             return None
         return judge(name, text[opening.end() : end], opening.end(), kind_of_name, vendor_zone)
-    if "\n" in operator and ":" in operator and not pattern(r":\s*[|>]").search(operator):
+    if (
+        "\n" in operator
+        and ":" in operator
+        and "value" not in operator
+        and not pattern(r":\s*[|>]").search(operator)
+    ):
         return None  # a YAML mapping or a block of code follows
     end = run_end
     if end <= start:
@@ -103,8 +108,8 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         end = bare.end()
     value = text[start:end].rstrip(".:!?")
     follower = text[end : end + 1]
-    if follower in ("(", "[", "{") or (follower == "<" and not operator.startswith(">")):
-        return None
+    if follower in ("(", "[", "{") or (follower == "<") != operator.startswith(">"):
+        return None  # a call; or `>` that ends no element
     if values.is_code(value) and not _is_line(text, found, end, name, operator):
         return None
     return judge(name, value, start, kind_of_name, vendor_zone)
@@ -126,7 +131,12 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         return (
             tidy and before in ("", "\n", " ", ";", '"', "'", "n") and (name.isupper() or jumbled)
         )
-    return operator.strip() == ":" and after in ("", "\n", "\r") and name.replace("_", "").isalnum()
+    return (
+        operator.strip() == ":"
+        and after in ("", "\n", "\r", "\\")
+        and name.replace("_", "").isalnum()
+        and any(map(str.isdigit, text[found.end() : end]))
+    )
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
@@ -160,7 +170,8 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     if scheme is not None:
         start += scheme.end()
         value = value[scheme.end() :]
-    if len(value) < 6 or kind_of_name is None or values.is_placeholder(value):
+    most = 256 if kind_of_name is names.PASSWORD else 4096
+    if not 6 <= len(value) <= most or kind_of_name is None or values.is_placeholder(value):
         return None
     bare = values.without_marks(value)
     span = (start, start + len(value))
@@ -183,7 +194,8 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
 
 def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
-    return any(map(str.isdigit, value)) and (value.isalnum() or not values.is_wordy(value))
+    digit = any(map(str.isdigit, value))
+    return values.is_random(value) or (digit and (value.isalnum() or not values.is_wordy(value)))
 
 
 def _is_env_word(name: str, value: str) -> bool:
@@ -265,13 +277,17 @@ def find_urls(text: str) -> Iterator[Span]:
             yield *found.span(2), "url-password"
 
 
+_WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
+
+
 @cache
 def _option() -> re.Pattern[str]:
-    netrc = r"\blogin[ \t]{1,8}\S{1,128}\s{1,8}password"
-    return re.compile(
-        rf"(?:--((?:[a-z0-9]{{1,20}}-){{0,4}}{_STEM}[\w-]{{0,40}}+)|{netrc})[ \t]{{1,8}}+"
-        r"([^\s\"'`<>$\\-][^\s\"'`\\]{5,255}+)"
-    )
+    return re.compile(rf"--((?:[a-z0-9]{{1,20}}-){{0,4}}{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
+
+
+@cache
+def _netrc() -> re.Pattern[str]:
+    return re.compile(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
 @cache
@@ -283,12 +299,13 @@ def _curl_user() -> re.Pattern[str]:
 
 def find_commands(text: str, low: str) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
-    for found in _option().finditer(low):
-        name = found[1] or "password"
-        start, end = found.span(2)
-        span = judge(name, text[start:end], start, names.family(name), found[0])
-        if span is not None:
-            yield span
+    for clause in (_option, _netrc):
+        for found in clause().finditer(low):
+            start, end = found.span(2)
+            name = found[1]
+            span = judge(name, text[start:end], start, names.family(name), found[0])
+            if span is not None:
+                yield span
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)

@@ -83,7 +83,9 @@ def _tail(text: str, floor: int, start: int, end: int) -> Iterator[tuple[int, in
     lines = text[max(floor, start - _FAR) : start].replace("\\n", "\n ").split("\n")
     for number, line in enumerate(reversed(lines)):
         bare = line.strip()
-        if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/=]{1,15}", bare):
+        if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{1,}", bare):
+            last = re.search(r"[A-Za-z0-9+/=_]{16,}\s*\Z", line[-128:])
+            first -= len(last[0]) + 1 if last is not None else 0
             break
         if number == 0 and bare:
             break

@@ -63,7 +63,7 @@ def family(name: str) -> str | None:
     before = parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or last in ("pass", "pw", "psw"):
         return PASSWORD
-    if last.endswith(_SECRETS):
+    if last.endswith(_SECRETS) and "public" not in parts:
         return SECRET
     if last == "key" and before in _KEY_BEFORE:
         return SECRET
