@@ -245,11 +245,11 @@ def find_headers(text: str, low: str) -> Iterator[Span]:
 
 def _is_basic(value: str) -> bool:
     """Base64 of `user:password`. Decoding tells it from a word after "basic"."""
-    from binascii import Error, a2b_base64
+    from binascii import a2b_base64
 
     try:
         plain = a2b_base64(value + "=" * (-len(value) % 4))
-    except Error:
+    except ValueError:  # not ASCII, or not base64
         return False
     return b":" in plain and plain.isascii() and all(32 <= byte < 127 for byte in plain)
 
