@@ -75,7 +75,9 @@ def find_assignments(text: str, low: str) -> Iterator[Span]:
 
 def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -> Span | None:
     head = text[max(0, found.start() - 64) : found.start()]
-    head = head[len(head.rstrip(_NAME_CHARS)) :]
+    before, head = _split_name(head)
+    if before.endswith(":"):
+        return None  # `AWS::IAM::AccessKey`, `arn:…:secret:`: a type or a resource
     name = head + text[found.start() : found.start(1)]
     operator = found[2]
     start = found.end()
@@ -115,10 +117,21 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     return judge(name, value, start, kind_of_name, vendor_zone)
 
 
+def _split_name(head: str) -> tuple[str, str]:
+    """What stands before a name, and its first part. The n of an escaped \\n is before it."""
+    start = len(head.rstrip(_NAME_CHARS))
+    if head[start - 1 : start] == "\\" and head[start : start + 1] in ("n", "r", "t"):
+        start += 1
+    return head[:start], head[start:]
+
+
 def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
     """`NAME=value` and `name: value` as whole lines, options, queries: there a word is a value."""
-    if name.startswith("--") or "%3d" in operator:
+    if name.startswith("--") or "%3d" in operator or operator.startswith(">"):
         return True
+    if operator.strip() in ("is", "was", "is:"):
+        value = text[found.end() : end]
+        return any(map(str.isdigit, value)) and not values.is_wordy(value)
     start = found.start(1) - len(name)
     before = text[max(0, start - 1) : start]
     after = text[end : end + 1]
@@ -183,8 +196,9 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     if kind_of_name is names.PASSWORD:
         return (*span, "password") if values.is_password(bare) or _is_env_word(name, bare) else None
     if kind_of_name is names.SECRET:
-        strict = name.lower().strip("-_.\"'") in ("token", "secret", "jwt", "credentials")
-        if values.is_uuid(bare) and not strict:
+        if values.is_uuid(bare) and pattern(r"(?i:key|.secret|(?:api|auth|access).?token)$").search(
+            name
+        ):
             return (*span, "api-key")
         if values.is_random(bare, 12):
             return (*span, _kind(name))
@@ -194,8 +208,9 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
 
 def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
+    mixed = not value.islower() and not value.isupper()
     digit = any(map(str.isdigit, value))
-    return values.is_random(value) or (digit and (value.isalnum() or not values.is_wordy(value)))
+    return (digit and value.isalnum()) or ((digit or mixed) and not values.is_wordy(value))
 
 
 def _is_env_word(name: str, value: str) -> bool:
@@ -282,7 +297,7 @@ _WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
 
 @cache
 def _option() -> re.Pattern[str]:
-    return re.compile(rf"--((?:[a-z0-9]{{1,20}}-){{0,4}}{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
+    return re.compile(rf"--([a-z0-9_-]{{0,40}}?{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
 
 
 @cache

@@ -43,6 +43,11 @@ _NOT_KEY_BEFORE = words(
     " settings state storage local bucket s3 site sitekey prop field column json modifier"
     " natural surrogate"
 )
+# Marks of a place in a list or of one request, as cloud interfaces call them.
+_NOT_TOKEN_BEFORE = words(
+    "next change request continuation page starting backward forward cursor upload sync lock"
+    " pagination idempotency update verification"
+)
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "pwd", "pswd")
 _SECRETS = (
     *("secret", "apikey", "token", "accesskey", "secretkey", "privatekey", "authkey", "jwt"),
@@ -63,6 +68,8 @@ def family(name: str) -> str | None:
     before = parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or last in ("pass", "pw", "psw"):
         return PASSWORD
+    if last == "token" and before in _NOT_TOKEN_BEFORE:
+        return None
     if last.endswith(_SECRETS) and "public" not in parts:
         return SECRET
     if last == "key" and before in _KEY_BEFORE:

@@ -11,11 +11,12 @@ from recollect.privacy.lazy import pattern, words
 
 _REDACTION = r"\[REDACTED(?::[a-z0-9-]+)?\]"
 
+# Short words count only at a word's start: in forty random letters "your" or "foo" may well occur.
 _STAND_IN = (
-    r"your|example|placeholder|change[-_ ]?(?:me|this)|dummy|redacted|replace[-_ ]?(?:me|with|this)"
-    r"|insert[-_ ]|x{4}|\*{3}|\.{3}|…|•{3}|hidden|masked|omitted|fake|sample"
-    r"|not[-_ ]?(?:set|real|a[-_ ])"
-    r"|goes[-_ ]?here|[-_ ]here$|^(?:my|the|some|a)[-_]|todo|fixme|lorem|foo|undefined|0{6}|1234567"
+    r"(?<![a-z0-9])(?:your|foo|todo|fixme|fake|sample|lorem|dummy|hidden|masked|insert[-_ ])"
+    r"|example|placeholder|change[-_ ]?(?:me|this)|redacted|replace[-_ ]?(?:me|with|this)|omitted"
+    r"|x{4}|\*{3}|\.{3}|…|•{3}|not[-_ ](?:set|real|a[-_ ])|goes[-_ ]?here|[-_ ]here$"
+    r"|^(?:my|the|some|a)[-_]|undefined|a-zA-Z|A-Za-z|0-9a-z|a-z0-9|0{6}|1234567"
 )
 _TEMPLATE = (
     r"<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_]\w*$|\$\$|\{\{|\{%|\{[\w.!:\[\]\"']*\}|%\(|%[A-Za-z_]+%$|%[sdrv]$"
@@ -72,10 +73,13 @@ def entropy(value: str) -> float:
 def is_wordy(value: str) -> bool:
     """Made of words, as identifiers and slugs are, rather than drawn at random."""
     letters = sum(map(len, pattern(_WORD).findall(value)))
+    least = 2 if pattern(r"[-_./: ]").search(value) else 3  # random letters make short "words"
     known = sum(
         len(piece)
         for piece in pattern(_PIECE).findall(value)
-        if len(piece) > 2 and pattern(_VOWEL).search(piece) and not pattern(_HARSH).search(piece)
+        if len(piece) > least
+        and pattern(_VOWEL).search(piece)
+        and not pattern(_HARSH).search(piece)
     )
     digits = sum(map(str.isdigit, value))
     return known >= 0.7 * letters and digits <= 0.25 * len(value)
@@ -99,7 +103,7 @@ def is_random(value: str, least: int = 16) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Short but jumbled: changes between small, capital and digit too often for an identifier."""
-    return len(value) >= 8 and len(pattern(_CHANGE).findall(value)) >= 5
+    return len(value) >= 8 and len(pattern(_CHANGE).findall(value)) >= 4
 
 
 def is_uuid(value: str) -> bool:
@@ -109,7 +113,8 @@ def is_uuid(value: str) -> bool:
 def is_code(value: str) -> bool:
     """An identifier or a path of attributes, which unquoted is a reference, not a value."""
     return pattern(_CODE).match(value) is not None and not any(
-        is_random(part) or is_mixed(part) for part in pattern(r"\W+").split(value)
+        is_random(part) or (is_mixed(part) and not is_wordy(part))
+        for part in pattern(r"\W+").split(value)
     )
 
 
