@@ -26,12 +26,14 @@ _OPERATOR = (
     rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
     rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])\(?\s{{0,80}}+"
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
-    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|of|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
-    r"|[ \t]{1,8}+(?=\S))"  # --name value, PASSWORD 'value'
+    r"|[ \t]{1,8}+(?=\\*+[\"'`]))"  # PASSWORD 'value'
 )
+# Names inside one unbroken value, as in `key=key=key=…`: so many are judged, then the run is left.
+_PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 
@@ -48,63 +50,88 @@ def _opening() -> re.Pattern[str]:
 @cache
 def _bare() -> re.Pattern[str]:
     # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
-    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\])+""")
+    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
 
 
 def find_assignments(text: str, low: str) -> Iterator[Span]:
     """Values of telling names, in any of the languages that agents read and write."""
     search = _assignment().search
-    pos = 0
+    pos = run_end = failures = 0
     while (found := search(low, pos)) is not None:
         pos = found.start(1)
-        span = _judge_assignment(text, low, found)
+        if pos >= run_end:
+            failures = 0
+            run = _bare().match(text, found.end())
+            run_end = run.end() if run is not None else 0
+        span = _judge_assignment(text, low, found, run_end)
         if span is not None:
             yield span
             pos = max(pos, span[1])
+        elif pos < run_end:
+            failures += 1
+            if failures == _PATIENCE:
+                pos = run_end
 
 
-def _judge_assignment(text: str, low: str, found: re.Match[str]) -> Span | None:
+def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -> Span | None:
     head = text[max(0, found.start() - 64) : found.start()]
-    head = head[len(head.rstrip(_NAME_CHARS)) :]
+    before, head = _split_name(head)
+    if before.endswith(":"):
+        return None  # `AWS::IAM::AccessKey`, `arn:…:secret:`: a type or a resource
     name = head + text[found.start() : found.start(1)]
     operator = found[2]
-    option = name.startswith("--")
     start = found.end()
     opening = _opening().match(text, start)
-    if operator.isspace() and not option and not (opening and name.isupper()):
-        # Without any sign between them only a netrc line or an SQL clause gives a value.
-        line = low[max(0, found.start() - 80) : found.start()]
-        if not (
-            pattern(r"\blogin[ \t]+\S+[ \t]+$").search(line) or (opening and "identified" in line)
-        ):
-            return None
+    if operator.isspace() and not name.isupper() and not name.startswith("--"):
+        return None  # without any sign between them only `PASSWORD 'x'` of SQL gives a value
     kind_of_name = names.family(name)
+    if kind_of_name is None:
+        return None
     vendor_zone = low[max(0, found.start() - 40) : found.end()].rpartition("\n")[2] or found[0]
     if operator.startswith((",", "(")) or operator.strip() in (",", "("):
-        kind_of_name = names.HINT if kind_of_name else None  # any list of words looks so
+        kind_of_name = names.HINT  # any list of words looks so
     if opening is not None:
         end = _closing(text, opening)
         if end is None:
             return None
         return judge(name, text[opening.end() : end], opening.end(), kind_of_name, vendor_zone)
-    if "\n" in operator and ":" in operator and not pattern(r":\s*[|>]").search(operator):
+    if (
+        "\n" in operator
+        and ":" in operator
+        and "value" not in operator
+        and not pattern(r":\s*[|>]").search(operator)
+    ):
         return None  # a YAML mapping or a block of code follows
-    bare = _bare().match(text, start)
-    if bare is None:
-        return None
-    value = bare[0].rstrip(".:!?") if not option else bare[0]
-    follower = text[bare.end() : bare.end() + 1]
-    if follower in ("(", "[", "{") or (follower == "<" and not operator.startswith(">")):
-        return None
-    if values.is_code(value) and not _is_line(text, found, bare.end(), name, operator):
+    end = run_end
+    if end <= start:
+        bare = _bare().match(text, start)
+        if bare is None:
+            return None
+        end = bare.end()
+    value = text[start:end].rstrip(".:!?")
+    follower = text[end : end + 1]
+    if follower in ("(", "[", "{") or (follower == "<") != operator.startswith(">"):
+        return None  # a call; or `>` that ends no element
+    if values.is_code(value) and not _is_line(text, found, end, name, operator):
         return None
     return judge(name, value, start, kind_of_name, vendor_zone)
 
 
+def _split_name(head: str) -> tuple[str, str]:
+    """What stands before a name, and its first part. The n of an escaped \\n is before it."""
+    start = len(head.rstrip(_NAME_CHARS))
+    if head[start - 1 : start] == "\\" and head[start : start + 1] in ("n", "r", "t"):
+        start += 1
+    return head[:start], head[start:]
+
+
 def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
     """`NAME=value` and `name: value` as whole lines, options, queries: there a word is a value."""
-    if name.startswith("--") or "%3d" in operator:
+    if name.startswith("--") or "%3d" in operator or operator.startswith(">"):
         return True
+    if operator.strip() in ("is", "was", "is:"):
+        value = text[found.end() : end]
+        return any(map(str.isdigit, value)) and not values.is_wordy(value)
     start = found.start(1) - len(name)
     before = text[max(0, start - 1) : start]
     after = text[end : end + 1]
@@ -117,7 +144,12 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         return (
             tidy and before in ("", "\n", " ", ";", '"', "'", "n") and (name.isupper() or jumbled)
         )
-    return operator.strip() == ":" and after in ("", "\n", "\r") and name.replace("_", "").isalnum()
+    return (
+        operator.strip() == ":"
+        and after in ("", "\n", "\r", "\\")
+        and name.replace("_", "").isalnum()
+        and any(map(str.isdigit, text[found.end() : end]))
+    )
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
@@ -151,7 +183,8 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     if scheme is not None:
         start += scheme.end()
         value = value[scheme.end() :]
-    if len(value) < 6 or kind_of_name is None or values.is_placeholder(value):
+    most = 256 if kind_of_name is names.PASSWORD else 4096
+    if not 6 <= len(value) <= most or kind_of_name is None or values.is_placeholder(value):
         return None
     bare = values.without_marks(value)
     span = (start, start + len(value))
@@ -163,8 +196,9 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     if kind_of_name is names.PASSWORD:
         return (*span, "password") if values.is_password(bare) or _is_env_word(name, bare) else None
     if kind_of_name is names.SECRET:
-        strict = name.lower().strip("-_.\"'") in ("token", "secret", "jwt", "credentials")
-        if values.is_uuid(bare) and not strict:
+        if values.is_uuid(bare) and pattern(r"(?i:key|.secret|(?:api|auth|access).?token)$").search(
+            name
+        ):
             return (*span, "api-key")
         if values.is_random(bare, 12):
             return (*span, _kind(name))
@@ -174,7 +208,9 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
 
 def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
-    return any(map(str.isdigit, value)) and (value.isalnum() or not values.is_wordy(value))
+    mixed = not value.islower() and not value.isupper()
+    digit = any(map(str.isdigit, value))
+    return (digit and value.isalnum()) or ((digit or mixed) and not values.is_wordy(value))
 
 
 def _is_env_word(name: str, value: str) -> bool:
@@ -224,11 +260,11 @@ def find_headers(text: str, low: str) -> Iterator[Span]:
 
 def _is_basic(value: str) -> bool:
     """Base64 of `user:password`. Decoding tells it from a word after "basic"."""
-    from binascii import Error, a2b_base64
+    from binascii import a2b_base64
 
     try:
         plain = a2b_base64(value + "=" * (-len(value) % 4))
-    except Error:
+    except ValueError:  # not ASCII, or not base64
         return False
     return b":" in plain and plain.isascii() and all(32 <= byte < 127 for byte in plain)
 
@@ -256,6 +292,19 @@ def find_urls(text: str) -> Iterator[Span]:
             yield *found.span(2), "url-password"
 
 
+_WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
+
+
+@cache
+def _option() -> re.Pattern[str]:
+    return re.compile(rf"--([a-z0-9_-]{{0,40}}?{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
+
+
+@cache
+def _netrc() -> re.Pattern[str]:
+    return re.compile(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
+
+
 @cache
 def _curl_user() -> re.Pattern[str]:
     return re.compile(
@@ -264,7 +313,14 @@ def _curl_user() -> re.Pattern[str]:
 
 
 def find_commands(text: str, low: str) -> Iterator[Span]:
-    """`curl -u user:password`."""
+    """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
+    for clause in (_option, _netrc):
+        for found in clause().finditer(low):
+            start, end = found.span(2)
+            name = found[1]
+            span = judge(name, text[start:end], start, names.family(name), found[0])
+            if span is not None:
+                yield span
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)

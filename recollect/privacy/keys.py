@@ -13,7 +13,7 @@ _FAR = 1 << 16  # no private key is longer
 # Line ends, real or escaped any number of times, and the marks of quoted or commented lines.
 _GAP = r"(?:[\s>#*|]|\\++[nrt])"
 # What stands between two string literals, or two strings of a JSON array.
-_JOIN = r"""(?:[\s+.,()\[\]]|\\++[nrt]?|\\*["'`]|[rbfu](?=["']))"""
+_JOIN = rf"""{_GAP}*+\\*+["'`][\s+.,()\[\]\\]{{0,60}}+[rbfuRBFU]?+\\*+["'`]"""
 _HEADER = r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|Subject|x-[\w-]{1,40}+): [^\n\\\"']{0,120}+"
 
 
@@ -32,16 +32,18 @@ def _whole() -> re.Pattern[str]:
 
 @cache
 def _piece() -> re.Pattern[str]:
-    last = r"""[A-Za-z0-9+/]{1,63}+={0,2}+(?=\s*+(?:\\*+["'`]|\Z))"""
+    # A last line may be short, if a quote, the end or the footer follows.
+    last = rf"""[A-Za-z0-9+/]{{1,63}}+={{0,2}}+(?={_GAP}*+(?:\\*+["'`]|\Z|-----))"""
+    only = rf"[A-Za-z0-9+/=]{{1,15}}+(?={_JOIN}-----END)"
     return re.compile(
-        rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+))++(?:{_GAP}++{last})?+"
+        rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+|{only}))++(?:{_GAP}++{last})?+"
         rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
     )
 
 
 @cache
 def _join() -> re.Pattern[str]:
-    return re.compile(rf"{_JOIN}{{1,120}}+")
+    return re.compile(_JOIN)
 
 
 def find_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -49,13 +51,15 @@ def find_keys(text: str) -> Iterator[tuple[int, int]]:
     if "PRIVATE KEY" not in text and "Private-Lines" not in text:
         return
     label = _label()
-    pos = 0
+    pos = floor = 0
     while (found := label.search(text, pos)) is not None:
         pos = found.end()
         if found[1] is None and found[2] is None:
-            yield from _tail(text, found.start(), found.end())
+            yield from _tail(text, floor, found.start(), found.end())
+            floor = pos
             continue
         spans, pos = _from_header(text, found.start(), found.end())
+        floor = pos
         yield from spans
 
 
@@ -67,21 +71,31 @@ def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]]
         if _whole().match(body) and re.search(r"[A-Za-z0-9+/]{8}", body):
             return [(start, footer.end())], footer.end()
     spans: list[tuple[int, int]] = []
-    while (piece := _piece().match(text, pos)) is not None:
+    while True:
+        piece = _piece().match(text, pos)
+        if piece is None:
+            joint = _join().match(text, pos)
+            if joint is None:
+                break
+            start = joint.end()
+            piece = _piece().match(text, start)
+            if piece is None:
+                break
         pos = piece.end()
         spans.append((start, pos))
-        if (joint := _join().match(text, pos)) is not None:
-            start = pos = joint.end()
-    return spans, (spans[-1][1] if spans else pos)
+        start = pos
+    return spans, pos
 
 
-def _tail(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _tail(text: str, floor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A footer whose header was cut off: the lines of base64 right before it."""
     first = start
-    lines = text[max(0, start - _FAR) : start].replace("\\n", "\n ").split("\n")
+    lines = text[max(floor, start - _FAR) : start].replace("\\n", "\n ").split("\n")
     for number, line in enumerate(reversed(lines)):
         bare = line.strip()
-        if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/=]{1,15}", bare):
+        if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{1,}", bare):
+            last = re.search(r"[A-Za-z0-9+/=_]{16,}\s*\Z", line[-128:])
+            first -= len(last[0]) + 1 if last is not None else 0
             break
         if number == 0 and bare:
             break

@@ -13,32 +13,40 @@ PASSWORD, SECRET, HINT = "password", "secret", "hint"  # the last needs a random
 _WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 # What may follow the telling word without changing what the value is.
 _TRAILING = words(
-    "prod production dev development staging stage stg test testing live base value default main"
-    " primary secondary old new current backup plain raw encoded b64 base64 env local sandbox var str"
-    " string text data production us eu"
+    "prod production dev development staging stage stg test testing live base value default"
+    " main primary secondary old new current backup plain raw encoded b64 base64 env local"
+    " sandbox var str string text data us eu"
 )
 # A name that ends so tells about the secret and does not hold it.
 _ABOUT = words(
-    "id ids name names path file files filename dir url uri type types field fields label header headers"
-    " length len size count index idx hash hashes format prefix suffix policy strength min max expiry expires"
-    " expiration ttl age timeout error errors message msg prompt hint help title description placeholder"
-    " pattern regex re validator class factory provider manager service store storage cache handler"
-    " callback function func fn method required enabled visible input form view page reset changed"
-    " version vault region endpoint host port user username login email account alias mapping map list"
-    " set keys tokens secrets arn ref reference resource kind status state mode scheme algorithm alg"
-    " usage limit budget price cost position pos offset start end line column col"
+    "id ids name names path file files filename dir url uri type types field fields label"
+    " header headers length len size count index idx hash hashes format prefix suffix policy"
+    " strength min max expiry expires expiration ttl age timeout error errors message msg prompt"
+    " hint help title description placeholder pattern regex re validator class factory provider"
+    " manager service store storage cache handler callback function func fn method required"
+    " enabled visible input form view page reset changed version vault region endpoint host port"
+    " user username login email account alias mapping map list set keys tokens secrets arn ref"
+    " reference resource kind status state mode scheme algorithm alg usage limit budget price"
+    " cost position pos offset start end line column col"
 )
 _KEY_BEFORE = words(
-    "api access secret private auth encryption encrypt decryption signing sign signature master account"
-    " storage shared service app application client deploy ssh webhook consumer subscription license"
-    " crypto cipher aes hmac jwt session security admin root bot project integration ingest write rsa"
-    " gpg pgp server sdk maps user routing rest bearer x host function functions personal team org"
+    "api access secret private auth encryption encrypt decryption signing sign signature master"
+    " account storage shared service app application client deploy ssh webhook consumer"
+    " subscription license crypto cipher aes hmac jwt session security admin root bot project"
+    " integration ingest write rsa gpg pgp server sdk maps user routing rest bearer x host"
+    " function functions personal team org"
 )
 _NOT_KEY_BEFORE = words(
     "public pub cache primary foreign sort partition dict hash index group lookup cookie unique"
-    " composite row object obj map dedup idempotency i18n translation locale search order shortcut"
-    " hot arrow registry event metric redis lock parent child range config setting settings state"
-    " storage local bucket s3 site sitekey prop field column json map modifier natural surrogate"
+    " composite row object obj map dedup idempotency i18n translation locale search order"
+    " shortcut hot arrow registry event metric redis lock parent child range config setting"
+    " settings state storage local bucket s3 site sitekey prop field column json modifier"
+    " natural surrogate"
+)
+# Marks of a place in a list or of one request, as cloud interfaces call them.
+_NOT_TOKEN_BEFORE = words(
+    "next change request continuation page starting backward forward cursor upload sync lock"
+    " pagination idempotency update verification"
 )
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "pwd", "pswd")
 _SECRETS = (
@@ -60,7 +68,9 @@ def family(name: str) -> str | None:
     before = parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or last in ("pass", "pw", "psw"):
         return PASSWORD
-    if last.endswith(_SECRETS):
+    if last == "token" and before in _NOT_TOKEN_BEFORE:
+        return None
+    if last.endswith(_SECRETS) and "public" not in parts:
         return SECRET
     if last == "key" and before in _KEY_BEFORE:
         return SECRET

@@ -25,18 +25,21 @@ _UNSEEN = (
 )
 # Between the letters of the name any escape and any entity counts as unseen: nothing else is there.
 _Z = rf"(?:[{_UNSEEN}]|\\++u[02fF][\da-fA-F]{{3}}|&\#?\w{{2,16}};)*+"
-_SPACE = rf"(?>[\s{_UNSEEN}]++|\\++(?:[nrt]|u(?:00[02a]|20[0-6]|feff|FEFF)\w*+)|%20|%0\w|&nbsp;)"
+_SPACE = (
+    rf"(?>[\s{_UNSEEN}]++|\\++(?:[nrt]|u(?:(?:00[02aA]|20[0-6])[\da-fA-F]|feff|FEFF))"
+    r"|%20|%0\w|&nbsp;)"
+)
 # A run of backslashes is looked at once, from its first: else a megabyte of them is quadratic.
 _LT = (
-    r"(?:[<＜﹤‹〈]|(?<!\\)\\++(?:u003[cC]|u\{3[cC]\}|[xX]3[cC])|%(?:25)*+3[cC]"
+    r"(?:[<＜﹤‹〈]|(?<!\\)\\++(?:u(?:003[cC]|ff1[cC]|FF1C|fe64|2039|3008|\{3[cC]\})|[xX]3[cC])|%(?:25)*+3[cC]"
     r"|&(?:amp;)*+(?:[lL][tT]|\#0*+60|\#[xX]0*+3[cC]);)"
 )
 _GT = (
-    r"(?:[>＞﹥›〉]|\\++(?:u003[eE]|u\{3[eE]\}|[xX]3[eE])|%(?:25)*+3[eE]"
+    r"(?:[>＞﹥›〉]|\\++(?:u(?:003[eE]|ff1[eE]|FF1E|fe65|203a|3009|\{3[eE]\})|[xX]3[eE])|%(?:25)*+3[eE]"
     r"|&(?:amp;)*+(?:[gG][tT]|\#0*+62|\#[xX]0*+3[eE]);)"
 )
 _SLASH = (
-    r"(?:\\*+[/／∕]|\\++(?:u002[fF]|[xX]2[fF])|%(?:25)*+2[fF]"
+    r"(?:\\*+[/／∕]|\\++(?:u(?:002|ff0|FF0)[fF]|[xX]2[fF])|%(?:25)*+2[fF]"
     r"|&(?:amp;)*+(?:sol|\#0*+47|\#[xX]0*+2[fF]);)"
 )
 _LETTERS = [f"{c}{c.upper()}{chr(ord(c) + 0xFEE0)}{chr(ord(c) + 0xFEC0)}" for c in "private"]
@@ -72,7 +75,7 @@ def _hint() -> re.Pattern[str]:
 
 
 def _may_have_tag(text: str) -> bool:
-    if text.isascii() and "&" not in text and "\\u" not in text:
+    if text.isascii() and not any(odd in text for odd in ("\\u", "&#", "&z", "&Z", "&s", "&N")):
         return "vate" in text.lower()  # several times faster, and most texts are so
     return _hint().search(text) is not None
 

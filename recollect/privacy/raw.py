@@ -37,6 +37,8 @@ def clean_raw(data: bytes, clean: Clean) -> bytes:
 
 def _encoding(data: bytes) -> str:
     """UTF-8 unless the first bytes say otherwise: a Windows shell may pipe UTF-16."""
+    if b"\0" not in data or b"priv" in data.lower():
+        return "utf-8"  # in UTF-16 each of these letters has a zero beside it
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if len(data) >= 4 and data[1] == 0 and data[3] == 0 and data[0] and data[2]:

@@ -28,8 +28,10 @@ _BEGIN = (
     r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9a-fA-F]{4})"
     r"|(?<=\\x[0-9a-fA-F]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"
 )
-_STAND_IN = re.compile(r"your[-_]?|x{8}|X{8}|\.\.\.|placeholder", re.I)
+_STAND_IN = re.compile(r"(?<![A-Za-z0-9])your|x{8}|X{8}|\.\.\.|placeholder", re.I)
 _ROUNDS = 8
+_LEAST = 6  # shorter is no secret under any name
+_ALONE = 10  # and so is this without a name
 
 
 @cache
@@ -129,8 +131,10 @@ def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
     of one secret can, rarely, bring another to light.
     """
     counts: Counts = {}
+    if len(text) < _LEAST:
+        return text, counts
     for _ in range(_ROUNDS):
-        spans = find(text)
+        spans = find(text) if len(text) > _ALONE else []
         if name and (whole := _judge_whole(name, text)):
             spans = _merge([*spans, whole])
         if not spans:

@@ -11,28 +11,30 @@ from recollect.privacy.lazy import pattern, words
 
 _REDACTION = r"\[REDACTED(?::[a-z0-9-]+)?\]"
 
+# Short words count only at a word's start: in forty random letters "your" or "foo" may well occur.
 _STAND_IN = (
-    r"your|example|placeholder|change[-_ ]?(?:me|this)|dummy|redacted|replace[-_ ]?(?:me|with|this)"
-    r"|insert[-_ ]|x{4}|\*{3}|\.{3}|…|•{3}|hidden|masked|omitted|fake|sample"
-    r"|not[-_ ]?(?:set|real|a[-_ ])"
-    r"|goes[-_ ]?here|[-_ ]here$|^(?:my|the|some|a)[-_]|todo|fixme|lorem|foo|undefined|0{6}|1234567"
+    r"(?<![a-z0-9])(?:your|foo|todo|fixme|fake|sample|lorem|dummy|hidden|masked|insert[-_ ])"
+    r"|example|placeholder|change[-_ ]?(?:me|this)|redacted|replace[-_ ]?(?:me|with|this)|omitted"
+    r"|x{4}|\*{3}|\.{3}|…|•{3}|not[-_ ](?:set|real|a[-_ ])|goes[-_ ]?here|[-_ ]here$"
+    r"|^(?:my|the|some|a)[-_]|undefined|a-zA-Z|A-Za-z|0-9a-z|a-z0-9|0{6}|1234567"
 )
 _TEMPLATE = (
     r"<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_]\w*$|\$\$|\{\{|\{%|\{[\w.!:\[\]\"']*\}|%\(|%[A-Za-z_]+%$|%[sdrv]$"
     r"|#\{|@\{|\$\[\[|&[a-z]+;|secretsmanager|vault:|op://|arn:aws|ref\+|env:|file:|!ref|!secret"
 )
 _COMMON = words(
-    "password passwd pass passphrase pwd secret token key apikey auth credential credentials bearer basic user"
-    " username admin root test tests testing guest demo default none null nil true false yes no on off"
-    " string str text bytes number integer int bool boolean object any optional required unknown"
-    " prompt env environment keyring value empty missing invalid valid wrong correct bad good old new"
-    " abc abcd qwerty letmein welcome hello world bar baz qux spam eggs anonymous public private"
-    " oauth jwt hmac sha md base utf aes rsa http https ssl tls ssh ipv ed rs hs es ps argon pbkdf bcrypt"
-    " uint float double long char varchar nvarchar hash digest signature hex uuid win unix linux x s v p t"
+    "password passwd pass passphrase pwd secret token key apikey auth credential credentials"
+    " bearer basic user username admin root test tests testing guest demo default none null nil"
+    " true false yes no on off string str text bytes number integer int bool boolean object any"
+    " optional required unknown prompt env environment keyring value empty missing invalid valid"
+    " wrong correct bad good old new abc abcd qwerty letmein welcome hello world bar baz qux"
+    " spam eggs anonymous public private oauth jwt hmac sha md base utf aes rsa http https ssl"
+    " tls ssh ipv ed rs hs es ps argon pbkdf bcrypt uint float double long char varchar nvarchar"
+    " hash digest signature hex uuid win unix linux x s v p t"
 )
 _WORD = r"[A-Za-z]+"
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
-_CODE = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?;]?\Z"
+_CODE = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*|\[[\w\"']*\])*[!?;]?\Z"
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"
 _HASH = r"(?i:sha\d+|md5)[-:=]"
 _HARSH = r"(?i:[bcdfghjklmnpqrstvwxz]{5})"
@@ -48,6 +50,7 @@ def without_marks(value: str) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Nobody's secret: a template, a stand-in word, a repeated character, a mark of ours."""
+    value = value[:96]  # a template or stand-in shows early, and this is the costliest test
     if "[REDACTED" in value and len(without_marks(value)) < 6:
         return True
     if len(set(value)) <= 2 or pattern(f"{_STAND_IN}|{_TEMPLATE}", re.I).search(value):
@@ -70,10 +73,13 @@ def entropy(value: str) -> float:
 def is_wordy(value: str) -> bool:
     """Made of words, as identifiers and slugs are, rather than drawn at random."""
     letters = sum(map(len, pattern(_WORD).findall(value)))
+    least = 2 if pattern(r"[-_./: ]").search(value) else 3  # random letters make short "words"
     known = sum(
         len(piece)
         for piece in pattern(_PIECE).findall(value)
-        if len(piece) > 2 and pattern(_VOWEL).search(piece) and not pattern(_HARSH).search(piece)
+        if len(piece) > least
+        and pattern(_VOWEL).search(piece)
+        and not pattern(_HARSH).search(piece)
     )
     digits = sum(map(str.isdigit, value))
     return known >= 0.7 * letters and digits <= 0.25 * len(value)
@@ -82,11 +88,11 @@ def is_wordy(value: str) -> bool:
 def is_random(value: str, least: int = 16) -> bool:
     """Long, with no spaces, of many characters, not words, not a path or a named hash."""
     size = len(value)
-    if not least <= size <= 4096 or any(c.isspace() for c in value) or not value.isascii():
+    sample = value[:256]
+    if not least <= size <= 4096 or not sample.isascii() or len(sample.split(None, 1)) > 1:
         return False
     if pattern(_UUID).match(value) or pattern(_HASH).match(value) or pattern(_PLACE).match(value):
         return False
-    sample = value[:256]
     digits = sum(map(str.isdigit, sample))
     if digits == len(sample) or entropy(sample) < (2.8 if size < 24 else 3.0):
         return False
@@ -97,7 +103,7 @@ def is_random(value: str, least: int = 16) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Short but jumbled: changes between small, capital and digit too often for an identifier."""
-    return len(value) >= 8 and len(pattern(_CHANGE).findall(value)) >= 5
+    return len(value) >= 8 and len(pattern(_CHANGE).findall(value)) >= 4
 
 
 def is_uuid(value: str) -> bool:
@@ -107,17 +113,14 @@ def is_uuid(value: str) -> bool:
 def is_code(value: str) -> bool:
     """An identifier or a path of attributes, which unquoted is a reference, not a value."""
     return pattern(_CODE).match(value) is not None and not any(
-        is_random(part) or is_mixed(part) for part in pattern(r"\W+").split(value)
+        is_random(part) or (is_mixed(part) and not is_wordy(part))
+        for part in pattern(r"\W+").split(value)
     )
 
 
 def is_password(value: str) -> bool:
     """Plausible as a chosen password: letters with digits or symbols, no spaces, not words."""
-    if (
-        not 6 <= len(value) <= 256
-        or any(c.isspace() for c in value)
-        or pattern(_PLACE).match(value)
-    ):
+    if not 6 <= len(value) <= 256 or len(value.split(None, 1)) > 1 or pattern(_PLACE).match(value):
         return False
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))

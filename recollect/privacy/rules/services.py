@@ -65,7 +65,7 @@ SERVICES: tuple[Rule, ...] = (
     ),
     Rule(
         "azure-sas",
-        ("sig=",),
+        ("sig=[A-Za-z0-9+/%_-]{40}",),
         r"sig=([A-Za-z0-9+/_-]*(?:(?:%[0-9A-Fa-f]{2})[A-Za-z0-9+/_-]*)*={0,2})(?<=[A-Za-z0-9+/_%=-]{40})",
         ("https://a.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig={A40}%2B{A2}%3D",),
         ("sig=inspect", "sig=sig"),
@@ -197,7 +197,7 @@ SERVICES: tuple[Rule, ...] = (
     Rule(
         "telegram-token",
         (":[A-Za-z0-9_-]{34}",),
-        r"(?<=[0-9]{8}):([A-Za-z0-9_-]{34,36})(?![A-Za-z0-9_-])",
+        r"(?<=[0-9]{8})(?<![0-9]{11}):(?=[a-z0-9_-]*[A-Z])([A-Za-z0-9_-]{34,36})(?![A-Za-z0-9_-])",
         ("{d10}:AA{w33}", "{d9}:AA{w33}", "https://api.telegram.org/bot{d10}:AA{w33}/getMe"),
         ("std::chrono::steady_clock_is_monotonic_and_long",),
     ),

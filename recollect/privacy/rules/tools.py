@@ -210,7 +210,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         "onepassword-token",
-        ("ops_eyJ", "A3-"),
+        ("ops_eyJ", "A3-[A-Z0-9]{6}-"),
         r"(?:ops_eyJ[A-Za-z0-9+/=_-]{60,}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})",
         ("ops_eyJ{b250}", "A3-{U6}-{U6}-{U5}-{U5}-{U5}-{U5}"),
         ("ops_per_second", "A3-size"),
