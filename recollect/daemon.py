@@ -141,6 +141,7 @@ class Daemon:
             live=live,
             started_at=self._started_at,
             health=self._health,
+            feedback=lambda: self._recall.feedback if self._recall else None,
         )
         self._pipeline.listeners.append(_publisher(live.publish))
         listener = _listen(self._settings.port)

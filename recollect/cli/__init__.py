@@ -13,6 +13,7 @@ COMMANDS = {
     "restart": ("recollect.cli.restart", "Stop it and start it again"),
     "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
+    "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
     "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),

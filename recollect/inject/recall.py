@@ -36,6 +36,7 @@ START_POOL = 200
 START_SUMMARIES = 3
 QUERY_KEPT = 2000
 PREFERENCE_SHARE = 0.15
+WEAK = 0.5
 
 
 @dataclass
@@ -146,6 +147,7 @@ class Recall:
             scores = {one.id: (one.score, one.parts) for one in ranked.results}
             records = self._records(question.namespaces, list(scores))
             draft.candidates = [Found(one, *scores[one.record_id]) for one in records]
+            _drop_weak(draft.candidates)
         else:
             draft.notes["left_out"] = {
                 "index": "still being filled; searched by words in the store"
@@ -185,6 +187,8 @@ class Recall:
             verdicts = self._feedback.of(record.namespace)
             weight = factor(verdicts, record.record_id)
             found.score *= weight
+            if found.why_not:
+                continue
             if weight == 0:
                 found.why_not = "you said: never again"
             elif record.session_id == question.session_id:
@@ -271,6 +275,19 @@ class Recall:
             latency_us=latency_us,
             created_at=self._clock.now(),
         )
+
+
+def _drop_weak(candidates: Sequence[Found]) -> None:
+    """Being above the floor is about the best one; the others must also hold something of their
+    own, not only stand near it or in its session."""
+    best = max((_own(found) for found in candidates), default=0.0)
+    for found in candidates:
+        if _own(found) < WEAK * best:
+            found.why_not = "too weak beside the best one"
+
+
+def _own(found: Found) -> float:
+    return max(0.0, found.parts.get("cosine", 0.0)) + found.parts.get("grams", 0.0)
 
 
 def _covering(hits: Sequence[Any], text: str) -> list[Any]:

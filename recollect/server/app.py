@@ -19,13 +19,18 @@ from recollect.server import answers
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health
+from recollect.server.routes import doctor, events, health, receipts
 from recollect.server.services import Services
 from recollect.server.tokens import Tokens
 
 log = logging.getLogger(__name__)
 
-ENDPOINTS: tuple[Endpoint, ...] = (*events.ENDPOINTS, *health.ENDPOINTS, *doctor.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *events.ENDPOINTS,
+    *health.ENDPOINTS,
+    *doctor.ENDPOINTS,
+    *receipts.ENDPOINTS,
+)
 
 
 def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:

@@ -23,3 +23,4 @@ class Services:
     live: Live
     started_at: datetime
     health: Callable[[], dict[str, Any]]
+    feedback: Callable[[], Any]  # None until recall is loaded

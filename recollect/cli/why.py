@@ -1,0 +1,133 @@
+"""`recollect why`: what was injected, with every candidate's score and what was left out."""
+
+import os
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json, print_table
+from recollect.core import settings
+from recollect.core.errors import NotFound
+
+SIGNALS = 3
+
+
+@click.command()
+@click.argument("which", required=False)
+@click.option("--project", default=".", type=click.Path(), help="Of this project (default: here).")
+@click.option("--last", default=10, show_default=True, type=click.IntRange(1, 100))
+@click.option("--useful", metavar="MEMORY", help="Say that a memory was useful.")
+@click.option("--wrong", metavar="MEMORY", help="Say that a memory was wrong.")
+@click.option("--never", metavar="MEMORY", help="Never inject this memory again.")
+@json_option
+def command(
+    which: str | None,
+    project: str,
+    last: int,
+    useful: str | None,
+    wrong: str | None,
+    never: str | None,
+    as_json: bool,
+) -> int:
+    """Explain an injection.
+
+    WHICH is a receipt's id, or words of the prompt; without it the newest ones are listed.
+    """
+    client = Client(settings.load())
+    place = quote(os.path.abspath(project))
+    receipts = client.get(f"/api/receipts?project_path={place}&limit={100 if which else last}")
+    given = {"useful": useful, "wrong": wrong, "never": never}
+    for verdict, record_id in given.items():
+        if record_id:
+            _judge(client, receipts["items"], record_id, verdict)
+            return 0
+    if which is None:
+        _list(receipts["items"], as_json=as_json)
+        return 0
+    receipt = _chosen(receipts["items"], which)
+    if as_json:
+        print_json(receipt)
+    else:
+        _explain(receipt)
+    return 0
+
+
+def _chosen(receipts: list[dict[str, Any]], which: str) -> dict[str, Any]:
+    for receipt in receipts:
+        if receipt["receipt_id"] == which or which.lower() in receipt["query"].lower():
+            return receipt
+    raise NotFound(f"no receipt here has the id, or a prompt with the words, {which!r}",
+                   hint="recollect why")  # fmt: skip
+
+
+def _list(receipts: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print_json(receipts)
+    elif not receipts:
+        click.echo(
+            "Nothing was asked in this project yet. Another one: recollect why --project DIR"
+        )
+    else:
+        rows = [
+            [
+                receipt["created_at"][:16].replace("T", " "),
+                receipt["trigger"],
+                " ".join(receipt["query"].split())[:50],
+                str(len(receipt["injected"])),
+                f"{receipt['latency_us'] / 1000:.0f} ms",
+                receipt["receipt_id"],
+            ]
+            for receipt in receipts
+        ]
+        print_table(["When", "Trigger", "Prompt", "Injected", "Took", "Receipt"], rows)
+        click.echo("More of one: recollect why RECEIPT")
+
+
+def _explain(receipt: dict[str, Any]) -> None:
+    detail = receipt["detail"]
+    click.secho(f"{receipt['trigger']}: {' '.join(receipt['query'].split())[:200]}", bold=True)
+    click.echo(
+        f"{len(receipt['injected'])} memories injected, {receipt['tokens']} tokens, "
+        f"{receipt['latency_us'] / 1000:.1f} ms"
+    )
+    for what in ("late", "failed"):
+        if what in detail:
+            click.secho(f"It {what}: {detail[what]}", fg="yellow")
+    for what, reason in (detail.get("left_out") or {}).items():
+        click.echo(f"Left out, {what}: {reason}")
+    rows = [
+        [
+            "yes" if one["injected"] else "no",
+            f"{one['score']:.3f}",
+            _signals(one["parts"]),
+            " ".join(one["title"].split())[:48],
+            one["why_not"],
+            one["record_id"],
+        ]
+        for one in detail["candidates"]
+    ]
+    if rows:
+        print_table(["Injected", "Score", "Strongest signals", "Memory", "Why not", "Id"], rows)
+    stages = detail.get("stages_us") or {}
+    if stages:
+        click.echo("CPU: " + ", ".join(f"{name} {took} µs" for name, took in stages.items()))
+    click.echo("Say what you think: recollect why --useful|--wrong|--never MEMORY")
+
+
+def _signals(parts: dict[str, float]) -> str:
+    strongest = sorted(parts.items(), key=lambda part: -abs(part[1]))[:SIGNALS]
+    return ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+
+
+def _judge(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
+    """The memory's namespace is the project's; a memory of the global one is tried after it."""
+    namespaces = list(dict.fromkeys(receipt["namespace"] for receipt in receipts))
+    body = {"record_id": record_id, "verdict": verdict}
+    for namespace in namespaces or [""]:
+        if namespace:
+            client.ask("POST", "/api/feedback", {**body, "namespace": namespace})
+            click.echo(f"Noted: {record_id} is {verdict}.")
+            return
+    raise NotFound("nothing was asked in this project yet", hint="recollect why --project DIR")
