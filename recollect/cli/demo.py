@@ -40,7 +40,7 @@ TURN: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (
         "Stop",
-        {"last_assistant_message": "Retries are capped at 5 with exponential backoff, in src/retry.py."},
+        {"last_assistant_message": "Retries are capped at 5 with backoff, in src/retry.py."},
     ),
 )  # fmt: skip
 
@@ -76,6 +76,16 @@ def show(chosen: Settings) -> None:
     _say("\nWhat is stored (committed to disk before the hook returned):")
     for row in reversed(page["items"]):
         _say(f"  {row['event']['kind']:<16} {_short(row['event']['body'])}")
+    _say("\nThe next day, in another session, somebody asks:")
+    question = "why do the billing API retries stop at 5?"
+    _say(f"  {question}")
+    answer = _recalled(chosen, question, place)
+    if answer:
+        _say("\nWhat the agent is given with that prompt:")
+        for line in answer.splitlines():
+            _say(f"  {line}")
+    else:
+        _say("\nNothing was recalled. See why: .venv/bin/recollect why --project " + place)
     _say("\nConnect your agents:  .venv/bin/recollect install")
     _say("See what it does:     .venv/bin/recollect status")
     _say(f"API (with the token in {chosen.path('token')}):  http://127.0.0.1:{health['port']}")
@@ -94,15 +104,33 @@ def _adopt_model(chosen: Settings) -> None:
 def _hook(chosen: Settings, event: str, payload: dict[str, Any]) -> float:
     """Run the hook as an agent would; returns how long that took, in milliseconds."""
     began = time.monotonic()
-    subprocess.run(
+    _run(chosen, event, payload)
+    return (time.monotonic() - began) * 1000
+
+
+def _run(chosen: Settings, event: str, payload: dict[str, Any]) -> bytes:
+    done = subprocess.run(
         [chosen.path("bin", "recollect-hook"), "claude-code", event],
         input=json.dumps(payload).encode(),
         env={**os.environ, "RECOLLECT_HOME": chosen.directory},
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         check=True,
         timeout=10,
     )
-    return (time.monotonic() - began) * 1000
+    return done.stdout
+
+
+def _recalled(chosen: Settings, question: str, place: str) -> str:
+    """Ask until the memory is written, which takes a moment after the session's end."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        payload = {"session_id": f"demo-{ids.new_ulid()}", "cwd": place, "prompt": question}
+        printed = _run(chosen, "UserPromptSubmit", payload)
+        if printed:
+            told: str = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+            return told
+        time.sleep(0.5)
+    return ""
 
 
 def _short(data: Any) -> str:

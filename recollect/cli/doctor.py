@@ -13,6 +13,7 @@ from urllib.parse import quote
 import click
 
 from recollect import __version__
+from recollect.capture.hosts import HOSTS
 from recollect.cli import hosts_context, process
 from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json
@@ -228,34 +229,62 @@ def _state(host: Installer, context: Context) -> str:
 
 
 def _prove(chosen: Settings, host: Installer) -> Finding:
-    """Runs the hook exactly as the host would, in a project that holds nothing else."""
+    """Runs the hook exactly as the host would, in a project that holds nothing else: a marker is
+    typed in one session, and asked for in another."""
     marker = f"recollect-marker-{ids.new_ulid()}"
-    session = f"prove-{ids.new_ulid()}"
     what = f"prove {host.name}"
     place = chosen.path("prove")
     oslayer.private_directory(place)
     oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
-    call = prompt_call(host.name, marker, session, place)
-    began = time.monotonic()
     try:
-        done = subprocess.run(
-            [chosen.path("bin", "recollect-hook"), host.name, call.event],
-            input=call.stdin,
-            cwd=place,
-            env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
-            capture_output=True,
-            timeout=PROVE_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        began = time.monotonic()
+        _type(chosen, host, f"{marker} is the word of the day", f"prove-{marker}-1", place)
+        took = (time.monotonic() - began) * 1000
+        page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
+        if not any(marker in str(row["event"]["body"]) for row in page["items"]):
+            return Finding(what, "fail", "a marker was sent and did not arrive", "recollect logs")
+        told = f"a marker came through its hook in {took:.0f} ms and is stored"
+        if not _injects(host):
+            return Finding(what, "ok", f"{told} (this host takes no text with a prompt)")
+        if _asked_for(chosen, host, marker, place):
+            return Finding(what, "ok", f"{told}, found again and injected")
+    except (OSError, subprocess.SubprocessError) as error:
         return Finding(what, "fail", f"its hook does not run ({error})", "recollect doctor --fix")
-    took = (time.monotonic() - began) * 1000
-    if done.returncode or done.stderr:
-        return Finding(what, "fail", f"its hook ended with {done.returncode}")
-    page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
-    stored = [row["event"] for row in page["items"]]
-    if any(event["body"].get("content") == marker for event in stored):
-        return Finding(what, "ok", f"a marker came through its hook in {took:.0f} ms and is stored")
-    return Finding(what, "fail", "a marker was sent and did not arrive", "recollect logs")
+    return Finding(what, "fail", f"{told}, but not injected", "recollect why --project " + place)
+
+
+def _type(chosen: Settings, host: Installer, text: str, session: str, place: str) -> bytes:
+    """What the hook prints when this is typed."""
+    call = prompt_call(host.name, text, session, place)
+    done = subprocess.run(
+        [chosen.path("bin", "recollect-hook"), host.name, call.event],
+        input=call.stdin,
+        cwd=place,
+        env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
+        capture_output=True,
+        timeout=PROVE_S,
+        check=True,
+    )
+    return done.stdout
+
+
+def _asked_for(chosen: Settings, host: Installer, marker: str, place: str) -> bool:
+    """The next prompt ends the first turn, which makes it a memory; another session asks."""
+    _type(chosen, host, "thanks", f"prove-{marker}-1", place)
+    deadline = time.monotonic() + PROVE_S
+    attempt = 2
+    while time.monotonic() < deadline:
+        session = f"prove-{marker}-{attempt}"
+        if marker.encode() in _type(chosen, host, f"what is {marker}?", session, place):
+            return True
+        attempt += 1
+        time.sleep(0.3)
+    return False
+
+
+def _injects(host: Installer) -> bool:
+    event = prompt_call(host.name, "", "", "").event
+    return any(spec.injects for spec in HOSTS[host.name].events if spec.event == event)
 
 
 # --- telling ------------------------------------------------------------------------------------
