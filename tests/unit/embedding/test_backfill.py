@@ -1,0 +1,91 @@
+"""The backfill gives vectors once, survives failures, and can be stopped."""
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recollect.core.errors import ModelUnavailable
+from recollect.core.values import Record
+from recollect.embedding import backfill
+from recollect.embedding.backfill import Backfill
+from recollect.embedding.model import MODEL, Embedder
+from recollect.store.sqlite import SqliteStore
+from tests.make import NAMESPACE, record
+
+
+class Failing:
+    """An embedder that fails a number of times, then works."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.calls = 0
+        self.ready = True
+
+    def load(self) -> None:
+        self.ready = True
+
+    def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise ModelUnavailable("not now")
+        return np.ones((len(texts), 384), dtype=np.float32)
+
+
+def until(condition: Any) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_each_memory_gets_its_vectors_once(store: SqliteStore) -> None:
+    store.records.put([record(f"memory {n}", summary="words " * 300) for n in range(3)])
+    told: list[Record] = []
+    worker = Backfill(
+        store,
+        Embedder(os.environ["RECOLLECT_MODEL_DIR"]),
+        lambda records, rows: told.extend(records),
+    )
+    assert worker.step() == 3
+    assert worker.step() == 0
+    assert len(told) == 3
+    vectors = list(store.vectors.scan(NAMESPACE, MODEL))
+    assert {one.part for one in vectors} >= {0, 1} and {one.dim for one in vectors} == {384}
+
+
+def test_a_failing_model_is_asked_again_later(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "OPEN_S", 0.01)
+    monkeypatch.setattr(backfill, "PAUSE_S", 0.01)
+    store.records.put([record("memory")])
+    embedder = Failing(failures=7)
+    worker = Backfill(store, embedder, lambda records, rows: None)  # type: ignore[arg-type]
+    worker.start()
+    until(lambda: worker.done == 1)
+    assert embedder.calls == 8
+    assert store.vectors.missing(NAMESPACE, MODEL, 5) == []
+    worker.close()
+
+
+def test_vectors_of_another_model_are_made_anew(store: SqliteStore) -> None:
+    from tests.make import vector
+
+    one = store.records.put([record("memory")])[0]
+    store.vectors.put([vector(one, model="older-model")])
+    worker = Backfill(store, Failing(0), lambda records, rows: None)  # type: ignore[arg-type]
+    assert worker.step() == 1
+    assert [v.model for v in store.vectors.of(NAMESPACE, MODEL, [one.record_id])] == [MODEL]
+
+
+def test_without_weights_it_waits_and_says_so(store: SqliteStore) -> None:
+    worker = Backfill(store, Embedder("/nonexistent"), lambda records, rows: None)
+    worker.start()
+    until(lambda: worker.state == "off")
+    assert "missing" in worker.problem
+    worker.close()
