@@ -250,7 +250,7 @@ def test_without_a_model_recall_goes_by_words(
     store: SqliteStore, clock: ManualClock, chosen: Settings
 ) -> None:
     for changed in ({"embedding": False}, {"model_dir": "/nonexistent"}):
-        made = Setup(store, clock, replace(chosen, **changed))  # type: ignore[arg-type]
+        made = Setup(store, clock, replace(chosen, **changed))
         if not store.records.page(NAMESPACE).items:
             made.memories.add(WORK)
         made.it.shelves.fill([NAMESPACE, GLOBAL])
