@@ -15,7 +15,7 @@ from recollect.privacy.rules.vendors import VENDORS
 Span = tuple[int, int, str]
 
 _STEM = (
-    r"(?:pass(?:w|phrase|code|(?![a-z]))|p(?:s?wd|ws?(?![a-z]))|secret|token|key|cred|auth|dsn(?![a-z])"
+    r"(?:pass(?:w|phrase|code|(?![a-z]))|p(?:s?wd|w(?![a-z0-9-]))|secret|token|key|cred|auth|dsn(?![a-z])"
     r"|jwt(?![a-z]))"
 )
 _TYPE = r"[a-z&*][\w&<>\[\]|., ?*']{0,40}?"
@@ -215,7 +215,8 @@ def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
     mixed = not value.islower() and not value.isupper()
     digit = any(map(str.isdigit, value))
-    return (digit and value.isalnum()) or ((digit or mixed) and not values.is_wordy(value))
+    jumbled = value.isalnum() or values.is_mixed(value)
+    return (digit and jumbled) or ((digit or mixed) and not values.is_wordy(value))
 
 
 def _is_env_word(name: str, value: str) -> bool:
@@ -311,10 +312,13 @@ def _netrc() -> re.Pattern[str]:
     return re.compile(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
+_SPOKEN = ("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth(")
+
+
 @cache
 def _spoken() -> re.Pattern[str]:
     clause = (
-        r"(identified by password|identified by|sshpass -p"
+        r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
         r"""|(?:auth ?= ?|networkcredential|basicauth)\(["'][^"'\n]{1,128}["'],)"""
     )
     return re.compile(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
@@ -329,7 +333,10 @@ def _curl_user() -> re.Pattern[str]:
 
 def find_commands(text: str, low: str) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
-    for clause in (_option, _netrc, _spoken):
+    clauses = [_option, _netrc]
+    if any(word in low for word in _SPOKEN):
+        clauses.append(_spoken)
+    for clause in clauses:
         for found in clause().finditer(low):
             start, end = found.span(2)
             name = found[1] if clause is not _spoken else "password"
