@@ -15,7 +15,7 @@ from recollect.privacy.rules.vendors import VENDORS
 Span = tuple[int, int, str]
 
 _STEM = (
-    r"(?:pass(?:w|phrase|code|(?![a-z]))|p(?:s?wd|ws?(?![a-z]))|secret|token|key|cred|auth|dsn(?![a-z])"
+    r"(?:pass(?:w|phrase|code|(?![a-z]))|p(?:s?wd|w(?![a-z0-9-]))|secret|token|key|cred|auth|dsn(?![a-z])"
     r"|jwt(?![a-z]))"
 )
 _TYPE = r"[a-z&*][\w&<>\[\]|., ?*']{0,40}?"
@@ -29,9 +29,11 @@ _OPERATOR = (
     r"|[ \t]{1,8}+(?:is|was|are|set to|equals|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
+    r"|\s{0,8}+\{[^{}]{0,200}?\bdefault\s{0,20}+=\s{0,8}+"  # Terraform's variable
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
     r"|[ \t]{1,8}+(?=\\*+[\"'`]))"  # PASSWORD 'value'
 )
+_SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # Names inside one unbroken value, as in `key=key=key=…`: so many are judged, then the run is left.
 _PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -76,10 +78,12 @@ def find_assignments(text: str, low: str) -> Iterator[Span]:
 def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -> Span | None:
     head = text[max(0, found.start() - 64) : found.start()]
     before, head = _split_name(head)
-    if before.endswith(":"):
+    operator = found[2]
+    if before.endswith("::") or (before.endswith(":") and operator.strip() == ":"):
         return None  # `AWS::IAM::AccessKey`, `arn:…:secret:`: a type or a resource
     name = head + text[found.start() : found.start(1)]
-    operator = found[2]
+    if name.lower() == "key" and (words := before.split()):
+        name = f"{words[-1]}_{name}"  # "the api key: …"
     start = found.end()
     opening = _opening().match(text, start)
     if operator.isspace() and not name.isupper() and not name.startswith("--"):
@@ -88,7 +92,8 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     if kind_of_name is None:
         return None
     vendor_zone = low[max(0, found.start() - 40) : found.end()].rpartition("\n")[2] or found[0]
-    if operator.startswith((",", "(")) or operator.strip() in (",", "("):
+    listed = operator.strip()[:1] in (",", "(")
+    if listed and pattern(_SETTER).search(before) is None:
         kind_of_name = names.HINT  # any list of words looks so
     if opening is not None:
         end = _closing(text, opening)
@@ -210,12 +215,14 @@ def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
     mixed = not value.islower() and not value.isupper()
     digit = any(map(str.isdigit, value))
-    return (digit and value.isalnum()) or ((digit or mixed) and not values.is_wordy(value))
+    jumbled = value.isalnum() or values.is_mixed(value)
+    return (digit and jumbled) or ((digit or mixed) and not values.is_wordy(value))
 
 
 def _is_env_word(name: str, value: str) -> bool:
     """`DB_PASSWORD=correcthorse`: in a file of settings even a plain word or number is one."""
-    return name.isupper() and (value.isalpha() or value.isdigit()) and len(value) >= 8
+    plain = value.replace("-", "")
+    return name.isupper() and (plain.isalpha() or plain.isdigit()) and len(value) >= 8
 
 
 def _kind(name: str) -> str:
@@ -305,6 +312,18 @@ def _netrc() -> re.Pattern[str]:
     return re.compile(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
+_SPOKEN = ("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth(")
+
+
+@cache
+def _spoken() -> re.Pattern[str]:
+    clause = (
+        r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
+        r"""|(?:auth ?= ?|networkcredential|basicauth)\(["'][^"'\n]{1,128}["'],)"""
+    )
+    return re.compile(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
+
+
 @cache
 def _curl_user() -> re.Pattern[str]:
     return re.compile(
@@ -314,10 +333,13 @@ def _curl_user() -> re.Pattern[str]:
 
 def find_commands(text: str, low: str) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
-    for clause in (_option, _netrc):
+    clauses = [_option, _netrc]
+    if any(word in low for word in _SPOKEN):
+        clauses.append(_spoken)
+    for clause in clauses:
         for found in clause().finditer(low):
             start, end = found.span(2)
-            name = found[1]
+            name = found[1] if clause is not _spoken else "password"
             span = judge(name, text[start:end], start, names.family(name), found[0])
             if span is not None:
                 yield span

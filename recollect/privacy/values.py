@@ -19,7 +19,7 @@ _STAND_IN = (
     r"|^(?:my|the|some|a)[-_]|undefined|a-zA-Z|A-Za-z|0-9a-z|a-z0-9|0{6}|1234567"
 )
 _TEMPLATE = (
-    r"<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_]\w*$|\$\$|\{\{|\{%|\{[\w.!:\[\]\"']*\}|%\(|%[A-Za-z_]+%$|%[sdrv]$"
+    r"<[^<>]*>?$|\$\{|\$\(|^\$[A-Za-z_]\w*$|\{\{|\{%|\{[\w.!:\[\]\"']*\}|%\(|^%[A-Za-z_]+%$|^%[sdrv]$"
     r"|#\{|@\{|\$\[\[|&[a-z]+;|secretsmanager|vault:|op://|arn:aws|ref\+|env:|file:|!ref|!secret"
 )
 _COMMON = words(

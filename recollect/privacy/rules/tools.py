@@ -262,6 +262,18 @@ TOOLS: tuple[Rule, ...] = (
         ("AGE-SECRET-KEY-1",),
     ),
     Rule(
+        # The first bytes of a known prefix, or of a private key, in base64.
+        "base64-secret",
+        (
+            *("Z2h[vwz]X", "Z2h1X", "Z2l0aHViX3BhdF", "Z2xwYXQt", "QUtJQ", "c2stYW50", "c2stcHJva"),
+            *("eG94Y", "c2tfbGl2ZV", "QUl6Y", "bnBtX", "LS0tLS1CRUdJTi"),
+        ),
+        r"(?:Z2h[vwz]X|Z2h1X|Z2l0aHViX3BhdF|Z2xwYXQt|QUtJQ|c2stYW50|c2stcHJva|eG94Y|c2tfbGl2ZV|QUl6Y|bnBtX"
+        r"|LS0tLS1CRUdJTi(?!BDRVJU|BQVUJM))[A-Za-z0-9+/_-]{20,}={0,2}",
+        ("Z2hwX{b50}", "QUtJQ{b22}", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt{b200}=="),
+        ("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS{b60}",),
+    ),
+    Rule(
         "jwt",
         ("eyJ[A-Za-z0-9_-]{6}",),
         r"(?<![_-])eyJ[A-Za-z0-9_-]{6,}={0,2}\.eyJ[A-Za-z0-9_-]{6,}={0,2}(?:\.[A-Za-z0-9_-]+={0,2}){0,3}",
