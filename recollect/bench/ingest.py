@@ -4,11 +4,9 @@ In: messages of one store. Out: ranked message ids. `Ingest` is the seam: `Direc
 search engine itself; the production path (event, turn, episode) takes its place where it exists.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recollect.bench.data import Message
 from recollect.bench.vectors import Vectors
@@ -16,33 +14,58 @@ from recollect.embedding.parts import parts
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.index import Document
 from recollect.retrieve.rank import Weights
-from recollect.retrieve.results import Mode, Ranked
+from recollect.retrieve.results import Fusion, Mode, Ranked
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How to ask; the default is the product's own way."""
+
+    mode: Mode = "hybrid"
+    fusion: Fusion = "linear"
+    weights: Weights | None = None
+    floor: bool = False
 
 
 class Ingest(Protocol):
     def fill(self, store: str, messages: Sequence[Message]) -> None:
         """Take a store in; it replaces what was there under that name."""
 
-    def ask(self, store: str, text: str, limit: int, *, floor: bool) -> Ranked:
+    def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
         """Search it; result ids are those of the messages."""
+
+    def add(self, store: str, messages: Sequence[Message]) -> None: ...
+
+    def remove(self, store: str, ids: Iterable[str]) -> None: ...
 
     def forget(self, store: str) -> None: ...
 
 
 class DirectIngest:
-    def __init__(
-        self, vectors: Vectors, weights: Weights | None = None, mode: Mode = "hybrid"
-    ) -> None:
+    def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
-        self._mode: Mode = mode
-        self._engine = Engine(vectors, weights)
+        self._engine = Engine(vectors)
 
     def fill(self, store: str, messages: Sequence[Message]) -> None:
         self._engine.drop(store)
-        self._engine.add(store, (self._document(message) for message in messages))
+        self.add(store, messages)
 
-    def ask(self, store: str, text: str, limit: int, *, floor: bool = False) -> Ranked:
-        return self._engine.search(text, [store], limit=limit, mode=self._mode, floor=floor)
+    def add(self, store: str, messages: Sequence[Message]) -> None:
+        self._engine.add(store, map(self._document, messages))
+
+    def remove(self, store: str, ids: Iterable[str]) -> None:
+        self._engine.remove(store, ids)
+
+    def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
+        return self._engine.search(
+            text,
+            [store],
+            limit=limit,
+            mode=variant.mode,
+            fusion=variant.fusion,
+            weights=variant.weights,
+            floor=variant.floor,
+        )
 
     def forget(self, store: str) -> None:
         self._engine.drop(store)
@@ -55,8 +78,10 @@ class DirectIngest:
             position=message.position,
             author=message.author,
             time=message.time,
-            vectors=self._rows(message.text),
+            vectors=self._vectors.embed(parts(message.text)),
         )
 
-    def _rows(self, text: str) -> NDArray[np.float32]:
-        return self._vectors.embed(parts(text))
+
+def texts(messages: Iterable[Message]) -> list[str]:
+    """Every text whose vector `DirectIngest` and the baselines will ask for."""
+    return [part for message in messages for part in (message.text, *parts(message.text))]

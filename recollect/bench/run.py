@@ -4,12 +4,12 @@ In: sets and an `Ingest`. Out: `Outcome`s, which can be summed up, saved and com
 come from `Vectors`; everything else is computed here and now.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.bench.baselines import Baselines
-from recollect.bench.data import Level, Set
-from recollect.bench.ingest import Ingest
+from recollect.bench.data import Level, Question, Set
+from recollect.bench.ingest import Ingest, Variant
 from recollect.bench.metrics import METRICS, error, groups, mean, measure
 from recollect.bench.vectors import Vectors
 
@@ -32,32 +32,45 @@ class Outcome:
     found: tuple[str, ...]  # the first ten
 
 
-def run(data: Set, ingest: Ingest, vectors: Vectors, *, baselines: bool = True) -> list[Outcome]:
+def run(
+    data: Set,
+    ingest: Ingest,
+    vectors: Vectors | None = None,
+    variants: Mapping[str, Variant] | None = None,
+) -> list[Outcome]:
+    """Every question of a set, asked in every variant; baselines beside it if vectors are given."""
     outcomes: list[Outcome] = []
     group_of = {message.id: message.session for message in data.messages}
     for store, questions in data.by_store():
         messages = data.store(store)
         ingest.fill(store, messages)
-        others = Baselines(messages, vectors) if baselines else None
+        others = Baselines(messages, vectors) if vectors is not None else None
         for ask in questions:
-            ranked = ingest.ask(store, ask.text, DEPTH, floor=False)
-            lists = {OURS: [result.id for result in ranked.results]}
+            if ask.abstention or not ask.gold_groups:
+                continue
+            lists = {
+                name: [result.id for result in ingest.ask(store, ask.text, DEPTH, how).results]
+                for name, how in (variants or {OURS: Variant()}).items()
+            }
             if others is not None:
                 lists |= others.rankings(ask.text, DEPTH)
-            for level in ("doc", "group"):
-                gold = ask.golds(level)
-                if not gold or ask.abstention:
-                    continue
-                for row, ids in lists.items():
-                    names = ids if level == "doc" else groups(ids, group_of)
-                    values = measure(names, gold)
-                    outcomes.append(
-                        Outcome(data.name, level, row, ask.id, ask.type, values, tuple(names[:10]))
-                    )
+            for row, ids in lists.items():
+                outcomes += _outcomes(data.name, row, ask, ids, group_of)
         if others is not None:
             others.close()
         ingest.forget(store)
     return outcomes
+
+
+def _outcomes(
+    name: str, row: str, ask: Question, ids: list[str], group_of: dict[str, str]
+) -> Iterator[Outcome]:
+    for level in ("doc", "group"):
+        gold = ask.golds(level)
+        if gold:
+            names = ids if level == "doc" else groups(ids, group_of)
+            values = measure(names, gold)
+            yield Outcome(name, level, row, ask.id, ask.type, values, tuple(names[:10]))
 
 
 def summary(outcomes: Iterable[Outcome]) -> Summary:

@@ -92,6 +92,7 @@ class Engine:
         fusion: Fusion = "linear",
         floor: bool = True,
         now: int | None = None,
+        weights: Weights | None = None,
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
 
@@ -114,7 +115,10 @@ class Engine:
             watch.mark("weigh")
             scored = [
                 self._scored(
-                    index, Question(query, terms, stem_numbers(index, terms), vector, now), watch
+                    index,
+                    Question(query, terms, stem_numbers(index, terms), vector, now),
+                    weights or self._weights,
+                    watch,
                 )
                 for index in found.values()
             ]
@@ -144,9 +148,11 @@ class Engine:
                 left_out["semantic"] = "the model gave no vector"
         return None
 
-    def _scored(self, index: Index, question: Question, watch: "_Watch") -> Scored:
+    def _scored(
+        self, index: Index, question: Question, weights: Weights, watch: "_Watch"
+    ) -> Scored:
         chosen = _candidates(index, question, watch)
-        scored = score(index, question, chosen, self._weights)
+        scored = score(index, question, chosen, weights)
         watch.mark("score")
         return scored
 

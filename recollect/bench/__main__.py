@@ -1,0 +1,134 @@
+"""`python -m recollect.bench`: the benchmark from the command line.
+
+In: a data directory (by default the small set that ships with the package) and what to measure.
+Out: tables on stdout, and files where asked for. What cannot be read ends it with a sentence.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from recollect.bench import ablate, data, ingest, latency, run, silence
+from recollect.bench.vectors import Vectors
+from recollect.core import settings
+from recollect.core.errors import RecollectError
+from recollect.embedding.model import Embedder
+
+OWN_DATA = os.path.join(os.path.dirname(__file__), "data")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return bench(options)
+    except RecollectError as error:
+        _say(f"{error} {error.hint}".strip())
+        return 1
+
+
+def bench(options: argparse.Namespace) -> int:
+    if options.compare:
+        _say(run.compare(*(_saved(path) for path in options.compare)))
+        return 0
+    embedder = Embedder(options.models or settings.load().models)
+    embedder.load()
+    names = options.sets or data.sets_in(options.data)
+    sets = [data.read(options.data, name) for name in names]
+    if options.latency:
+        _latency(options, embedder, sets)
+        return 0
+    vectors = Vectors(embedder, options.cache)
+    if options.silence:
+        _silence(sets, vectors)
+        return 0
+    outcomes = _outcomes(options, sets, vectors)
+    if options.ablate:
+        _say(ablate.table(outcomes))
+    else:
+        _say(run.table(outcomes))
+        _say(run.by_type(outcomes) if options.types else "")
+    _write(options, outcomes)
+    return 0
+
+
+def _outcomes(
+    options: argparse.Namespace, sets: list[data.Set], vectors: Vectors
+) -> list[run.Outcome]:
+    outcomes = []
+    variants = ablate.variants() if options.ablate else None
+    for one in sets:
+        _learn(one, vectors)
+        beside = None if options.ablate else vectors
+        outcomes += run.run(one, ingest.DirectIngest(vectors), beside, variants)
+        vectors.forget()
+    return outcomes
+
+
+def _silence(sets: list[data.Set], vectors: Vectors) -> None:
+    for one in sets:
+        _learn(one, vectors)
+    tallies = []
+    for one in sets:
+        others = [other for other in sets if other.name != one.name]
+        tallies.append(silence.run(one, others, ingest.DirectIngest(vectors)))
+    _say(silence.table(tallies))
+
+
+def _latency(options: argparse.Namespace, embedder: Embedder, sets: list[data.Set]) -> None:
+    texts = [message.text for one in sets for message in one.messages]
+    for wanted in options.latency:
+        size, _, namespaces = wanted.partition("/")
+        _say(str(latency.measure(int(size), int(namespaces or 1), embedder, texts)))
+
+
+def _learn(one: data.Set, vectors: Vectors) -> None:
+    def progress(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{one.name}: {done} of {total} texts embedded")
+
+    vectors.learn(ingest.texts(one.messages) + [ask.text for ask in one.questions], progress)
+
+
+def _write(options: argparse.Namespace, outcomes: list[run.Outcome]) -> None:
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(run.summary(outcomes), file, indent=1)
+    if options.save:
+        with open(options.save, "w", encoding="utf-8") as file:
+            json.dump([asdict(outcome) for outcome in outcomes], file)
+
+
+def _saved(path: str) -> list[run.Outcome]:
+    with open(path, encoding="utf-8") as file:
+        return [run.Outcome(**{**row, "found": tuple(row["found"])}) for row in json.load(file)]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="recollect bench", description="Measure retrieval.")
+    parser.add_argument("--data", default=OWN_DATA, help="a directory of benchmark sets")
+    parser.add_argument("--sets", nargs="*", help="only these")
+    parser.add_argument("--models", help="the models directory")
+    parser.add_argument(
+        "--cache", default=os.path.expanduser("~/.cache/recollect-bench"), help="for vectors"
+    )
+    parser.add_argument("--json", help="write {set: {level: {row: {metric: value}}}} here")
+    parser.add_argument("--save", help="write every question's result here")
+    parser.add_argument("--compare", nargs=2, metavar="FILE", help="two saved runs")
+    parser.add_argument("--types", action="store_true", help="our row by type of question")
+    parser.add_argument("--ablate", action="store_true", help="what each signal is worth")
+    parser.add_argument("--silence", action="store_true", help="how often it keeps quiet")
+    parser.add_argument(
+        "--latency", nargs="+", metavar="N[/NAMESPACES]", help="time at these sizes, 500000/50"
+    )
+    return parser
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n" if text else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
