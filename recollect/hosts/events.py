@@ -23,11 +23,13 @@ class HookEvent:
         return {} if self.matcher is None else {"matcher": self.matcher}
 
 
-def _of(names: str, matchers: dict[str, str] | None = None) -> tuple[HookEvent, ...]:
+def _of(
+    names: str, matchers: dict[str, str] | None = None, limits: dict[str, int] | None = None
+) -> tuple[HookEvent, ...]:
     """The first is the session's start, which may have to wait for the daemon."""
-    matchers = matchers or {}
+    matchers, limits = matchers or {}, limits or {}
     return tuple(
-        HookEvent(name, 5 if at else 10, matchers.get(name))
+        HookEvent(name, limits.get(name, 5 if at else 10), matchers.get(name))
         for at, name in enumerate(names.split())
     )
 
@@ -37,7 +39,11 @@ EVENTS: dict[str, tuple[HookEvent, ...]] = {
         "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop PreCompact PostCompact"
         " SessionEnd"
     ),
-    "codex": _of("SessionStart UserPromptSubmit PostToolUse Stop PreCompact SessionEnd"),
+    # Codex gives the end of a session 3 s at the most, and warns at every start about more.
+    "codex": _of(
+        "SessionStart UserPromptSubmit PostToolUse Stop PreCompact SessionEnd",
+        limits={"SessionEnd": 3},
+    ),
     # No PreCompress: it fires before every model call, so it says nothing.
     "gemini": _of("SessionStart BeforeAgent AfterTool AfterAgent SessionEnd", {"AfterTool": "*"}),
     "copilot": _of(

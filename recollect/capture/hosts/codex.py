@@ -26,7 +26,7 @@ class Codex(ClaudeShaped):
         HookSpec("PostToolUse"),
         HookSpec("Stop"),
         HookSpec("PreCompact"),
-        HookSpec("SessionEnd"),
+        HookSpec("SessionEnd", timeout_s=3),
     )
     session_fields = ("session_id", "thread-id")
     routes: ClassVar[Mapping[str, str]] = {
