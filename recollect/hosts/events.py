@@ -50,7 +50,9 @@ EVENTS: dict[str, tuple[HookEvent, ...]] = {
         "sessionStart userPromptSubmitted postToolUse postToolUseFailure agentStop preCompact"
         " sessionEnd"
     ),
-    "qwen": _of("SessionStart UserPromptSubmit PostToolUse Stop PreCompact SessionEnd"),
+    "qwen": _of(
+        "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop PreCompact SessionEnd"
+    ),
     "kiro-cli": _of("agentSpawn userPromptSubmit postToolUse stop", {"postToolUse": "*"}),
     "kiro-ide": _of("SessionStart UserPromptSubmit PostToolUse Stop", {"PostToolUse": ".*"}),
     "cursor": _of(
