@@ -45,6 +45,19 @@ def lines_from_the_end(transcript: bytes) -> Iterator[Data]:
             yield line
 
 
+def lines_until(transcript: bytes, end: datetime) -> bytes:
+    """A JSONL file without the lines at its end that are dated later: what was read late holds
+    what happened since."""
+    lines = transcript.splitlines()
+    while lines:
+        line, _ = read_object(lines[-1])
+        written = moment((line or {}).get("timestamp"))
+        if written is None or written <= end:
+            break
+        lines.pop()
+    return b"\n".join(lines)
+
+
 # --- half a JSON ---------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r'[ \t\r\n,:]*([\[\]{}"]|[^\s,:\[\]{}"]+)')
