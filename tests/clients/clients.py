@@ -6,7 +6,7 @@ What they would send elsewhere is switched off; what they still try goes to a pr
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Files = dict[str, str]  # path below home -> content
 
@@ -24,8 +24,8 @@ class Client:
     env: Callable[[str], dict[str, str]]
     files: Callable[[str], Files] = lambda url: {}
     says_end: bool = True  # headless, it fires its hook for the end of a session
-    says_failures: bool = True  # it fires a hook when a tool failed
-    known_noise: tuple[str, ...] = field(default=())  # lines of its own on stderr
+    says_failures: bool = True  # what it tells its hook of a command says that it failed
+    noise: str = "(?!)"  # lines with which it tells of any hook at all
 
 
 def _claude(*more: str) -> Callable[[str, str], list[str]]:
@@ -35,7 +35,7 @@ def _claude(*more: str) -> Callable[[str, str], list[str]]:
 def _codex(*more: str) -> Callable[[str, str], list[str]]:
     def arguments(url: str, prompt: str) -> list[str]:
         provider = f'{{name="Fake",base_url="{url}/v1",env_key="FAKE_KEY",wire_api="responses"}}'
-        options = ("model_provider=fake", f"model_providers.fake={provider}", "model=gpt-5.4")
+        options = ("model_provider=fake", f"model_providers.fake={provider}", "model=gpt-5.5")
         chosen = [part for option in options for part in ("-c", option)]
         return ["exec", *chosen, "--dangerously-bypass-approvals-and-sandbox", *more, prompt]
 
@@ -114,6 +114,8 @@ CLIENTS = {
                     "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n"
                 )
             },
+            says_failures=False,
+            noise=r"hook: \w+( Completed)?",
         ),
         Client(
             host="gemini",

@@ -266,7 +266,7 @@ def _anthropic(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
     }
     begun = {**message, "content": [], "stop_reason": None}
     ended = {"stop_reason": reason, "stop_sequence": None}
-    data = [
+    data: list[dict[str, Any]] = [
         {"type": "message_start", "message": begun},
         {"type": "content_block_start", "index": 0, "content_block": empty},
         {"type": "content_block_delta", "index": 0, "delta": delta},
@@ -294,8 +294,8 @@ def _chat(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
         "usage": usage,
     }
     delta = dict(message)
-    if "tool_calls" in delta:
-        delta["tool_calls"] = [{"index": 0, **delta["tool_calls"][0]}]
+    for call in delta.get("tool_calls", []):
+        call["index"] = 0
     chunk = {**head, "object": "chat.completion.chunk"}
     frames: Frames = [
         (None, {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}),

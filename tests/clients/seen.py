@@ -22,7 +22,7 @@ class Typed:
 
     @property
     def prompt(self) -> str:
-        return f"{self.turn}: do the \"three steps\", it's easy – äöü\nthen say so"
+        return f'{self.turn}: do the "three steps", it\'s easy – äöü\nthen say so'
 
     @property
     def answer(self) -> str:
@@ -55,8 +55,8 @@ def wanted(client: Client, project: str, typed: list[Typed]) -> list[str]:
         words.append(f"prompt {one.prompt!r}")
         words.append(f"command {f'echo canary-{one.turn} > made.txt && cat made.txt'!r}")
         words.append(f"file-write {f'{project}/written-{one.turn}.txt'!r}")
-        if client.says_failures:
-            words.append(f"command {f'cat no-such-file-{one.turn}.txt'!r} failed")
+        failed = " failed" if client.says_failures else ""
+        words.append(f"command {f'cat no-such-file-{one.turn}.txt'!r}{failed}")
         words.append(f"answer {one.answer!r}")
         if client.says_end:
             words.append("session-end")
