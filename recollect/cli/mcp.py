@@ -8,13 +8,10 @@ import json
 import os
 import sys
 from typing import Any
-from urllib.parse import quote
 
 import click
 
 from recollect import __version__
-from recollect.cli.client import Client
-from recollect.core import settings
 from recollect.core.errors import RecollectError
 
 LINE_CHARS = 300
@@ -88,6 +85,11 @@ def _called(identity: Any, parameters: Any) -> dict[str, Any]:
 
 def timeline(limit: int) -> str:
     """The last events of the project in which the agent runs, a line each."""
+    from urllib.parse import quote
+
+    from recollect.cli.client import Client  # agents wait for a server's start, not for its tool
+    from recollect.core import settings
+
     project = quote(os.getcwd(), safe="")
     path = f"/v1/events?limit={min(max(limit, 1), 50)}&project_path={project}"
     lines = [_line(row["event"]) for row in Client(settings.load()).get(path)["items"]]

@@ -36,6 +36,7 @@ _TRANSCRIPT_TAIL = 256 << 10
 # waited so long, its frame goes to the spool, which brings it back when all is written.
 _TRANSCRIPT_WAIT_S = 0.3
 _TRANSCRIPT_LOOK_S = 0.02
+_PROMPTS_SEARCHED = 20
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,7 @@ class Pipeline:
         return reply
 
     def _frame(self, frame: Frame, digest: bytes, live: bool) -> Reply:
-        captured = _with_transcript(hosts.capture(_payload(frame)), _wall(frame.wall_ns), wait=live)
-        if live and captured.transcript is not None:
-            return Reply(frames.NOT_NOW)
+        captured = hosts.capture(_payload(frame))
         if captured.damaged:
             self._counters.count("payloads not readable")
             self._counters.error(f"a payload of {captured.host} could not be read in full")
@@ -133,6 +132,12 @@ class Pipeline:
             self._counters.count("refused: runaway")
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
+        if captured.transcript is not None:
+            ended = captured.happened_at or _wall(frame.wall_ns)
+            began = self._prompted(namespace, session_id, ended)
+            captured = _with_transcript(captured, began, ended, wait=live)
+            if live and captured.transcript is not None:
+                return Reply(frames.NOT_NOW)
         keys, drafts = self._new_drafts(captured, session_id)
         try:
             arrivals = [
@@ -156,6 +161,14 @@ class Pipeline:
         if not live:
             return Reply(frames.STORED)
         return Reply(frames.STORED, self._answer(captured, place, session_id, fresh))
+
+    def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
+        """When the turn that ended at this time began, as far as we know."""
+        prompts = self._store.events.page(
+            namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
+        )
+        times = (stored.event.valid_time for stored in prompts.items)
+        return next((time for time in times if time <= before), None)
 
     def _new_drafts(
         self, captured: Capture, session_id: str
@@ -338,15 +351,17 @@ def _payload(frame: Frame) -> Payload:
     )
 
 
-def _with_transcript(captured: Capture, stopped_at: datetime, *, wait: bool) -> Capture:
-    """A stop whose answer stands only in the host's transcript: read the end of it, as it was when
-    the host stopped."""
+def _with_transcript(
+    captured: Capture, began: datetime | None, ended: datetime, *, wait: bool
+) -> Capture:
+    """A stop whose answer stands only in the host's transcript: find it among the lines of its own
+    turn."""
     deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
     if captured.transcript and not os.path.isdir(os.path.dirname(captured.transcript)):
         return replace(captured, transcript=None)  # it will never come
     while captured.transcript is not None:
         tail = _tail(captured.transcript)
-        captured = hosts.answered_from_transcript(captured, tail, stopped_at)
+        captured = hosts.answered_from_transcript(captured, tail, began, ended)
         if not wait or time.monotonic() >= deadline:
             break
         time.sleep(_TRANSCRIPT_LOOK_S)

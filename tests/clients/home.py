@@ -5,12 +5,12 @@ after. Everything lives below one directory and every process is ended with the 
 """
 
 import hashlib
+import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import sysconfig
 import tempfile
 import time
@@ -26,6 +26,7 @@ from tests.clients.clients import Client
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("RECOLLECT_CLIENTS", "/var/tmp/recollect-clients"))
 TURN_SECONDS = 180
+SETTLE_SECONDS = 15
 
 
 @dataclass(frozen=True)
@@ -195,19 +196,20 @@ class Home:
                 return found[::-1]
             before = f"&before={page['next']}"
 
-    def settled(self, enough: int, seconds: float = 10.0) -> list[dict[str, Any]]:
-        """The events, once there are so many and no more are on their way."""
-        deadline = time.monotonic() + seconds
+    def settled(self, enough: int, turns: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        """The events (of the sessions in which these turns were typed), once there are so many and
+        no more are on their way. Those that the spool brings back take some seconds."""
+        deadline = time.monotonic() + SETTLE_SECONDS
         last: list[dict[str, Any]] = []
         while time.monotonic() < deadline:
             try:
-                now = self.events()
+                now = _with_turns(self.events(), turns)
                 if len(now) == len(last) >= enough and not self.health["spool"]["events"]:
                     return now
                 last = now
             except NotRunning:
                 pass  # a hook may be starting it
-            time.sleep(0.5)
+            time.sleep(1)
         return last
 
     # --- the agent ---
@@ -249,5 +251,10 @@ class Home:
         }
 
 
-def python_version() -> str:
-    return sys.version.split()[0]
+def _with_turns(events: list[dict[str, Any]], turns: tuple[str, ...]) -> list[dict[str, Any]]:
+    sessions = {
+        event["session_id"]
+        for event in events
+        if not turns or any(turn in json.dumps(event["body"]) for turn in turns)
+    }
+    return [event for event in events if event["session_id"] in sessions]

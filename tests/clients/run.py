@@ -8,7 +8,6 @@ and into what reached the model. Out: a table, what is wrong, and 1 if anything 
 import argparse
 import contextlib
 import difflib
-import json
 import re
 import signal
 import sys
@@ -23,11 +22,12 @@ from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch
 from tests.clients.recalling_daemon import MARK
-from tests.clients.seen import Typed, complaints
+from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = ("same output", "daemon down", "injected start", "injected prompt", "uninstalled")
 SLOWER_S = 1.0
+MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
 
 
@@ -83,20 +83,31 @@ def prove(client: Client, keep: bool) -> Proof:
     proof = Proof(client.host, {"version": client.version})
     fetch(client)
     turns = (Typed("TURN-a1"), Typed("TURN-b2", again=True))
-    with place(f"{client.host}-alone", client, keep) as (home, model):
-        alone = [home.turn(client, model.url, one.prompt, again=one.again) for one in turns]
-        left_alone = {name: _meaning(home, name) for name in client.files(model.url)}
-    with place(client.host, client, keep) as (home, model):
+    with (
+        place(f"{client.host}-alone", client, keep) as (other, its_model),
+        place(client.host, client, keep) as (home, model),
+    ):
         untouched = home.files()
         connect(home, client)
         home.recollect("uninstall", "-y", client.host)
         proof.tell("uninstalled", _left(home, untouched, {}))
         connect(home, client)
         home.start_daemon()
-        runs = [home.turn(client, model.url, one.prompt, again=one.again) for one in turns]
-        events = home.settled(12)
-        proof.tell_all(complaints(client, str(home.project), events, [*turns]), client)
-        proof.tell("same output", _differences(client, alone, runs))
+        alone, runs = [], []
+        for one in turns:
+            alone.append(other.turn(client, its_model.url, one.prompt, again=one.again))
+            runs.append(home.turn(client, model.url, one.prompt, again=one.again))
+        left_alone = {name: _meaning(other, name) for name in client.files(its_model.url)}
+        proof.tell_all(captured(home, client, *turns), client)
+        found = _differences(client, alone, runs)
+        while _slower(alone, runs) > SLOWER_S and len(runs) < 2 + MORE_PAIRS:
+            typed = Typed(f"TURN-p{len(runs)}")  # perhaps the machine was busy: again, in turn
+            runs.append(home.turn(client, model.url, typed.prompt))
+            alone.append(other.turn(client, its_model.url, typed.prompt))
+        late = _slower(alone, runs)
+        proof.tell(
+            "same output", [*found, *([f"slower by {late:.1f} s"] if late > SLOWER_S else [])]
+        )
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         _daemon_down(proof, client, home, model)
@@ -114,8 +125,7 @@ def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> 
     home.stop_daemon()
     typed = Typed("TURN-c3")
     run = home.turn(client, model.url, typed.prompt)
-    events = _of(home, typed)
-    found = complaints(client, str(home.project), events, [typed])
+    found = captured(home, client, typed)
     told = [f"{column}: {one}" for column, all_ in found.items() for one in all_]
     proof.tell("daemon down", [*told, *_failed(run)], f"{run.seconds:.1f} s")
     home.stop_daemon()
@@ -137,19 +147,15 @@ def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
         if trigger == "prompt" and counts[1] < 1:
             found.append("not in the resumed session")
         proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
-    events = _of(home, *typed)
-    proof.tell_all(complaints(client, str(home.project), events, typed), client)
+    proof.tell_all(captured(home, client, *typed), client)
 
 
-def _of(home: Home, *typed: Typed) -> list[dict[str, object]]:
-    """The events of the sessions in which these turns were typed."""
-    events = home.settled(1)
-    sessions = {
-        event["session_id"]
-        for event in events
-        if any(one.turn in json.dumps(event["body"]) for one in typed)
-    }
-    return [event for event in events if event["session_id"] in sessions]
+def captured(home: Home, client: Client, *typed: Typed) -> dict[str, list[str]]:
+    """What is wrong with the events of the session in which these turns were typed."""
+    project = str(home.project)
+    enough = len(wanted(client, project, [*typed]))
+    events = home.settled(enough, tuple(one.turn for one in typed))
+    return complaints(client, project, events, [*typed])
 
 
 # --- what is compared ----------------------------------------------------------------------------
@@ -183,10 +189,12 @@ def _differences(client: Client, alone: list[Run], runs: list[Run]) -> list[str]
             changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
             told = [line for line in changed if not re.fullmatch(client.noise, line[1:])]
             found += [f"{name} {line}" for line in told]
-    fastest = min(run.seconds for run in runs) - min(run.seconds for run in alone)
-    if fastest > SLOWER_S:
-        found.append(f"slower by {fastest:.1f} s")
     return found
+
+
+def _slower(alone: list[Run], runs: list[Run]) -> float:
+    """By how much the fastest turn with Recollect is slower than the fastest without."""
+    return min(run.seconds for run in runs) - min(run.seconds for run in alone)
 
 
 def _left(home: Home, untouched: dict[str, str], alone: dict[str, Any]) -> list[str]:
@@ -240,9 +248,7 @@ def two_at_once(keep: bool) -> Proof:
         for thread in threads:
             thread.join()
         for client in pair:
-            events = _of(home, typed[client.host])
-            found = complaints(client, str(home.project), events, [typed[client.host]])
-            proof.tell_all(found, client)
+            proof.tell_all(captured(home, client, typed[client.host]), client)
     return proof
 
 
@@ -259,8 +265,7 @@ def copilot_beside_claude(keep: bool) -> Proof:
         home.start_daemon()
         typed = Typed("TURN-g7")
         run = home.turn(client, model.url, typed.prompt)
-        events = home.settled(7)
-        proof.tell_all(complaints(client, str(home.project), events, [typed]), client)
+        proof.tell_all(captured(home, client, typed), client)
         repeats = home.health["counts"].get("repeats", 0)
         ran_twice = [] if repeats else ["the Claude hooks did not run: nothing was proven"]
         proof.tell("same output", [*_failed(run), *ran_twice], f"yes, {repeats} repeats")
@@ -275,16 +280,13 @@ def hung_daemon(keep: bool) -> Proof:
         connect(home, client)
         home.start_daemon()
         usual = home.turn(client, model.url, Typed("TURN-h8").prompt)
-        first = len(home.settled(7))
         typed = Typed("TURN-i9")
         home.signal_daemon(signal.SIGSTOP)
         try:
             run = home.turn(client, model.url, typed.prompt)
         finally:
             home.signal_daemon(signal.SIGCONT)
-        home.settled(first + 7)
-        events = _of(home, typed)
-        proof.tell_all(complaints(client, str(home.project), events, [typed]), client)
+        proof.tell_all(captured(home, client, typed), client)
         late = run.seconds - usual.seconds
         slow = [f"{late:.1f} s later"] if late > 7 * HUNG_HOOK_S else []
         proof.tell("same output", [*slow, *_failed(run)])

@@ -70,6 +70,8 @@ def complaints(
     found: dict[str, list[str]] = {
         name: [] for name in ("session", "prompt", "tools", "answer", "end")
     }
+    # The id is made by the hook, so it tells the order even of what was stored later.
+    events = sorted(events, key=lambda event: str(event["event_id"]))
     have, want = [word(event) for event in events], wanted(client, project, typed)
     for text in sorted({*have, *want}):
         if have.count(text) != want.count(text):

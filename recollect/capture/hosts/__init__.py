@@ -28,7 +28,7 @@ from recollect.capture.hosts.generic import generic
 from recollect.capture.hosts.kiro import KIRO_CLI, KIRO_IDE
 from recollect.capture.hosts.opencode import OPENCODE
 from recollect.capture.hosts.qwen import QWEN
-from recollect.capture.hosts.reading import lines_until
+from recollect.capture.hosts.reading import lines_between
 from recollect.capture.hosts.windsurf import WINDSURF
 
 __all__ = [
@@ -84,10 +84,13 @@ def answer(captured: Capture, context: str = "") -> bytes:
 
 
 def answered_from_transcript(
-    captured: Capture, transcript: bytes, stopped_at: datetime | None = None
+    captured: Capture,
+    transcript: bytes,
+    began: datetime | None = None,
+    ended: datetime | None = None,
 ) -> Capture:
-    """A stop with the answer that its transcript (or the end of it) holds, if it holds one."""
-    end = captured.happened_at or stopped_at
-    told = lines_until(transcript, end) if end else transcript
+    """A stop with the answer that its transcript (or the end of it) holds, if it holds one that was
+    given between these times."""
+    told = lines_between(transcript, began, ended) if ended else transcript
     draft = answer_draft(host(captured.host).final_answer(told))
     return with_answer(captured, draft) if draft else captured

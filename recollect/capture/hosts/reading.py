@@ -45,17 +45,20 @@ def lines_from_the_end(transcript: bytes) -> Iterator[Data]:
             yield line
 
 
-def lines_until(transcript: bytes, end: datetime) -> bytes:
-    """A JSONL file without the lines at its end that are dated later: what was read late holds
-    what happened since."""
+def lines_between(transcript: bytes, start: datetime | None, end: datetime) -> bytes:
+    """The last lines of a JSONL file that were written in this time: one that is read early still
+    ends with the turn before, one that is read late holds the turns since."""
     lines = transcript.splitlines()
-    while lines:
-        line, _ = read_object(lines[-1])
+    first = last = len(lines)
+    for at in range(len(lines) - 1, -1, -1):
+        line, _ = read_object(lines[at])
         written = moment((line or {}).get("timestamp"))
-        if written is None or written <= end:
+        if written is not None and written > end:
+            last = at
+        elif written is not None and start is not None and written < start:
             break
-        lines.pop()
-    return b"\n".join(lines)
+        first = at
+    return b"\n".join(lines[first:last])
 
 
 # --- half a JSON ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from recollect.capture import frames
 from recollect.capture.frames import Frame
 from recollect.core import ids
 from recollect.core.clock import ManualClock
+from recollect.core.values import MessageBody, TextBody
 from recollect.ingest import pipeline as module
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline, Reply
@@ -42,12 +43,18 @@ class Hooks:
         return self.pipeline.frame(frame, digest, live=live)
 
     def stored(self) -> list[str]:
-        """Signals and answers, oldest first."""
+        """Prompts, answers and signals, oldest first."""
         page = self._store.events.page(self.pipeline.namespace_of(None), limit=100)
-        told = []
+        told: list[str] = []
         for row in reversed(page.items):
             body: Any = row.event.body
-            told.append(body.turns[-1].content if hasattr(body, "turns") else body.data["signal"])
+            match body:
+                case TextBody():
+                    told.append(body.content)
+                case MessageBody():
+                    told.append(body.turns[-1].content)
+                case _:
+                    told.append(body.data["signal"])
         return told
 
 
@@ -126,6 +133,20 @@ def test_a_stop_that_is_read_late_has_the_answer_of_its_own_turn(
     stop(hooks, transcript, 20, live=False)
     stop(hooks, transcript, 40, live=False)
     assert hooks.stored() == ["first", "second"]
+
+
+def test_the_answer_of_the_turn_before_is_not_taken_for_this_one(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    transcript = tmp_path / "events.jsonl"
+    first = ("user.message", "one", 10), ("assistant.message", "first", 15)
+    second = ("user.message", "two", 30), ("assistant.message", "second", 35)
+    written(transcript, *first)
+    at = "2026-11-15T19:14:29.000Z"
+    hooks.send("copilot", "userPromptSubmitted", sessionId=SESSION, prompt="two", timestamp=at)
+    threading.Timer(0.05, written, (transcript, *first, *second)).start()
+    stop(hooks, transcript, 40)
+    assert hooks.stored() == ["two", "second"]
 
 
 def test_a_transcript_that_can_never_come_is_not_waited_for(
