@@ -8,6 +8,7 @@ and into what reached the model. Out: a table, what is wrong, and 1 if anything 
 import argparse
 import contextlib
 import difflib
+import json
 import re
 import signal
 import sys
@@ -105,9 +106,8 @@ def prove(client: Client, keep: bool) -> Proof:
             runs.append(home.turn(client, model.url, typed.prompt))
             alone.append(other.turn(client, its_model.url, typed.prompt))
         late = _slower(alone, runs)
-        proof.tell(
-            "same output", [*found, *([f"slower by {late:.1f} s"] if late > SLOWER_S else [])]
-        )
+        found += [f"slower by {late:.1f} s"] if late > SLOWER_S else []
+        proof.tell("same output", found)
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         _daemon_down(proof, client, home, model)
@@ -259,6 +259,9 @@ def copilot_beside_claude(keep: bool) -> Proof:
     with place("guest", client, keep) as (home, model):
         connect(home, CLIENTS["claude-code"])
         connect(home, client)
+        # Copilot runs the hooks of a folder only if its user trusts the folder.
+        trust = json.dumps({"trustedFolders": [str(home.project)]})
+        (home.path / ".copilot" / "config.json").write_text(trust)
         settings = home.project / ".claude" / "settings.json"
         settings.parent.mkdir()
         settings.write_bytes((home.path / ".claude" / "settings.json").read_bytes())

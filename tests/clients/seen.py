@@ -70,8 +70,9 @@ def complaints(
     found: dict[str, list[str]] = {
         name: [] for name in ("session", "prompt", "tools", "answer", "end")
     }
-    # The id is made by the hook, so it tells the order even of what was stored later.
-    events = sorted(events, key=lambda event: str(event["event_id"]))
+    # In the order of the host or the hook, whenever it was stored. Copilot may run the hooks of a
+    # start and of the first prompt side by side: then only the host's own time tells.
+    events = sorted(events, key=lambda event: (event["valid_time"], event["event_id"]))
     have, want = [word(event) for event in events], wanted(client, project, typed)
     for text in sorted({*have, *want}):
         if have.count(text) != want.count(text):
