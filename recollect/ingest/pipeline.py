@@ -5,8 +5,10 @@ BadInput; a store that cannot write now raises StoreError and the sender keeps t
 """
 
 import logging
+import os
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +24,7 @@ from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, Source, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.recent import Recent
-from recollect.ingest.sessions import Continuity
+from recollect.ingest.sessions import Continuity, Turns
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,11 @@ log = logging.getLogger(__name__)
 # A loop in a host, not a person: beyond this a session's events are refused until the next minute.
 RUNAWAY_PER_MINUTE = 3000
 _TRANSCRIPT_TAIL = 256 << 10
+# Copilot writes its transcript a moment after it calls the hook that names it. When a hook has
+# waited so long, its frame goes to the spool, which brings it back when all is written.
+_TRANSCRIPT_WAIT_S = 0.3
+_TRANSCRIPT_LOOK_S = 0.02
+_PROMPTS_SEARCHED = 20
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,7 @@ class Pipeline:
         self._continuity = Continuity(store, clock)
         self._ids = Recent()
         self._keys = Recent()
+        self._turns = Turns()
         self._pace = Pace(clock)
         self.recall = recall
         self.listeners: list[Listener] = []
@@ -110,13 +118,16 @@ class Pipeline:
             self._counters.count("repeats")
             return Reply(frames.STORED)
         try:
-            return self._frame(frame, digest, live)
+            reply = self._frame(frame, digest, live)
         except BaseException:
             self._ids.forget(key)
             raise
+        if reply.status == frames.NOT_NOW:
+            self._ids.forget(key)
+        return reply
 
     def _frame(self, frame: Frame, digest: bytes, live: bool) -> Reply:
-        captured = _with_transcript(hosts.capture(_payload(frame)))
+        captured = hosts.capture(_payload(frame))
         if captured.damaged:
             self._counters.count("payloads not readable")
             self._counters.error(f"a payload of {captured.host} could not be read in full")
@@ -132,6 +143,12 @@ class Pipeline:
             self._counters.count("refused: runaway")
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
+        if captured.transcript is not None:
+            ended = captured.happened_at or _wall(frame.wall_ns)
+            began = self._prompted(namespace, session_id, ended)
+            captured = _with_transcript(captured, began, ended, wait=live)
+            if live and captured.transcript is not None:
+                return Reply(frames.NOT_NOW)
         keys, drafts = self._new_drafts(captured, session_id)
         try:
             arrivals = [
@@ -144,6 +161,8 @@ class Pipeline:
                 self._keys.forget(key)
             raise
         fresh = [one for one, outcome in zip(arrivals, outcomes, strict=True) if outcome.stored]
+        if fresh and captured.signal in ("session-start", "session-end"):
+            self._keys.forget(self._turns.passed(session_id, captured.signal, keys[0]))
         if captured.signal == "session-end":
             self._store.sessions.end(namespace, session_id, "completed", self._clock.now())
             self._continuity.ended(captured.host, namespace)
@@ -153,6 +172,14 @@ class Pipeline:
         if not live:
             return Reply(frames.STORED)
         return Reply(frames.STORED, self._answer(captured, place, session_id, fresh))
+
+    def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
+        """When the turn that ended at this time began, as far as we know."""
+        prompts = self._store.events.page(
+            namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
+        )
+        times = (stored.event.valid_time for stored in prompts.items)
+        return next((time for time in times if time <= before), None)
 
     def _new_drafts(
         self, captured: Capture, session_id: str
@@ -336,18 +363,31 @@ def _payload(frame: Frame) -> Payload:
     )
 
 
-def _with_transcript(captured: Capture) -> Capture:
-    """A stop whose answer stands only in the host's transcript: read the end of it."""
-    if captured.transcript is None:
-        return captured
+def _with_transcript(
+    captured: Capture, began: datetime | None, ended: datetime, *, wait: bool
+) -> Capture:
+    """A stop whose answer stands only in the host's transcript: find it among the lines of its own
+    turn."""
+    deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
+    if captured.transcript and not os.path.isdir(os.path.dirname(captured.transcript)):
+        return replace(captured, transcript=None)  # it will never come
+    while captured.transcript is not None:
+        tail = _tail(captured.transcript)
+        captured = hosts.answered_from_transcript(captured, tail, began, ended)
+        if not wait or time.monotonic() >= deadline:
+            break
+        time.sleep(_TRANSCRIPT_LOOK_S)
+    return captured
+
+
+def _tail(path: str) -> bytes:
     try:
-        with open(captured.transcript, "rb") as file:
+        with open(path, "rb") as file:
             file.seek(0, 2)
             file.seek(max(0, file.tell() - _TRANSCRIPT_TAIL))
-            tail = file.read(_TRANSCRIPT_TAIL)
+            return file.read(_TRANSCRIPT_TAIL)
     except (OSError, ValueError):
-        return captured
-    return hosts.answered_from_transcript(captured, tail)
+        return b""  # not there yet, or never
 
 
 def _wall(wall_ns: int) -> datetime:

@@ -1,4 +1,4 @@
-"""Which session an event belongs to when its host does not say.
+"""Which session an event belongs to when its host does not say, and how sessions begin and end.
 
 In: a host and a namespace. Out: a session id: the one that host last used there, or a new one.
 """
@@ -14,6 +14,26 @@ from recollect.store.interface import Store
 # when it starts, but kiro-cli says it before every prompt: a start soon after is no new session.
 SAME_SESSION = timedelta(hours=4)
 SAME_START = timedelta(minutes=30)
+
+
+class Turns:
+    """The last start or end of each session. A session that is resumed and ended again within the
+    time of a double firing has really begun and ended twice."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._last: dict[str, tuple[str, str]] = {}
+
+    def passed(self, session_id: str, signal: str, key: str) -> str:
+        """Remember this signal; gives the key of the opposite one before it, which may come again,
+        or nothing."""
+        with self._lock:
+            before = self._last.pop(session_id, ("", ""))
+            self._last[session_id] = (signal, key)
+            while len(self._last) > self._limit:
+                del self._last[next(iter(self._last))]
+        return before[1] if before[0] != signal else ""
 
 
 class Continuity:

@@ -5,6 +5,7 @@ gets one that stores what it can and answers nothing.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 
 from recollect.capture.hosts.adapter import GUARD, answer_draft
@@ -27,6 +28,7 @@ from recollect.capture.hosts.generic import generic
 from recollect.capture.hosts.kiro import KIRO_CLI, KIRO_IDE
 from recollect.capture.hosts.opencode import OPENCODE
 from recollect.capture.hosts.qwen import QWEN
+from recollect.capture.hosts.reading import lines_between
 from recollect.capture.hosts.windsurf import WINDSURF
 
 __all__ = [
@@ -81,7 +83,14 @@ def answer(captured: Capture, context: str = "") -> bytes:
     return host(captured.host).answer(captured.event, context)
 
 
-def answered_from_transcript(captured: Capture, transcript: bytes) -> Capture:
-    """A stop with the answer that its transcript (or the end of it) holds, if it holds one."""
-    draft = answer_draft(host(captured.host).final_answer(transcript))
+def answered_from_transcript(
+    captured: Capture,
+    transcript: bytes,
+    began: datetime | None = None,
+    ended: datetime | None = None,
+) -> Capture:
+    """A stop with the answer that its transcript (or the end of it) holds, if it holds one that was
+    given between these times."""
+    told = lines_between(transcript, began, ended) if ended else transcript
+    draft = answer_draft(host(captured.host).final_answer(told))
     return with_answer(captured, draft) if draft else captured

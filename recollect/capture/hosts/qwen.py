@@ -18,6 +18,7 @@ class Qwen(ClaudeShaped):
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),
         HookSpec("PostToolUse"),
+        HookSpec("PostToolUseFailure"),
         HookSpec("Stop"),
         HookSpec("PreCompact"),
         HookSpec("SessionEnd"),

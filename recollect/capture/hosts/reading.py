@@ -45,6 +45,22 @@ def lines_from_the_end(transcript: bytes) -> Iterator[Data]:
             yield line
 
 
+def lines_between(transcript: bytes, start: datetime | None, end: datetime) -> bytes:
+    """The last lines of a JSONL file that were written in this time: one that is read early still
+    ends with the turn before, one that is read late holds the turns since."""
+    lines = transcript.splitlines()
+    first = last = len(lines)
+    for at in range(len(lines) - 1, -1, -1):
+        line, _ = read_object(lines[at])
+        written = moment((line or {}).get("timestamp"))
+        if written is not None and written > end:
+            last = at
+        elif written is not None and start is not None and written < start:
+            break
+        first = at
+    return b"\n".join(lines[first:last])
+
+
 # --- half a JSON ---------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r'[ \t\r\n,:]*([\[\]{}"]|[^\s,:\[\]{}"]+)')

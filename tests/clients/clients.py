@@ -1,0 +1,190 @@
+"""The six agents that can be installed from npm, and how each is pointed at the fake model.
+
+In: the model's address. Out: a command line, an environment and the files a clean home needs.
+What they would send elsewhere is switched off; what they still try goes to a proxy that refuses.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Files = dict[str, str]  # path below home -> content
+
+
+@dataclass(frozen=True)
+class Client:
+    """One agent: where it comes from, how one headless turn is run, what it is known to do."""
+
+    host: str
+    package: str
+    version: str
+    program: str
+    first: Callable[[str, str], list[str]]  # model's address, prompt -> arguments
+    again: Callable[[str, str], list[str]]  # the same in the last session
+    env: Callable[[str], dict[str, str]]
+    files: Callable[[str], Files] = lambda url: {}
+    says_end: bool = True  # headless, it fires its hook for the end of a session
+    says_failures: bool = True  # what it tells its hook of a command says that it failed
+    noise: str = "(?!)"  # lines with which it tells of any hook at all
+
+
+def _claude(*more: str) -> Callable[[str, str], list[str]]:
+    return lambda url, prompt: ["-p", prompt, *more, "--allowedTools", "Bash,Write"]
+
+
+def _codex(*more: str) -> Callable[[str, str], list[str]]:
+    def arguments(url: str, prompt: str) -> list[str]:
+        provider = f'{{name="Fake",base_url="{url}/v1",env_key="FAKE_KEY",wire_api="responses"}}'
+        options = ("model_provider=fake", f"model_providers.fake={provider}", "model=gpt-5.5")
+        chosen = [part for option in options for part in ("-c", option)]
+        return ["exec", *chosen, "--dangerously-bypass-approvals-and-sandbox", *more, prompt]
+
+    return arguments
+
+
+def _opencode_config(url: str) -> str:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Fake",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
+        "models": {"fake-model": {"name": "Fake", "tool_call": True}},
+    }
+    return json.dumps(
+        {
+            "$schema": "https://opencode.ai/config.json",
+            "model": "fake/fake-model",
+            "small_model": "fake/fake-model",
+            "autoupdate": False,
+            "share": "disabled",
+            "provider": {"fake": provider},
+        },
+        indent=2,
+    )
+
+
+_GEMINI_SETTINGS = """\
+{
+  // a comment of the user's own, and a hook that is not ours
+  "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
+}
+"""
+_QWEN_SETTINGS = """\
+{
+  "security": {"auth": {"selectedType": "openai"}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"disableAutoUpdate": true},
+  "telemetry": {"enabled": false}
+}
+"""
+
+CLIENTS = {
+    client.host: client
+    for client in (
+        Client(
+            host="claude-code",
+            package="@anthropic-ai/claude-code",
+            version="2.1.325",
+            program="claude",
+            first=_claude(),
+            again=_claude("--continue"),
+            env=lambda url: {
+                "ANTHROPIC_BASE_URL": url,
+                "ANTHROPIC_API_KEY": "sk-ant-fake",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "DISABLE_AUTOUPDATER": "1",
+                "DISABLE_TELEMETRY": "1",
+            },
+            files=lambda url: {
+                ".claude/settings.json": '{\n  "includeCoAuthoredBy": false\n}\n',
+            },
+        ),
+        Client(
+            host="codex",
+            package="@openai/codex",
+            version="0.166.0",
+            program="codex",
+            first=_codex(),
+            again=_codex("resume", "--last"),
+            env=lambda url: {"FAKE_KEY": "fake"},
+            files=lambda url: {
+                ".codex/config.toml": (
+                    "# mine\ncheck_for_update_on_startup = false\n\n"
+                    "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n"
+                )
+            },
+            says_failures=False,
+            noise=r"hook: \w+( Completed)?",
+        ),
+        Client(
+            host="gemini",
+            package="@google/gemini-cli",
+            version="0.61.0",
+            program="gemini",
+            first=lambda url, prompt: ["--yolo", "-m", "gemini-2.5-pro", "-p", prompt],
+            again=lambda url, prompt: [
+                *("--yolo", "-m", "gemini-2.5-pro", "--resume", "latest", "-p", prompt)
+            ],
+            env=lambda url: {
+                "GOOGLE_GEMINI_BASE_URL": url,
+                "GEMINI_API_KEY": "fake",
+                "GEMINI_TELEMETRY_ENABLED": "false",
+            },
+            files=lambda url: {".gemini/settings.json": _GEMINI_SETTINGS},
+        ),
+        Client(
+            host="copilot",
+            package="@github/copilot",
+            version="1.0.102",
+            program="copilot",
+            first=lambda url, prompt: ["-p", prompt, "--allow-all-tools", "--allow-all-paths"],
+            again=lambda url, prompt: [
+                *("-p", prompt, "--allow-all-tools", "--allow-all-paths", "--continue")
+            ],
+            env=lambda url: {
+                "COPILOT_OFFLINE": "true",
+                "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+                "COPILOT_PROVIDER_API_KEY": "fake",
+                "COPILOT_MODEL": "fake-model",
+                "COPILOT_AUTO_UPDATE": "false",
+            },
+        ),
+        Client(
+            host="qwen",
+            package="@qwen-code/qwen-code",
+            version="0.24.4",
+            program="qwen",
+            first=lambda url, prompt: ["--yolo", "-p", prompt],
+            again=lambda url, prompt: ["--yolo", "--continue", "-p", prompt],
+            env=lambda url: {
+                "OPENAI_BASE_URL": f"{url}/v1",
+                "OPENAI_API_KEY": "fake",
+                "OPENAI_MODEL": "fake-model",
+                "QWEN_CODE_DISABLE_AUTO_UPDATE": "1",
+            },
+            files=lambda url: {".qwen/settings.json": _QWEN_SETTINGS},
+            says_end=False,
+        ),
+        Client(
+            host="opencode",
+            package="opencode-ai",
+            version="1.18.33",
+            program="opencode",
+            first=lambda url, prompt: [
+                *("run", "--auto", "--print-logs", "--log-level", "WARN", prompt)
+            ],
+            again=lambda url, prompt: [
+                *("run", "--auto", "--print-logs", "--log-level", "WARN", "--continue", prompt)
+            ],
+            env=lambda url: {
+                "OPENCODE_DISABLE_AUTOUPDATE": "true",
+                "OPENCODE_DISABLE_MODELS_FETCH": "true",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
+                "OPENCODE_DISABLE_SHARE": "true",
+            },
+            files=lambda url: {".config/opencode/opencode.json": _opencode_config(url)},
+            says_end=False,
+        ),
+    )
+}

@@ -1,0 +1,36 @@
+"""The real daemon with a memory that always has something to say, to see where it arrives.
+
+In: the usual settings. Out: a daemon whose answers to hooks hold a fenced text that names its
+trigger. For tests only: `python -m tests.clients.recalling_daemon`.
+"""
+
+import os
+import sys
+
+from recollect.core import settings
+from recollect.daemon import Daemon, start_log
+from recollect.ingest.pipeline import Question
+
+MARK = "RECALLED"
+
+
+def recalled(question: Question) -> str:
+    return (
+        '<recollect id="t">\n'
+        f"Notes from earlier work. {MARK}-{question.trigger}\n"
+        '</recollect id="t">'
+    )
+
+
+def main() -> int:
+    os.umask(0o077)
+    chosen = settings.load()
+    start_log(chosen, to_terminal=False)
+    daemon = Daemon(chosen)
+    daemon._pipeline.recall = recalled
+    daemon.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+"""Prove with the real agents that `recollect install` captures their sessions completely.
+
+`python -m tests.clients.run [host …] [--keep]`: installs the agents from npm (cached outside the
+repository), runs each in a clean home against a fake model on loopback, and looks into the store
+and into what reached the model. Out: a table, what is wrong, and 1 if anything is.
+"""
+
+import argparse
+import contextlib
+import difflib
+import json
+import re
+import signal
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.hosts.jsonedit import Document
+from tests.clients.clients import CLIENTS, Client
+from tests.clients.fake_model import FakeModel, Shell, Write
+from tests.clients.home import Home, Run, fetch
+from tests.clients.recalling_daemon import MARK
+from tests.clients.seen import Typed, complaints, wanted
+
+COLUMNS = ("session", "prompt", "tools", "answer", "end")
+MORE = ("same output", "daemon down", "injected start", "injected prompt", "uninstalled")
+SLOWER_S = 1.0
+MORE_PAIRS = 4
+HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
+
+
+@dataclass
+class Proof:
+    """What was found out about one client, or about several together."""
+
+    name: str
+    cells: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def tell(self, column: str, found: list[str], note: str = "yes") -> None:
+        before = self.cells.get(column)
+        self.cells[column] = "NO" if found or before == "NO" else note
+        self.wrong += [f"{column}: {one}" for one in found]
+
+    def tell_all(self, found: dict[str, list[str]], client: Client) -> None:
+        for column, told in found.items():
+            silent = column == "end" and not client.says_end
+            self.tell(column, told, "not fired" if silent else "yes")
+
+
+@contextlib.contextmanager
+def place(name: str, client: Client | None, keep: bool) -> Iterator[tuple[Home, FakeModel]]:
+    """A home and a model that asks for three tools in each turn."""
+    model = FakeModel(())
+    with model:
+        home = Home(name, client.files(model.url) if client else {})
+        model.steps = (
+            Shell("echo canary-{turn} > made.txt && cat made.txt"),
+            Write(f"{home.project}/written-{{turn}}.txt", "written\n"),
+            Shell("cat no-such-file-{turn}.txt"),
+        )
+        try:
+            with home:
+                yield home, model
+        finally:
+            if keep:
+                print(f"kept: {home.path}")
+            else:
+                home.remove()
+
+
+def connect(home: Home, client: Client) -> None:
+    trust = ["--trust"] if client.host == "codex" else []
+    home.recollect("install", "-y", *trust, client.host, client=client)
+
+
+# --- one client ----------------------------------------------------------------------------------
+
+
+def prove(client: Client, keep: bool) -> Proof:
+    proof = Proof(client.host, {"version": client.version})
+    fetch(client)
+    turns = (Typed("TURN-a1"), Typed("TURN-b2", again=True))
+    with (
+        place(f"{client.host}-alone", client, keep) as (other, its_model),
+        place(client.host, client, keep) as (home, model),
+    ):
+        untouched = home.files()
+        connect(home, client)
+        home.recollect("uninstall", "-y", client.host)
+        proof.tell("uninstalled", _left(home, untouched, {}))
+        connect(home, client)
+        home.start_daemon()
+        alone, runs = [], []
+        for one in turns:
+            alone.append(other.turn(client, its_model.url, one.prompt, again=one.again))
+            runs.append(home.turn(client, model.url, one.prompt, again=one.again))
+        left_alone = {name: _meaning(other, name) for name in client.files(its_model.url)}
+        proof.tell_all(captured(home, client, *turns), client)
+        found = _differences(client, alone, runs)
+        while _slower(alone, runs) > SLOWER_S and len(runs) < 2 + MORE_PAIRS:
+            typed = Typed(f"TURN-p{len(runs)}")  # perhaps the machine was busy: again, in turn
+            runs.append(home.turn(client, model.url, typed.prompt))
+            alone.append(other.turn(client, its_model.url, typed.prompt))
+        late = _slower(alone, runs)
+        found += [f"slower by {late:.1f} s"] if late > SLOWER_S else []
+        proof.tell("same output", found)
+        proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
+        proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
+        _daemon_down(proof, client, home, model)
+        _recalled(proof, client, home, model)
+        home.stop_daemon()
+        home.recollect("uninstall", "-y", client.host)
+        rewritten = home.files()
+        note = "yes" if untouched.items() <= rewritten.items() else "yes, but for its own edits"
+        proof.tell("uninstalled", _left(home, untouched, left_alone), note)
+    return proof
+
+
+def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """The first hook of a session starts the daemon; nothing of the session is lost."""
+    home.stop_daemon()
+    typed = Typed("TURN-c3")
+    run = home.turn(client, model.url, typed.prompt)
+    found = captured(home, client, typed)
+    told = [f"{column}: {one}" for column, all_ in found.items() for one in all_]
+    proof.tell("daemon down", [*told, *_failed(run)], f"{run.seconds:.1f} s")
+    home.stop_daemon()
+
+
+def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """What the daemon says reaches the model, and is not taken for the user's words."""
+    home.start_daemon("tests.clients.recalling_daemon")
+    typed = [Typed("TURN-d4"), Typed("TURN-e5", again=True)]
+    for one in typed:
+        home.turn(client, model.url, one.prompt, again=one.again)
+    for name, trigger in (("injected start", "session-start"), ("injected prompt", "prompt")):
+        found, counts = [], []
+        for one in typed:
+            asked = model.asked(one.turn)
+            counts.append(asked[0].text.count(f"{MARK}-{trigger}") if asked else 0)
+        if counts[0] != 1:
+            found.append(f"{counts[0]} x in the first request of the session")
+        if trigger == "prompt" and counts[1] < 1:
+            found.append("not in the resumed session")
+        proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
+    proof.tell_all(captured(home, client, *typed), client)
+
+
+def captured(home: Home, client: Client, *typed: Typed) -> dict[str, list[str]]:
+    """What is wrong with the events of the session in which these turns were typed."""
+    project = str(home.project)
+    enough = len(wanted(client, project, [*typed]))
+    events = home.settled(enough, tuple(one.turn for one in typed))
+    return complaints(client, project, events, [*typed])
+
+
+# --- what is compared ----------------------------------------------------------------------------
+
+_VARIES = (
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<id>"),
+    (re.compile(r"/\S*/homes/[\w-]+"), "<home>"),
+    (re.compile(r"\b\d+(\.\d+)?\s?(ms|s)\b"), "<time>"),
+    (re.compile(r"timestamp=\S+|run=\w+"), "<run>"),
+)
+
+
+def _same(text: str) -> list[str]:
+    for pattern, name in _VARIES:
+        text = pattern.sub(name, text)
+    return text.splitlines()
+
+
+def _failed(run: Run) -> list[str]:
+    return [f"exit code {run.code}: {run.stderr[-300:]}"] if run.code else []
+
+
+def _differences(client: Client, alone: list[Run], runs: list[Run]) -> list[str]:
+    found = []
+    for before, after in zip(alone, runs, strict=True):
+        if before.code != after.code:
+            found.append(f"exit code {after.code} instead of {before.code}: {after.stderr[-300:]}")
+        for name in ("stdout", "stderr"):
+            old, new = _same(getattr(before, name)), _same(getattr(after, name))
+            lines = difflib.unified_diff(old, new, lineterm="", n=0)
+            changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+            told = [line for line in changed if not re.fullmatch(client.noise, line[1:])]
+            found += [f"{name} {line}" for line in told]
+    return found
+
+
+def _slower(alone: list[Run], runs: list[Run]) -> float:
+    """By how much the fastest turn with Recollect is slower than the fastest without."""
+    return min(run.seconds for run in runs) - min(run.seconds for run in alone)
+
+
+def _left(home: Home, untouched: dict[str, str], alone: dict[str, Any]) -> list[str]:
+    """Files that were there are as they were, or as the client without us leaves them; in no file
+    is anything of ours. (Codex makes many files of its own as soon as it is asked about trust.)"""
+    now = home.files()
+    found = []
+    for name in untouched:
+        if now.get(name) != untouched[name] and alone.get(name) != _meaning(home, name):
+            found.append(f"{name} is not as it was")
+    for name in set(now) - set(untouched):
+        path = home.path / name
+        if name.startswith(".cache/") or path.suffix not in (".json", ".jsonc", ".toml", ".js"):
+            continue
+        text = path.read_text(errors="replace")
+        if "recollect-hook" in text or '"recollect"' in text or "mcp_servers.recollect" in text:
+            found.append(f"{name} still holds something of ours")
+    return found
+
+
+def _meaning(home: Home, name: str) -> Any:
+    """What a file says, however it is written, without the home's own name."""
+    path = home.path / name
+    if not path.exists():
+        return None
+    text = path.read_text().replace(str(home.path), "<home>")
+    text = re.sub(r"http://127\.0\.0\.1:\d+", "<model>", text)
+    if path.suffix == ".toml":
+        return tomllib.loads(text)
+    return Document.read(text.encode(), name).plain()
+
+
+# --- several clients -----------------------------------------------------------------------------
+
+
+def two_at_once(keep: bool) -> Proof:
+    """Claude Code and Codex in one project at the same time."""
+    proof = Proof("claude-code + codex at once")
+    pair = (CLIENTS["claude-code"], CLIENTS["codex"])
+    with place("two", None, keep) as (home, model):
+        for client in pair:
+            connect(home, client)
+        home.start_daemon()
+        typed = {client.host: Typed(f"TURN-f{at}") for at, client in enumerate(pair)}
+        threads = [
+            threading.Thread(target=home.turn, args=(client, model.url, typed[client.host].prompt))
+            for client in pair
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for client in pair:
+            proof.tell_all(captured(home, client, typed[client.host]), client)
+    return proof
+
+
+def copilot_beside_claude(keep: bool) -> Proof:
+    """Copilot also runs the hooks of a repository's .claude/settings.json: still one event each."""
+    proof = Proof("copilot with .claude/settings.json")
+    client = CLIENTS["copilot"]
+    with place("guest", client, keep) as (home, model):
+        connect(home, CLIENTS["claude-code"])
+        connect(home, client)
+        # Copilot runs the hooks of a folder only if its user trusts the folder.
+        trust = json.dumps({"trustedFolders": [str(home.project)]})
+        (home.path / ".copilot" / "config.json").write_text(trust)
+        settings = home.project / ".claude" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_bytes((home.path / ".claude" / "settings.json").read_bytes())
+        home.start_daemon()
+        typed = Typed("TURN-g7")
+        run = home.turn(client, model.url, typed.prompt)
+        proof.tell_all(captured(home, client, typed), client)
+        repeats = home.health["counts"].get("repeats", 0)
+        ran_twice = [] if repeats else ["the Claude hooks did not run: nothing was proven"]
+        proof.tell("same output", [*_failed(run), *ran_twice], f"yes, {repeats} repeats")
+    return proof
+
+
+def hung_daemon(keep: bool) -> Proof:
+    """A daemon that hangs costs each hook a second at the most, and no event."""
+    proof = Proof("claude-code, daemon hung")
+    client = CLIENTS["claude-code"]
+    with place("hung", client, keep) as (home, model):
+        connect(home, client)
+        home.start_daemon()
+        usual = home.turn(client, model.url, Typed("TURN-h8").prompt)
+        typed = Typed("TURN-i9")
+        home.signal_daemon(signal.SIGSTOP)
+        try:
+            run = home.turn(client, model.url, typed.prompt)
+        finally:
+            home.signal_daemon(signal.SIGCONT)
+        proof.tell_all(captured(home, client, typed), client)
+        late = run.seconds - usual.seconds
+        slow = [f"{late:.1f} s later"] if late > 7 * HUNG_HOOK_S else []
+        proof.tell("same output", [*slow, *_failed(run)])
+        proof.cells["seconds"] = f"{run.seconds:.1f} ({usual.seconds:.1f})"
+    return proof
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def table(proofs: list[Proof]) -> str:
+    heads = ("host", "version", *COLUMNS, *MORE, "seconds", "without")
+    rows = [
+        heads,
+        *((one.name, *(one.cells.get(name, "") for name in heads[1:])) for one in proofs),
+    ]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(heads))]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    )
+
+
+ALONE = {"two": two_at_once, "guest": copilot_beside_claude, "hung": hung_daemon}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="*", choices=[*CLIENTS, *ALONE, []])
+    parser.add_argument("--keep", action="store_true", help="keep the homes, to look into them")
+    chosen = parser.parse_args()
+    proofs = []
+    for name in chosen.what or [*CLIENTS, *ALONE]:
+        proof = prove(CLIENTS[name], chosen.keep) if name in CLIENTS else ALONE[name](chosen.keep)
+        proofs.append(proof)
+        for one in proof.wrong:
+            print(f"{proof.name}: {one}")
+        print(table([proof]), flush=True)
+    print(table(proofs))
+    return 1 if any(proof.wrong for proof in proofs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""The pipeline with a real store: what hooks send, in the order and at the pace of real hosts."""
+
+import json
+import pathlib
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from recollect.capture import frames
+from recollect.capture.frames import Frame
+from recollect.core import ids
+from recollect.core.clock import ManualClock
+from recollect.core.values import MessageBody, TextBody
+from recollect.ingest import pipeline as module
+from recollect.ingest.counters import Counters
+from recollect.ingest.pipeline import Pipeline, Reply
+from recollect.store.sqlite import SqliteStore
+
+SESSION = "c4d991d4-f950-4d02-876d-66098e9dc814"
+
+
+class Hooks:
+    """Sends frames as hook processes do, and knows what was stored."""
+
+    def __init__(self, store: SqliteStore, clock: ManualClock) -> None:
+        self._store = store
+        self.pipeline = Pipeline(store, clock, "ada", Counters(clock))
+
+    def send(self, host: str, event: str, *, live: bool = True, **payload: Any) -> Reply:
+        frame = Frame(
+            ulid=ids.new_ulid(),
+            boot_id="boot",
+            mono_ns=time.monotonic_ns(),
+            wall_ns=time.time_ns(),
+            argv=(host.encode(), event.encode()),
+            cwd=b"/",
+            env=(),
+            stdin=json.dumps(payload).encode(),
+        )
+        digest = frames.digest(frames.encode_payload(frame))
+        return self.pipeline.frame(frame, digest, live=live)
+
+    def stored(self) -> list[str]:
+        """Prompts, answers and signals, oldest first."""
+        page = self._store.events.page(self.pipeline.namespace_of(None), limit=100)
+        told: list[str] = []
+        for row in reversed(page.items):
+            body: Any = row.event.body
+            match body:
+                case TextBody():
+                    told.append(body.content)
+                case MessageBody():
+                    told.append(body.turns[-1].content)
+                case _:
+                    told.append(body.data["signal"])
+        return told
+
+
+@pytest.fixture
+def hooks(store: SqliteStore, clock: ManualClock) -> Hooks:
+    return Hooks(store, clock)
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+
+def test_a_start_that_fires_twice_is_one_start(hooks: Hooks) -> None:
+    for _ in range(2):
+        hooks.send("codex", "SessionStart", session_id=SESSION, source="startup")
+    assert hooks.stored() == ["session-start"]
+
+
+def test_a_session_that_is_resumed_at_once_begins_and_ends_again(hooks: Hooks) -> None:
+    for _ in range(3):
+        hooks.send("codex", "SessionStart", session_id=SESSION, source="resume")
+        hooks.send("codex", "SessionEnd", session_id=SESSION, reason="other")
+        hooks.send("codex", "SessionEnd", session_id=SESSION, reason="other")
+    assert hooks.stored() == ["session-start", "session-end"] * 3
+
+
+# --- answers that stand in a transcript ----------------------------------------------------------
+
+
+def written(transcript: pathlib.Path, *said: tuple[str, str, int]) -> None:
+    lines = [
+        {"type": kind, "data": {"content": text}, "timestamp": f"2026-11-15T19:14:{second}.000Z"}
+        for kind, text, second in said
+    ]
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def stop(hooks: Hooks, transcript: pathlib.Path, second: int = 20, *, live: bool = True) -> Reply:
+    return hooks.send(
+        "copilot",
+        "agentStop",
+        live=live,
+        sessionId=SESSION,
+        transcriptPath=str(transcript),
+        timestamp=f"2026-11-15T19:14:{second}.000Z",
+    )
+
+
+def test_a_transcript_that_is_written_a_moment_later_is_waited_for(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    transcript = tmp_path / "events.jsonl"
+    said = ("user.message", "do it", 10), ("assistant.message", "done", 15)
+    threading.Timer(0.05, written, (transcript, *said)).start()
+    assert stop(hooks, transcript).status == frames.STORED
+    assert hooks.stored() == ["done"]
+
+
+def test_a_stop_whose_answer_is_not_written_yet_comes_back_through_the_spool(
+    hooks: Hooks, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TRANSCRIPT_WAIT_S", 0.0)
+    transcript = tmp_path / "events.jsonl"
+    assert stop(hooks, transcript).status == frames.NOT_NOW
+    written(transcript, ("user.message", "do it", 10), ("assistant.message", "done", 15))
+    assert stop(hooks, transcript, live=False).status == frames.STORED
+    assert hooks.stored() == ["done"]
+
+
+def test_a_stop_that_is_read_late_has_the_answer_of_its_own_turn(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    transcript = tmp_path / "events.jsonl"
+    first = ("user.message", "one", 10), ("assistant.message", "first", 15)
+    second = ("user.message", "two", 30), ("assistant.message", "second", 35)
+    written(transcript, *first, *second)
+    stop(hooks, transcript, 20, live=False)
+    stop(hooks, transcript, 40, live=False)
+    assert hooks.stored() == ["first", "second"]
+
+
+def test_the_answer_of_the_turn_before_is_not_taken_for_this_one(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    transcript = tmp_path / "events.jsonl"
+    first = ("user.message", "one", 10), ("assistant.message", "first", 15)
+    second = ("user.message", "two", 30), ("assistant.message", "second", 35)
+    written(transcript, *first)
+    at = "2026-11-15T19:14:29.000Z"
+    hooks.send("copilot", "userPromptSubmitted", sessionId=SESSION, prompt="two", timestamp=at)
+    threading.Timer(0.05, written, (transcript, *first, *second)).start()
+    stop(hooks, transcript, 40)
+    assert hooks.stored() == ["two", "second"]
+
+
+def test_a_transcript_that_can_never_come_is_not_waited_for(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    assert stop(hooks, tmp_path / "nowhere" / "events.jsonl").status == frames.STORED
+    assert hooks.stored() == []
