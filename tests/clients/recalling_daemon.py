@@ -9,26 +9,31 @@ import sys
 
 from recollect.core import settings
 from recollect.daemon import Daemon, start_log
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import Question, Recalled
 
 MARK = "RECALLED"
 
 
-def recalled(question: Question) -> str:
-    return (
+def recalled(question: Question) -> Recalled:
+    return Recalled(
         '<recollect id="t">\n'
         f"Notes from earlier work. {MARK}-{question.trigger}\n"
         '</recollect id="t">'
     )
 
 
+class Recalling(Daemon):
+    """Never loads the real recall."""
+
+    def _remember(self) -> None:
+        self._pipeline.recall = recalled
+
+
 def main() -> int:
     os.umask(0o077)
     chosen = settings.load()
     start_log(chosen, to_terminal=False)
-    daemon = Daemon(chosen)
-    daemon._pipeline.recall = recalled
-    daemon.run()
+    Recalling(chosen).run()
     return 0
 
 

@@ -199,21 +199,3 @@ def test_a_secret_in_any_field_of_an_event_is_removed(
     (row,) = stored(store)
     assert secret not in str(row)
     assert "[REDACTED" in row.event.body.content and "[REDACTED" in row.event.session_id
-
-
-def test_the_answer_of_a_stop_is_read_from_the_transcript(
-    pipeline: Pipeline, store: SqliteStore, tmp_path: pathlib.Path
-) -> None:
-    """Copilot's stop names only its transcript."""
-    transcript = (
-        pathlib.Path(__file__).parents[2] / "data" / "hosts" / "copilot" / "transcript.jsonl"
-    )
-    payload = {
-        "sessionId": "s",
-        "cwd": "/",
-        "transcriptPath": str(transcript),
-        "stopReason": "end_turn",
-    }
-    send(pipeline, frame("copilot", "agentStop", payload))
-    kinds = [row.event.kind for row in stored(store)]
-    assert kinds[-1] == "session_summary"
