@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from recollect.bench import ablate, data, ingest, latency, run, silence
+from recollect.bench.product import ProductIngest
 from recollect.bench.vectors import Vectors
 from recollect.core import settings
 from recollect.core.errors import RecollectError
@@ -62,7 +63,11 @@ def _outcomes(
     for one in sets:
         _learn(one, vectors)
         beside = None if options.ablate else vectors
-        outcomes += run.run(one, ingest.DirectIngest(vectors), beside, variants)
+        product = ProductIngest(vectors)
+        try:
+            outcomes += run.run(one, product, beside, variants)
+        finally:
+            product.close()
         vectors.forget()
     return outcomes
 

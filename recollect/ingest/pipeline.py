@@ -7,7 +7,7 @@ BadInput; a store that cannot write now raises StoreError and the sender keeps t
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -250,28 +250,36 @@ class Pipeline:
     def event(self, event: Event, digest: str) -> Outcome:
         """Take one event that is whole already; `digest` is of what its sender gave, so that a
         repeat is recognised. EventConflict when its id is there with other content."""
-        size = len(values.encode(event.body))
-        if size > values.EVENT_BODY_BYTES:
-            raise errors.TooLarge(
-                f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken",
-                field="body",
-            )
-        cleaned = self._scrubbed(event)
-        key = f"{event.event_id}/{digest}"
-        if not self._ids.add(key):
-            return Outcome(event.event_id, "duplicate")
-        try:
-            outcome = self._put([Arrival(event=cleaned, digest=digest)])[0]
-        except BaseException:
-            self._ids.forget(key)
-            raise
+        (outcome,) = self.events([(event, digest)])
         if outcome.status == "conflict":
-            self._ids.forget(key)
             raise errors.EventConflict(f"event {event.event_id} is stored with other content")
-        if outcome.stored:
-            for listener in self.listeners:
-                listener(Notice(Arrival(event=cleaned), cleaned.source.surface))
         return outcome
+
+    def events(self, given: Sequence[tuple[Event, str]]) -> list[Outcome]:
+        """Take many events, each with its digest, in one commit and in this order."""
+        cleaned = {}
+        for event, digest in given:
+            key = f"{event.event_id}/{digest}"
+            _check_size(event)
+            if key not in cleaned and self._ids.add(key):
+                cleaned[key] = Arrival(event=self._scrubbed(event), digest=digest)
+        try:
+            outcomes = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
+        except BaseException:
+            for key in cleaned:
+                self._ids.forget(key)
+            raise
+        for key, outcome in outcomes.items():
+            if outcome.status == "conflict":
+                self._ids.forget(key)
+            elif outcome.stored:
+                event = cleaned[key].event
+                for listener in self.listeners:
+                    listener(Notice(Arrival(event=event), event.source.surface))
+        return [
+            outcomes.get(f"{event.event_id}/{digest}", Outcome(event.event_id, "duplicate"))
+            for event, digest in given
+        ]
 
     def namespace_of(self, directory: str | None) -> str:
         """The namespace of a working directory, or the actor's global one."""
@@ -345,6 +353,14 @@ class Pace:
             self._minute, self._counts = minute, {}
         self._counts[session_id] = self._counts.get(session_id, 0) + 1
         return self._counts[session_id] <= self._limit
+
+
+def _check_size(event: Event) -> None:
+    size = len(values.encode(event.body))
+    if size > values.EVENT_BODY_BYTES:
+        raise errors.TooLarge(
+            f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken", field="body"
+        )
 
 
 def _payload(frame: Frame) -> Payload:

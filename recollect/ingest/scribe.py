@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 IDLE_S = 30.0
 _TICK_S = 5.0
+_BATCH = 200
 _LOOK_BACK = timedelta(hours=1)
 _Key = tuple[str, str]
 
@@ -34,8 +35,10 @@ class Scribe:
         self._counters = counters
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
         self._open: dict[_Key, tuple[Turn, float]] = {}
-        self._idle = threading.Event()
-        self._idle.set()
+        self._ready: list[Turn] = []
+        self._progress = threading.Condition()
+        self._heard = 0
+        self._done = 0
         self._thread = threading.Thread(target=self._loop, name="recollect-scribe", daemon=True)
 
     def start(self) -> None:
@@ -50,29 +53,47 @@ class Scribe:
     def heard(self, notice: Notice) -> None:
         """An event was committed."""
         event = notice.stored.event
-        self._idle.clear()
+        with self._progress:
+            self._heard += 1
         self._queue.put((event.namespace, event.session_id, event.event_id))
 
     def wait(self, seconds: float) -> bool:
         """Until everything heard so far is written; for tests and demonstrations."""
-        return self._idle.wait(seconds)
+        with self._progress:
+            wanted = self._heard
+            return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
     # --- the thread ---
 
     def _loop(self) -> None:
         self._guarded(self._catch_up)
-        while True:
-            try:
-                item = self._queue.get(timeout=_TICK_S)
-            except queue.Empty:
+        stopping = False
+        while not stopping:
+            items, stopping = self._gather()
+            if not items:
                 self._guarded(self._flush_idle)
-                continue
-            if item is None:
+            for item in items:
+                self._guarded(functools.partial(self._take, *item))
+            if stopping:
                 self._guarded(lambda: self._flush(list(self._open)))
-                return
-            self._guarded(functools.partial(self._take, *item))
-            if self._queue.empty():
-                self._idle.set()
+            self._guarded(self._commit)
+            with self._progress:
+                self._done += len(items)
+                self._progress.notify_all()
+
+    def _gather(self) -> tuple[list[tuple[str, str, str]], bool]:
+        """What was heard, a batch at a time, and whether that is all there will be."""
+        items = []
+        try:
+            item = self._queue.get(timeout=_TICK_S)
+            while item is not None:
+                items.append(item)
+                if len(items) == _BATCH:
+                    return items, False
+                item = self._queue.get_nowait()
+        except queue.Empty:
+            return items, False
+        return items, True
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """A store that cannot write now is no reason to die: the events are safe."""
@@ -108,14 +129,20 @@ class Scribe:
             self._write([turn])
 
     def _write(self, turns: list[Turn], key: _Key | None = None) -> None:
-        dirty = [turn for turn in turns if turn.dirty and turn.says_anything]
-        if dirty:
-            self._memories.replace([turn.episode() for turn in dirty])
-            for turn in dirty:
-                turn.dirty = False
-            self._counters.count("episodes written", len(dirty))
+        self._ready += [turn for turn in turns if turn.dirty and turn.says_anything]
         if key is not None and turns:
             self._open[key] = (turns[-1], time.monotonic())
+
+    def _commit(self) -> None:
+        """Write what is ready, all in one go."""
+        ready = list({id(turn): turn for turn in self._ready}.values())
+        if not ready:
+            return
+        self._memories.replace([turn.episode() for turn in ready])
+        self._ready = []
+        for turn in ready:
+            turn.dirty = False
+        self._counters.count("episodes written", len(ready))
 
     def _flush(self, keys: list[_Key]) -> None:
         for key in keys:
@@ -124,6 +151,7 @@ class Scribe:
                 self._write([known[0]])
 
     def _flush_idle(self) -> None:
+        """Turns that nobody went on with are written as they are."""
         now = time.monotonic()
         for turn, since in list(self._open.values()):
             if turn.dirty and now - since > IDLE_S:
@@ -143,6 +171,7 @@ class Scribe:
                     if edge is None or session.last_event_at >= edge:
                         events = self._store.events.session(namespace, session.session_id)
                         self._write(self._unwritten(namespace, turns_of(events)))
+                self._commit()
                 cursor = page.next
                 if cursor is None or (edge and page.items[-1].last_event_at < edge):
                     break

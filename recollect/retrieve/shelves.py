@@ -64,6 +64,12 @@ class Shelves:
                 self._filling[namespace] = set()
             self._fill(namespace)
 
+    def drop(self, namespace: str) -> None:
+        """Empty a shelf; it is filled again when it is needed."""
+        with self._lock:
+            self._full.pop(namespace, None)
+        self._engine.drop(namespace)
+
     # --- listening to writes ---
 
     def stored(self, records: Sequence[Record]) -> None:

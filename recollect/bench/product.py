@@ -1,0 +1,134 @@
+"""Benchmark messages through the product itself: event, pipeline, turn, store, vectors, shelves.
+
+In: messages of one store. Out: ranked message ids. Nothing here ranks or indexes; it only writes
+events as a client would, and asks as recall does.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.bench.data import Message
+from recollect.bench.ingest import Variant
+from recollect.bench.vectors import Vectors
+from recollect.core import ids, projects
+from recollect.core.clock import SystemClock, from_micros
+from recollect.core.settings import Settings
+from recollect.core.values import Event, MessageBody, Source, Turn
+from recollect.embedding.backfill import Backfill
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.scribe import Scribe
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.results import Ranked
+from recollect.retrieve.shelves import Shelves
+from recollect.store.sqlite import SqliteStore
+
+_ACTOR = "bench"
+_STEP = 500
+_LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not known
+
+
+class _Embedder:
+    """The cached vectors in the shape of the product's embedder."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+
+    @property
+    def ready(self) -> bool:
+        return self._vectors.ready
+
+    def load(self) -> None:
+        return
+
+    def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
+        return self._vectors.embed(texts)
+
+
+class ProductIngest:
+    def __init__(self, vectors: Vectors) -> None:
+        self._home = tempfile.mkdtemp(prefix="recollect-bench-")
+        clock = SystemClock()
+        counters = Counters(clock)
+        self._store = SqliteStore(Settings(home=self._home, reserve_mb=0), clock)
+        self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
+        memories = Memories(self._store)
+        self._scribe = Scribe(self._store, memories, counters)
+        self._pipeline.listeners.append(self._scribe.heard)
+        self._scribe.start()
+        embedder = _Embedder(vectors)
+        self._engine = Engine(embedder)
+        self._shelves = Shelves(self._store, self._engine, cache_mb=4096)
+        memories.listeners.append(self._shelves)
+        self._memories = memories
+        self._backfill = Backfill(
+            self._store,
+            embedder,  # type: ignore[arg-type]
+            self._shelves.embedded,
+        )
+        self._message: dict[str, str] = {}
+
+    def fill(self, store: str, messages: Sequence[Message]) -> None:
+        self.forget(store)
+        self.add(store, messages)
+        self._shelves.fill([_namespace(store)])
+
+    def add(self, store: str, messages: Sequence[Message]) -> None:
+        for first in range(0, len(messages), _STEP):
+            events = [self._event(store, one) for one in messages[first : first + _STEP]]
+            self._pipeline.events([(event, event.event_id) for event in events])
+        self._scribe.wait(3600)
+        while self._backfill.step():
+            pass
+
+    def remove(self, store: str, ids: Iterable[str]) -> None:
+        wanted = set(ids)
+        records = [record for record, message in self._message.items() if message in wanted]
+        self._memories.delete(_namespace(store), records, _ACTOR)
+
+    def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
+        ranked = self._engine.search(
+            text,
+            [_namespace(store)],
+            limit=limit,
+            mode=variant.mode,
+            fusion=variant.fusion,
+            weights=variant.weights,
+            floor=variant.floor,
+        )
+        results = tuple(replace(one, id=self._message[one.id]) for one in ranked.results)
+        return replace(ranked, results=results)
+
+    def forget(self, store: str) -> None:
+        """A store is never filled twice in one run, so its rows may stay; its shelf goes."""
+        self._shelves.drop(_namespace(store))
+
+    def close(self) -> None:
+        self._scribe.close()
+        self._store.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _event(self, store: str, message: Message) -> Event:
+        event_id = ids.new_ulid()
+        self._message[ids.RECORD + event_id] = message.id
+        return Event(
+            event_id=event_id,
+            session_id=message.session or f"alone-{event_id}",
+            actor_id=_ACTOR,
+            namespace=_namespace(store),
+            kind="note",
+            body=MessageBody(turns=(Turn(role=message.author or "other", content=message.text),)),
+            valid_time=_LONG_AGO if message.time is None else from_micros(message.time),
+            source=Source(surface="bench"),
+        )
+
+
+def _namespace(store: str) -> str:
+    return projects.namespace(_ACTOR, store)
