@@ -56,6 +56,8 @@ _STRICT_ATTRIBUTES = (
 )
 _CLOSER_REST = rf"(?:[^<>＜＞﹤﹥‹›〈〉&\\%]|{_SPACE})*+{_GT}"
 
+# What a tag can go on with, tested first: most `<` are followed by something else.
+_SOON = rf"(?=[pPｐＰ\s/／∕\\&%{_UNSEEN}])"
 # Which group of `_tag` took part last tells the kind of tag; none does in a half opener.
 _HALF_CLOSER, _CLOSER = 2, 3
 
@@ -63,7 +65,9 @@ _HALF_CLOSER, _CLOSER = 2, 3
 @cache
 def _tag() -> re.Pattern[str]:
     rest = rf"(?(2)({_CLOSER_REST})?+|(?(1)({_STRICT_ATTRIBUTES})|({_ATTRIBUTES})?+))"
-    return re.compile(rf"{_LT}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}")
+    return re.compile(
+        rf"{_LT}{_SOON}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}"
+    )
 
 
 @cache
