@@ -16,6 +16,7 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from recollect.hosts.jsonedit import Document
@@ -193,8 +194,8 @@ def _differences(client: Client, alone: list[Run], runs: list[Run]) -> list[str]
 
 
 def _slower(alone: list[Run], runs: list[Run]) -> float:
-    """By how much the fastest turn with Recollect is slower than the fastest without."""
-    return min(run.seconds for run in runs) - min(run.seconds for run in alone)
+    """By how much the usual turn with Recollect is slower than the usual one without."""
+    return median(run.seconds for run in runs) - median(run.seconds for run in alone)
 
 
 def _left(home: Home, untouched: dict[str, str], alone: dict[str, Any]) -> list[str]:
