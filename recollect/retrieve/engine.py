@@ -122,9 +122,10 @@ class Engine:
                 )
                 for index in found.values()
             ]
-            sure = confidence(scored, terms)
-            least = self._floor.threshold(vector is not None) if floor else 0.0
-            if sure < least:
+            vectors = sum(index.vectors.count for index in found.values())
+            sure = confidence(scored, terms, vectors if vector is not None else 0)
+            least = self._floor.threshold(vector is not None)
+            if floor and sure < least:
                 left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored = []
                 found = {}

@@ -4,32 +4,44 @@ In: scored documents and the weighed query. Out: one confidence, compared with o
 all stores. Below it the answer is nothing. The figures are in docs/decisions/0003.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.retrieve.query import Terms
 from recollect.retrieve.score import Scored
 
+GRAMS = 0.5
+WINDOW = 0.25
+CHANCE = 0.1
+
 
 @dataclass(frozen=True)
 class Floor:
     """What confidence an answer needs, with meaning and by words alone."""
 
-    hybrid: float = 0.52
-    lexical: float = 0.15
+    hybrid: float = 0.19
+    lexical: float = 0.08
 
     def threshold(self, semantic: bool) -> float:
         return self.hybrid if semantic else self.lexical
 
 
-def confidence(scored: Sequence[Scored], terms: Terms) -> float:
-    """The best cosine and the best match of 4-grams, the latter only as far as the store knows
-    the query's words at all: a question about something else shares its small words only."""
+def confidence(scored: Sequence[Scored], terms: Terms, vectors: int) -> float:
+    """How sure it is that something here answers the query.
+
+    The best cosine, and the best match by words as far as the store knows the query's words at
+    all: a question about something else shares only the small ones. Among many vectors one is
+    near by chance (the largest of n normal values grows as the root of 2 ln n), so the cosine of
+    a large store has to be higher.
+    """
+    words = GRAMS * _most(scored, "grams") + WINDOW * _most(scored, "window")
     near = _most(scored, "cosine")
-    return max(0.0, near) + terms.known * _most(scored, "grams")
+    if vectors:
+        near -= CHANCE * math.sqrt(2 * math.log(max(2, vectors)))
+    return near + terms.known * words
 
 
 def _most(scored: Sequence[Scored], part: str) -> float:
-    return max(
-        (float(one.parts[part].max(initial=0)) for one in scored if part in one.parts), default=0.0
-    )
+    found = (float(one.parts[part].max(initial=0)) for one in scored if part in one.parts)
+    return max(found, default=0.0)
