@@ -38,11 +38,15 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Figures, with what they are compared to in the same run.
+# Figures, with what they are compared to in the same run. Public benchmark data is not part of the
+# project: put it into $(BENCH_DATA), a folder a set, as docs/howto/bench.md says.
+BENCH_DATA ?= ../shared/bench
 bench: setup
 	$(BIN)/python -m tests.bench.hook
 	$(BIN)/python -m tests.bench.ingest
 	$(BIN)/python -m tests.bench.privacy
+	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
+	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."
 
 # Crash tests for longer: make torture MINUTES=10
 MINUTES ?= 5
