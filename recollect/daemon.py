@@ -25,7 +25,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import encode
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Pipeline
+from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
 from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
@@ -43,6 +43,7 @@ DRAIN_EVERY_S = 2.0
 SCRUB_EVERY_S = 60.0
 SCRUB_ROWS = 2000
 GRACE_S = 1
+EARLY_S = 0.6
 
 
 class Daemon:
@@ -59,6 +60,8 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._recall: Recollection | None = None
+        self._can_recall = threading.Event()
+        self._pipeline.recall = self._recall_early
         self._hooks = HookServer(
             self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
         )
@@ -114,10 +117,19 @@ class Daemon:
             self._settings, self._clock, self._store, self._memories, self._counters
         )
         self._pipeline.listeners.append(recall.heard)
-        self._pipeline.recall = recall.recall
         self._recall = recall
         recall.start()
+        self._pipeline.recall = recall.recall
+        self._can_recall.set()
         log.info("ready to recall")
+
+    def _recall_early(self, question: Question) -> Recalled:
+        """The hook that started the daemon has a moment to spare; a prompt has not."""
+        patience = EARLY_S if question.trigger == "session-start" else 0.0
+        if self._can_recall.wait(patience) and self._recall is not None:
+            return self._recall.recall(question)
+        self._counters.count("recall: not loaded yet")
+        return Recalled()
 
     # --- HTTP ---
 
