@@ -140,7 +140,7 @@ class Engine:
             left_out["semantic"] = "the model is not loaded"
         else:
             try:
-                vector = self._embedder.embed([query.text])[0]
+                vector = self._embedder.embed([query.gist])[0]
             except ModelUnavailable as error:
                 left_out["semantic"] = str(error)
             else:

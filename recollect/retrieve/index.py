@@ -21,6 +21,7 @@ from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
+_PENDING = 1024  # documents that may wait for their postings until the next search
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
 
@@ -101,6 +102,8 @@ class Index:
         touched = {self._seat(document, first + at) for at, document in enumerate(batch.values())}
         for chapter in touched:
             self._recount(chapter)
+        if len(self.ids) - self._covered() >= _PENDING:
+            self.blocks()
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take documents out; ids that are not here are passed over."""
@@ -129,9 +132,12 @@ class Index:
 
     def blocks(self) -> tuple[Block, ...]:
         """Postings of all documents; the newest are taken in now."""
-        if len(self.ids) > (self._blocks[-1].last if self._blocks else 0):
+        if len(self.ids) > self._covered():
             self._blocks = cover(self._blocks, self.tokens.view, self._ends.view)
         return self._blocks
+
+    def _covered(self) -> int:
+        return self._blocks[-1].last if self._blocks else 0
 
     def tokens_of(self, docs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The tokens of these documents end to end, and how many each has."""

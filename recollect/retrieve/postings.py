@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.retrieve.growable import spread
 
-LARGEST = 16384  # documents in a block: bounds the memory that one merge needs
+LARGEST = 8192  # documents in a block: bounds the memory and the time that one merge needs
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_STEMS = 48  # of a long prompt the rarest are kept; 40 words fit whole
 MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can be found
 STOP_WEIGHT = 0.3
+GIST = 45  # words of the head and of the tail of a long prompt; the model's time grows with them
+_READ = 2000  # characters to look for them in
 
 _PHRASE = re.compile(r'"([^"\n]{2,200})"|`([^`\n]{2,200})`')
 _IDENTIFIER = re.compile(
@@ -35,6 +37,14 @@ class Query:
     words: tuple[str, ...]  # distinct, in order
     stems: tuple[str, ...]  # of `words`, one each
     dates: tuple[Date, ...]
+
+    @property
+    def gist(self) -> str:
+        """What is embedded: of a long prompt its head and its tail, where the request stands."""
+        pieces = self.text[:_READ].split()
+        if len(pieces) <= 2 * GIST:
+            return self.text
+        return " ".join(pieces[:GIST] + self.text[-_READ:].split()[-GIST:])
 
     @property
     def keywords(self) -> tuple[str, ...]:

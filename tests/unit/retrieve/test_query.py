@@ -4,7 +4,7 @@ import pytest
 
 from recollect.retrieve.dates import Date, dates_in
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import MOST_STEMS, parse, weigh
+from recollect.retrieve.query import GIST, MOST_STEMS, parse, weigh
 
 
 def test_query_names_keywords_phrases_and_identifiers() -> None:
@@ -27,6 +27,13 @@ def test_long_prompt_keeps_what_is_rare() -> None:
     terms = weigh(parse(prompt), [index])
     assert len(terms.stems) == MOST_STEMS
     assert "common" not in terms.stems
+
+
+def test_gist_of_a_long_prompt_is_its_head_and_tail() -> None:
+    short = "fix the retry storm " * 10
+    assert parse(short).gist == short
+    gist = parse("first " + "stack trace line " * 2000 + " last").gist.split()
+    assert (gist[0], gist[-1], len(gist)) == ("first", "last", 2 * GIST)
 
 
 def test_terms_that_no_memory_holds_carry_no_weight_but_lower_what_is_known() -> None:
