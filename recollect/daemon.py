@@ -120,6 +120,7 @@ class Daemon:
         self._recall = recall
         recall.start()
         self._pipeline.recall = recall.recall
+        self._pipeline.own_text = recall.recall_now.own_text.without
         self._can_recall.set()
         log.info("ready to recall")
 

@@ -107,6 +107,7 @@ class Pipeline:
         self._turns = Turns()
         self._pace = Pace(clock)
         self.recall = recall
+        self.own_text: Callable[[str], str] = str  # takes out what we injected ourselves
         self.listeners: list[Listener] = []
 
     # --- hooks ---
@@ -303,6 +304,12 @@ class Pipeline:
                 listener(Notice(arrival, captured.host, captured.signal))
 
     def _scrubbed_body(self, body: values.Body) -> values.Body:
+        match body:
+            case values.MessageBody(turns=turns):
+                said = [msgspec.structs.replace(t, content=self.own_text(t.content)) for t in turns]
+                body = values.MessageBody(turns=tuple(said))
+            case values.TextBody(content=content):
+                body = values.TextBody(content=self.own_text(content))
         clean = self._clean_tree(msgspec.to_builtins(body))
         cleaned: values.Body = msgspec.convert(clean, type=values.Body)
         return cleaned

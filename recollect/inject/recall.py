@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.core import ids
-from recollect.core.clock import Clock
+from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
 from recollect.core.values import Receipt, Record
 from recollect.ingest.counters import Counters
@@ -21,9 +21,12 @@ from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.inject import context, fence
 from recollect.inject.budget import count_tokens, fit
 from recollect.inject.feedback import Feedback, factor
+from recollect.inject.own_text import OwnText
 from recollect.inject.receipts import Receipts
-from recollect.inject.triggers import Said, asks_to_remember
+from recollect.inject.triggers import Said, Topics, asks_to_remember
+from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
 from recollect.retrieve.smart import four_signals
 from recollect.store.interface import Store
@@ -36,6 +39,7 @@ START_POOL = 200
 START_SUMMARIES = 3
 QUERY_KEPT = 2000
 PREFERENCE_SHARE = 0.15
+_MINUTE_US = 60_000_000
 WEAK = 0.5
 
 
@@ -80,6 +84,9 @@ class Recall:
         self._clock = clock
         self._settings = settings
         self._said = Said(store)
+        self._topics = Topics()
+        self._cache: ResultCache[Ranked] = ResultCache()
+        self.own_text = OwnText()
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="recollect-recall")
         self._lock = threading.Lock()
 
@@ -106,6 +113,7 @@ class Recall:
         self._receipts.keep(receipt)
         if injected:
             self._said.add(question.namespaces[0], question.session_id, injected)
+            self.own_text.injected(text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
 
@@ -140,7 +148,10 @@ class Recall:
         if explicit:
             draft.notes["explicit"] = True
         if self._shelves.ready(question.namespaces):
-            ranked = self._engine.search(text, question.namespaces, limit=CANDIDATES)
+            ranked = self._search(text, question.namespaces)
+            if self._topics.changed(question.session_id, ranked.vector):
+                draft.notes["topic"] = "changed"
+                self._said.forget(question.namespaces[0], question.session_id)
             draft.stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
             draft.notes["left_out"] = ranked.left_out
             draft.notes["semantic"] = ranked.semantic
@@ -156,6 +167,13 @@ class Recall:
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
         self._judge(question, draft, repeat=explicit)
         return draft
+
+    def _search(self, text: str, namespaces: tuple[str, ...]) -> Ranked:
+        now = to_micros(self._clock.now())
+        key = (text, namespaces, self._shelves.epoch, now // _MINUTE_US)
+        return self._cache.get(
+            key, lambda: self._engine.search(text, namespaces, limit=CANDIDATES, now=now)
+        )
 
     def _start(self, question: Question) -> Draft:
         """No question yet: preferences, the last summaries, and what four signals say matters."""

@@ -6,6 +6,7 @@ In: prompts. Out: decisions. Rules only; no model is asked on this path.
 import re
 import threading
 from collections import OrderedDict
+from typing import Any
 
 from recollect.core.errors import StoreError
 from recollect.store.interface import Store
@@ -24,6 +25,28 @@ _SESSIONS = 500
 def asks_to_remember(text: str) -> bool:
     """Whether a prompt asks for the past in so many words."""
     return _EXPLICIT.search(text[:4000]) is not None
+
+
+class Topics:
+    """What each session talks about: the mean of its last prompts' vectors."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._recent: OrderedDict[str, list[Any]] = OrderedDict()
+
+    def changed(self, session_id: str, vector: Any) -> bool:
+        """Whether a prompt is about something else than the ones before it; it is remembered."""
+        if vector is None:
+            return False
+        with self._lock:
+            recent = self._recent.setdefault(session_id, [])
+            self._recent.move_to_end(session_id)
+            while len(self._recent) > _SESSIONS:
+                self._recent.popitem(last=False)
+            likeness = max((float(before @ vector) for before in recent), default=1.0)
+            changed = len(recent) > 1 and likeness < TOPIC_CHANGE
+            self._recent[session_id] = [vector] if changed else [*recent[-2:], vector]
+        return changed
 
 
 class Said:

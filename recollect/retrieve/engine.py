@@ -131,7 +131,7 @@ class Engine:
                 found = {}
             results = rows(found, scored, mode, fusion, vector is not None, limit)
             watch.mark("fuse")
-        return Ranked(results, sure, watch.stages, vector is not None, left_out)
+        return Ranked(results, sure, watch.stages, vector is not None, left_out, vector)
 
     def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
         if self._embedder is None:

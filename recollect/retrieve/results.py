@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.retrieve import fuse
 from recollect.retrieve.index import Index
@@ -36,6 +37,7 @@ class Ranked:
     stages: dict[str, float]  # CPU seconds by stage
     semantic: bool  # whether meaning took part
     left_out: dict[str, str] = field(default_factory=dict)  # what did not take part, and why
+    vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
 
 _Place = tuple[int, int]  # which namespace, which row of its scores

@@ -37,7 +37,7 @@ class Shelves:
         self._lock = threading.Lock()
         self._full: OrderedDict[str, None] = OrderedDict()
         self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
-        self._closed = False
+        self.epoch = 0  # grows with every change, so that no answer outlives what it came from
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         """Whether all of them can be searched; those that cannot begin to be filled."""
@@ -91,6 +91,7 @@ class Shelves:
 
     def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
         with self._lock:
+            self.epoch += 1
             if namespace in self._filling:
                 self._filling[namespace].update(record_ids)
                 return False
@@ -107,6 +108,7 @@ class Shelves:
                 with self._lock:
                     changed = self._filling[namespace]
                     if not changed:
+                        self.epoch += 1
                         self._full[namespace] = None
                         del self._filling[namespace]
                         break

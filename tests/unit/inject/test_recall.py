@@ -281,3 +281,45 @@ def test_memories_of_other_projects_are_never_injected(setup: Setup) -> None:
     setup.it.shelves.fill(["/actor/ada/project/other/"])
     setup.settle()
     assert setup.ask("how are retries of the billing api capped?").records == ()
+
+
+def test_a_new_topic_lets_a_memory_be_said_again(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    question = "how are retries of the billing api capped?"
+    first = setup.ask(question)
+    assert first.records
+    setup.ask("retry limits and backoff of the billing service")
+    setup.ask("bake a chocolate cake with cherries")  # something else altogether
+    assert set(setup.ask(question).records) == set(first.records)
+
+
+def test_injected_words_that_an_agent_repeats_are_not_captured(setup: Setup) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    recalled = setup.ask("how are retries of the billing api capped?")
+    line = recalled.context.splitlines()[3]
+    assert setup.it.recall_now.own_text.without(f"As noted:\n{line}\nSo I did it.") == (
+        "As noted:\nSo I did it."
+    )
+
+
+def test_the_same_question_is_answered_from_the_cache_until_something_changes(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    asked: list[str] = []
+    search = setup.it.engine.search
+
+    def counted(text: str, *rest: Any, **more: Any) -> Any:
+        asked.append(text)
+        return search(text, *rest, **more)
+
+    monkeypatch.setattr(setup.it.engine, "search", counted)
+    for session in ("a", "b", "c"):
+        setup.ask("how are retries of the billing api capped?", session=session)
+    assert len(asked) == 1
+    setup.memories.add([episode("Something new")])
+    setup.ask("how are retries of the billing api capped?", session="d")
+    assert len(asked) == 2

@@ -1,0 +1,48 @@
+"""Text that was injected, recognised when it comes back without its fence.
+
+In: what was injected, and later whatever is captured. Out: the captured text without the lines that
+are ours, so that a memory that an agent repeats word for word does not become a new memory.
+"""
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+
+LINES = 20_000
+SHORTEST = 40  # a shorter line may well be somebody's own
+
+_DRESS = re.compile(r"^[\s>*•\-–—\"'`|]+|[\s\"'`|.…]+$")
+_DATE = re.compile(r"^\[\d{4}-\d\d-\d\d\]\s*")
+
+
+class OwnText:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    def injected(self, text: str) -> None:
+        """Remember the lines of an injected text."""
+        with self._lock:
+            for mark in filter(None, map(_mark, text.splitlines())):
+                self._known[mark] = None
+                self._known.move_to_end(mark)
+            while len(self._known) > LINES:
+                self._known.popitem(last=False)
+
+    def without(self, text: str) -> str:
+        """The text without lines that we injected."""
+        if not self._known or len(text) < SHORTEST:
+            return text
+        lines = text.splitlines(keepends=True)
+        kept = [line for line in lines if _mark(line) not in self._known]
+        return text if len(kept) == len(lines) else "".join(kept)
+
+
+def _mark(line: str) -> bytes | None:
+    """What a line says, however it is dressed: quoted, as a list item, in other white space."""
+    bare = _DATE.sub("", _DRESS.sub("", line))
+    if len(bare) < SHORTEST:
+        return None
+    said = " ".join(bare.lower().split())
+    return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=12).digest()

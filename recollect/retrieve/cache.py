@@ -1,0 +1,49 @@
+"""Answers of the last minute, so that the same question is not worked out twice.
+
+In: a key that holds everything an answer depends on, the state of the index included. Out: the
+answer, while it is fresh.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+ENTRIES = 100
+SECONDS = 60.0
+
+
+class ResultCache(Generic[T]):
+    def __init__(
+        self,
+        entries: int = ENTRIES,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._entries = entries
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The kept answer, or a new one; two who ask at once may both work it out."""
+        now = self._clock()
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None and now - known[0] < self._seconds:
+                self._kept.move_to_end(key)
+                return known[1]
+        made = make()
+        with self._lock:
+            self._kept[key] = (now, made)
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._entries:
+                self._kept.popitem(last=False)
+        return made
+
+    def __len__(self) -> int:
+        return len(self._kept)
