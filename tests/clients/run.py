@@ -156,7 +156,9 @@ def captured(home: Home, client: Client, *typed: Typed) -> dict[str, list[str]]:
     project = str(home.project)
     enough = len(wanted(client, project, [*typed]))
     events = home.settled(enough, tuple(one.turn for one in typed))
-    return complaints(client, project, events, [*typed])
+    found = complaints(client, project, events, [*typed])
+    found["session"] += home.health["errors_last_hour"]["latest"]
+    return found
 
 
 # --- what is compared ----------------------------------------------------------------------------

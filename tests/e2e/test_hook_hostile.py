@@ -255,9 +255,14 @@ def test_python_works_where_it_cannot_keep_its_compiled_files(tmp_path: Path, ki
     for folder in ("", "capture", "privacy"):
         (package / folder / "__pycache__").write_text("in the way")
     hook = install(kind, tmp_path / "data")
-    for path in (hook.directory / "launcher", Path(hook.program)):
-        here = str(Path(paths.__file__).parents[2]).encode()
-        path.write_bytes(path.read_bytes().replace(here, os.fsencode(package.parent)))
+    here, there = str(Path(paths.__file__).parents[2]), str(package.parent)
+    # Only the package moves: the Python of a checkout lies inside it and stays.
+    lines = (hook.directory / "launcher").read_text().splitlines()
+    lines[1:] = [line.replace(here, there) for line in lines[1:]]
+    (hook.directory / "launcher").write_text("\n".join(lines) + "\n")
+    if kind == "python":
+        program = Path(hook.program)
+        program.write_text(program.read_text().replace(repr(here), repr(there)))
     result = hook.call("codex", "Stop", stdin=b"in")
     assert (result.code, result.stdout, result.stderr) == (0, b"", b"")
     assert len(conditions.wait_for_spool(hook, 1)) == 1

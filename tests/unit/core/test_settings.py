@@ -62,5 +62,5 @@ def test_every_setting_is_read_somewhere() -> None:
     package = pathlib.Path(settings.__file__).parent.parent
     code = "\n".join(path.read_text() for path in package.rglob("*.py"))
     for one in settings.described():
-        used = re.search(rf"\b(settings|chosen|self)\.{one['name']}\b", code)
+        used = re.search(rf"(settings|chosen|self)\.{one['name']}\b", code)
         assert used, f"nobody reads the setting {one['name']}"

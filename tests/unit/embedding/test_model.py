@@ -1,6 +1,9 @@
 """The embedding model, with its real weights (RECOLLECT_MODEL_DIR)."""
 
 import os
+import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -73,3 +76,15 @@ def test_text_of_a_memory_is_title_summary_facts_concepts() -> None:
     assert text_of(record).startswith("Retry storm\nIt came back.\njitter was missing\n")
     assert text_of(record).endswith("\nretries, billing")
     assert len(text_of(record)) <= MAX_CHARS
+
+
+def test_nothing_is_written_at_home_and_nobody_is_told(tmp_path: pathlib.Path) -> None:
+    """onnxruntime has telemetry of its own: it must be off before it is imported."""
+    code = (
+        "import os, sys; from recollect.embedding.model import Embedder;"
+        "Embedder(os.environ['RECOLLECT_MODEL_DIR']).embed(['hello']);"
+        "assert os.environ['ORT_DISABLE_TELEMETRY'] == '1'"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []

@@ -65,8 +65,9 @@ def test_sql_stands_nowhere_else() -> None:
 def test_only_the_wiring_knows_the_backend() -> None:
     allowed = {PACKAGE / "daemon.py", PACKAGE / "store" / "__init__.py"}
     for path in PACKAGE.rglob("*.py"):
-        if "sqlite" in path.relative_to(PACKAGE).parts or path in allowed:
-            continue
+        inside = path.relative_to(PACKAGE).parts
+        if "sqlite" in inside or inside[0] == "bench" or path in allowed:
+            continue  # the bench wires a store of its own to measure
         assert "store.sqlite" not in path.read_text(), f"{path} imports the SQLite backend"
 
 

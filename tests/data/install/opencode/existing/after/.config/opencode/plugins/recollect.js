@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process"
 
 const HOOK = "@HOME@/.recollect/bin/recollect-hook"
-const LIMIT_MS = 1000 // a turn never waits longer, whatever happens
+const LIMIT_MS = 1000 // no hook is waited for longer, whatever happens
 const KILL_MS = 5000 // the hook stops by itself long before
 const MAX_CHARS = 1 << 20 // more would only be cut off at the other end
 let late = 0 // how often in a row the hook was too slow: then nobody waits for it any more
@@ -91,10 +91,11 @@ export const Recollect = async ({ client, directory, worktree }) => {
       try {
         const id = input.sessionID
         if (children.has(id)) return
-        const first = started(id, "session.resumed", { sessionID: id })
+        // One after the other: a session begins before its first prompt, also in the store.
+        const first = await started(id, "session.resumed", { sessionID: id })
         starts.set(id, Promise.resolve("")) // said once
-        const prompt = run("chat.message", { input, output, ...place }, directory)
-        for (const text of await Promise.all([first, prompt])) {
+        const prompt = await run("chat.message", { input, output, ...place }, directory)
+        for (const text of [first, prompt]) {
           if (!text.trim()) continue
           output.parts.push({
             id: `prt_${Date.now().toString(16)}${Math.random().toString(36).slice(2, 14)}`,
