@@ -11,7 +11,7 @@ SOURCES := pyproject.toml setup.py requirements.lock $(wildcard recollect/captur
 
 export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 
-.PHONY: run test lint bench torture clean setup model
+.PHONY: run test lint bench clients torture clean setup model
 
 setup: $(READY) model
 
@@ -47,6 +47,11 @@ bench: setup
 	$(BIN)/python -m tests.bench.privacy
 	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."
+
+# The real agents from npm, pointed at a fake model on this machine, captured and uninstalled again.
+# They are kept in /var/tmp/recollect-clients (about 2 GB). HOSTS="codex gemini" for some of them.
+clients: setup
+	$(BIN)/python -m tests.clients.run $(HOSTS)
 
 # Crash tests for longer: make torture MINUTES=10
 MINUTES ?= 5
