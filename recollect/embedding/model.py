@@ -54,9 +54,7 @@ class Embedder:
         loaded = self._session()
         try:
             return loaded.embed(texts, time.monotonic() + (timeout or self._timeout))
-        except ModelUnavailable:
-            raise
-        except Exception as error:  # onnxruntime's errors have no base class of their own
+        except loaded.failures as error:
             self._loaded = None
             raise ModelUnavailable(f"the model failed: {error}") from error
 
@@ -85,13 +83,14 @@ class _Loaded:
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        self.failures = _failures()
         try:
             self._session = onnxruntime.InferenceSession(
                 f"{state.directory}/{weights.MODEL_FILE.name}",
                 options,
                 providers=["CPUExecutionProvider"],
             )
-        except Exception as error:  # onnxruntime's errors have no base class of their own
+        except self.failures as error:
             raise ModelUnavailable(f"{MODEL} cannot be loaded: {error}") from error
         self._run_options = onnxruntime.RunOptions
         self._tokenizer = Tokenizer.from_file(f"{state.directory}/{weights.TOKENIZER_FILE.name}")
@@ -125,13 +124,21 @@ class _Loaded:
         timer.start()
         try:
             hidden = self._session.run(None, inputs, options)[0]
-        except Exception as error:
+        except self.failures as error:
             if options.terminate:
                 raise ModelUnavailable("embedding took too long") from error
             raise
         finally:
             timer.cancel()
         return _pooled(hidden, mask)
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Everything onnxruntime raises: its own classes, which share no base, and RuntimeError."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    named = (value for value in vars(state).values() if isinstance(value, type))
+    return (RuntimeError, *(kind for kind in named if issubclass(kind, Exception)))
 
 
 def _pooled(hidden: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -14,10 +14,10 @@ from recollect.retrieve.index import Index
 from recollect.retrieve.query import Terms
 
 EXHAUSTIVE = 300  # an index this small is scored whole
-LEXICAL = 128  # candidates by words
-SEMANTIC = 96  # candidates by meaning
+LEXICAL = 96  # candidates by words
+SEMANTIC = 72  # candidates by meaning
 SIGNS = 1000  # of which sign bits offer so many
-POSTINGS = 80_000  # postings that choosing may read
+POSTINGS = 60_000  # postings that choosing may read
 COMMON = 0.2  # a gram or word in a larger share of the documents does not choose
 
 _FEW = 4096
@@ -87,27 +87,33 @@ def _words(
     if len(rare) == 0:
         rare = np.arange(len(terms.grams))
     words, which = index.vocabulary.words_by_gram(terms.grams[rare])
-    mass = np.bincount(words, terms.gram_idf[rare][which], minlength=len(holders))
-    own = np.flatnonzero((numbers > 0) & (mass > 0))
-    own = own[(holders[own] > 0) & (holders[own] <= max(common, holders[own].min(initial=0)))]
-    like: NDArray[np.float64] = mass.astype(np.float64).round(6)
-    like[own] = 0
-    like[(holders == 0) | (holders > common)] = 0
-    others = _within(like, holders, POSTINGS - int(holders[own].sum()))
-    chosen = np.concatenate([own, others])
-    return chosen, mass[chosen]
+    mass = np.bincount(words, terms.gram_idf[rare][which], len(holders)).astype(np.float64)
+    found = np.flatnonzero(mass > 0)
+    found = found[holders[found] > 0]
+    mass, own, holders = mass[found], numbers[found] > 0, holders[found]
+    # A common word chooses only if the query has no other.
+    own &= holders <= max(common, int(holders[own].min()) if own.any() else 0)
+    others = _within(mass, np.flatnonzero(~own & (holders <= common)), holders, own)
+    chosen = np.concatenate([np.flatnonzero(own), others])
+    return found[chosen], mass[chosen]
 
 
-def _within(like: NDArray[np.float64], holders: NDArray[Any], budget: int) -> NDArray[np.int64]:
-    """The likest words whose postings fit into the budget; equals stay together."""
-    found = np.flatnonzero(like)
-    if len(found) > _FEW:
-        edge = np.partition(like[found], len(found) - _FEW)[len(found) - _FEW]
-        found = found[like[found] > edge]
-    found = found[np.argsort(-like[found], kind="stable")]
-    if len(found) == 0:
-        return found
-    value = like[found]
+def _within(
+    mass: NDArray[np.float64],
+    like: NDArray[np.int64],
+    holders: NDArray[Any],
+    own: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Of the words that are like the query's, those whose postings fit into what the query's
+    own leave; equals stay together."""
+    value = mass[like].round(6)
+    if len(like) > _FEW:
+        edge = np.partition(value, len(value) - _FEW)[len(value) - _FEW]
+        like, value = like[value > edge], value[value > edge]
+    order = np.argsort(-value, kind="stable")
+    like, value = like[order], value[order]
+    if len(like) == 0:
+        return like
     last_of_equals = np.searchsorted(-value, -value, side="right") - 1
-    read = np.cumsum(holders[found])[last_of_equals]
-    return found[read <= budget]
+    read = np.cumsum(holders[like])[last_of_equals]
+    return like[read <= POSTINGS - int(holders[own].sum())]

@@ -7,6 +7,7 @@ In: any text, up to a pasted file. Out: a `Query`, and with the statistics of th
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.retrieve import porter
 from recollect.retrieve.dates import Date, dates_in
-from recollect.retrieve.tokens import STOP_WORDS, grams_of, words
+from recollect.retrieve.tokens import GRAM_BITS, STOP_WORDS, grams_of, words
 
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index
@@ -67,7 +68,7 @@ def parse(text: str) -> Query:
     return Query(text, distinct, tuple(map(porter.stem, distinct)), dates_in(text))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """A query weighed by the store: what is rare there counts for more."""
 
@@ -79,6 +80,13 @@ class Terms:
     documents: int
     mean_grams: float
     mean_chapter: float
+
+    @cached_property
+    def gram_number(self) -> NDArray[np.uint16]:
+        """gram -> 1 + its index in `grams`, 0 for all others."""
+        number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
+        number[self.grams] = np.arange(1, len(self.grams) + 1)
+        return number
 
 
 def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:

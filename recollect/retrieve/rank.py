@@ -15,7 +15,6 @@ from recollect.retrieve.dates import Date
 from recollect.retrieve.growable import spread
 from recollect.retrieve.index import AUTHORS, NO_TIME, Index
 from recollect.retrieve.query import Terms
-from recollect.retrieve.tokens import GRAM_BITS
 
 K1 = 1.2
 B = 0.75
@@ -84,10 +83,8 @@ def _grams_held(
     seen = np.zeros(size, dtype=np.bool_)
     seen[tokens] = True
     distinct = np.flatnonzero(seen)
-    number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
-    number[terms.grams] = np.arange(1, len(terms.grams) + 1)
     grams, counts = index.vocabulary.grams_in(distinct)
-    which = number[grams]
+    which = terms.gram_number[grams]
     hits = which != 0
     # How many hits lie before each word's grams: a running count, read at the words' borders.
     running = np.concatenate([[0], np.cumsum(hits)])

@@ -21,7 +21,7 @@ from recollect.retrieve.rank import Floats, Weights
 UNKNOWN_COSINE = 0.2
 
 
-FINALISTS = 48  # documents whose surroundings are looked at
+FINALISTS = 40  # documents whose surroundings are looked at
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,26 @@ def test_call_that_takes_too_long_is_stopped(embedder: Embedder) -> None:
     assert embedder.embed(["and goes on"]).shape == (1, 384)
 
 
+def test_single_long_run_is_stopped_midway(embedder: Embedder) -> None:
+    with pytest.raises(ModelUnavailable, match="too long"):
+        embedder.embed(["a long note " * 100] * 4, timeout=0.01)
+
+
+def test_model_that_fails_is_loaded_again(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def run(self, *_: object) -> None:
+            raise RuntimeError("out of memory")
+
+    assert embedder._loaded is not None
+    monkeypatch.setattr(embedder._loaded, "_session", Broken())
+    with pytest.raises(ModelUnavailable, match="out of memory"):
+        embedder.embed(["text"])
+    assert not embedder.ready
+    assert embedder.embed(["text"]).shape == (1, 384)
+
+
 def test_batches_hold_all_texts_of_like_length_within_their_limit() -> None:
     lengths = [3, 200, 5, 256, 4, 256, 256, 256, 256, 7]
     made = list(batches(lengths))

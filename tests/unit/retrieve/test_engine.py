@@ -158,3 +158,10 @@ def test_large_store_finds_the_needle_among_many() -> None:
     assert found(engine, "quorum leases")[0] == "needle"
     assert found(engine, "topic7 note 57")[0] == "57"
     assert sum(engine.memory()["n"].values()) < 40_000_000
+
+
+def test_a_word_that_every_memory_holds_is_still_found() -> None:
+    engine = Engine()
+    engine.add("n", (Document(id=str(n), text=f"billing item {n}", created=n) for n in range(900)))
+    assert len(found(engine, "billing")) == 10
+    assert found(engine, "billing 77")[0] == "77"
