@@ -180,7 +180,7 @@ def test_redaction_is_visible(tmp_path: pathlib.Path) -> None:
         daemon.run_hook(
             "claude-code", "UserPromptSubmit", {"session_id": "s", "cwd": "/", "prompt": text}
         )
-        stored = daemon.events("/")[0]["body"]["content"]
+        stored = daemon.events("/", expected=1)[0]["body"]["content"]
         assert (
             "[REDACTED]" in stored and "[REDACTED:" in stored and stored.startswith("deploy with")
         )

@@ -222,7 +222,7 @@ def test_five_hundred_idle_connections_do_not_keep_hooks_out(daemon: RealDaemon)
             connection.send(b"GET /healthz HTTP/1.1\r\n")
         payload = {"session_id": "s", "cwd": "/", "prompt": "still here"}
         assert daemon.run_hook("claude-code", "UserPromptSubmit", payload).returncode == 0
-        assert daemon.events("/")[-1]["body"]["content"] == "still here"
+        assert daemon.events("/", expected=1)[-1]["body"]["content"] == "still here"
     finally:
         for connection in idle:
             connection.close()

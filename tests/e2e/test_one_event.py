@@ -38,7 +38,7 @@ def test_every_recorded_payload_goes_through_hook_socket_and_store(
         assert done.stdout == hosts.answer(expected, "") or b"<recollect id=" in done.stdout, name
         if not expected.cwd.startswith(str(project)):
             continue  # a payload that names another directory than the project's
-        stored = shared_daemon.events(str(project))
+        stored = shared_daemon.events(str(project), expected=len(expected.drafts))
         assert [event["kind"] for event in stored] == [d.kind for d in expected.drafts], name
         for event in stored:
             assert event["source"]["surface"] == expected.host
@@ -53,7 +53,7 @@ def test_one_event_from_a_prompt_to_the_store(daemon: RealDaemon, tmp_path: path
     }  # fmt: skip
     done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (event,) = daemon.events(str(tmp_path))
+    (event,) = daemon.events(str(tmp_path), expected=1)
     assert event["body"] == {"type": "text", "content": payload["prompt"]}
     assert (event["kind"], event["session_id"], event["actor_id"]) == ("prompt", "abc", "ada")
     assert event["source"]["surface"] == "claude-code"
@@ -71,7 +71,9 @@ def test_text_that_was_injected_is_not_captured_again(daemon: RealDaemon) -> Non
     daemon.run_hook(
         "claude-code", "UserPromptSubmit", {"session_id": "s", "cwd": "/", "prompt": fenced}
     )
-    assert [event["body"]["content"] for event in daemon.events("/")] == ["new question"]
+    assert [event["body"]["content"] for event in daemon.events("/", expected=1)] == [
+        "new question"
+    ]
 
 
 def test_a_host_that_fires_twice_is_heard_once(daemon: RealDaemon) -> None:
@@ -81,4 +83,4 @@ def test_a_host_that_fires_twice_is_heard_once(daemon: RealDaemon) -> None:
     }  # fmt: skip
     for _ in range(3):
         daemon.run_hook("claude-code", "PostToolUse", payload)
-    assert len(daemon.events("/")) == 1
+    assert len(daemon.events("/", expected=1)) == 1

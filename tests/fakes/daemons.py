@@ -143,8 +143,17 @@ class RealDaemon:
         finally:
             connection.close()
 
-    def events(self, directory: str | None = None) -> list[dict[str, Any]]:
-        """All events of a directory's project, oldest first."""
+    def events(self, directory: str | None = None, expected: int = 0) -> list[dict[str, Any]]:
+        """All events of a directory's project, oldest first. On a busy machine a hook may have
+        given up waiting and spooled its event: so many are waited for."""
+        deadline = time.monotonic() + 20
+        while True:
+            found = self._events(directory)
+            if len(found) >= expected or time.monotonic() > deadline:
+                return found
+            time.sleep(0.1)
+
+    def _events(self, directory: str | None) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         before = ""
         where = f"&project_path={directory}" if directory else ""
