@@ -10,6 +10,7 @@ from functools import cache
 
 from recollect.privacy import names, values
 from recollect.privacy.lazy import pattern
+from recollect.privacy.patterns import compiled
 from recollect.privacy.rules.vendors import VENDORS
 
 Span = tuple[int, int, str]
@@ -41,18 +42,18 @@ _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 @cache
 def _assignment() -> re.Pattern[str]:
-    return re.compile(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\])?+)({_OPERATOR})")
+    return compiled(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\])?+)({_OPERATOR})")
 
 
 @cache
 def _opening() -> re.Pattern[str]:
-    return re.compile(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*)(["'`])(?:\2\2)?""")
+    return compiled(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*)(["'`])(?:\2\2)?""")
 
 
 @cache
 def _bare() -> re.Pattern[str]:
     # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
-    return re.compile(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
+    return compiled(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
 
 
 def find_assignments(text: str, low: str) -> Iterator[Span]:
@@ -238,7 +239,7 @@ _SCHEMES = ("bearer", "basic", "authorization: ")
 @cache
 def _header() -> re.Pattern[str]:
     space = r"(?:\s|%20|\+|\\u0020){1,8}+"
-    return re.compile(
+    return compiled(
         rf"(?:bearer|(basic)|authorization: (?:token|bot|ssws|apikey)){space}"
         r"([a-z0-9._~+/=-]{8,}+)"
     )
@@ -278,7 +279,7 @@ def _is_basic(value: str) -> bool:
 
 @cache
 def _userinfo() -> re.Pattern[str]:
-    return re.compile(
+    return compiled(
         r"""://(?:([^\s/?#:@"'`<>\\\[\]{}()]{0,256}+):(?!\d{1,5}(?:[/?#]|\Z))([^\s/"'`<>\\]{1,512}(?=@[\w\[$%{-]))"""
         r"|([A-Za-z0-9_-]{16,256}+)(?=@))"
     )
@@ -304,12 +305,12 @@ _WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
 
 @cache
 def _option() -> re.Pattern[str]:
-    return re.compile(rf"--([a-z0-9_-]{{0,40}}?{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
+    return compiled(rf"--([a-z0-9_-]{{0,40}}?{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
 
 
 @cache
 def _netrc() -> re.Pattern[str]:
-    return re.compile(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
+    return compiled(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
 _SPOKEN = ("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth(")
@@ -321,12 +322,12 @@ def _spoken() -> re.Pattern[str]:
         r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
         r"""|(?:auth ?= ?|networkcredential|basicauth)\(["'][^"'\n]{1,128}["'],)"""
     )
-    return re.compile(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
+    return compiled(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
 
 
 @cache
 def _curl_user() -> re.Pattern[str]:
-    return re.compile(
+    return compiled(
         r"""\s(?:-u|--(?:proxy-)?user)(?:\s|=)?\s*\\*["']?[^\s:"'\\]{1,128}:([^\s"'\\]{4,256})"""
     )
 

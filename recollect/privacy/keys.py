@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from recollect.privacy.patterns import compiled
+
 _FAR = 1 << 16  # no private key is longer
 # Line ends, real or escaped any number of times, and the marks of quoted or commented lines.
 _GAP = r"(?:[\s>#*|]|\\++[nrt])"
@@ -19,7 +21,7 @@ _HEADER = r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|Subject|x-[\w-]{1,40}+): 
 
 @cache
 def _label() -> re.Pattern[str]:
-    return re.compile(
+    return compiled(
         r"-{4,5} ?(?:(BEGIN)|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
         r"|(Private-Lines): \d{1,3}"
     )
@@ -27,7 +29,7 @@ def _label() -> re.Pattern[str]:
 
 @cache
 def _whole() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_GAP}|[A-Za-z0-9+/=:,_.-])*+\Z")
+    return compiled(rf"(?:{_GAP}|[A-Za-z0-9+/=:,_.-])*+\Z")
 
 
 @cache
@@ -35,7 +37,7 @@ def _piece() -> re.Pattern[str]:
     # A last line may be short, if a quote, the end or the footer follows.
     last = rf"""[A-Za-z0-9+/]{{1,63}}+={{0,2}}+(?={_GAP}*+(?:\\*+["'`]|\Z|-----))"""
     only = rf"[A-Za-z0-9+/=]{{1,15}}+(?={_JOIN}-----END)"
-    return re.compile(
+    return compiled(
         rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+|{only}))++(?:{_GAP}++{last})?+"
         rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
     )
@@ -43,7 +45,7 @@ def _piece() -> re.Pattern[str]:
 
 @cache
 def _join() -> re.Pattern[str]:
-    return re.compile(_JOIN)
+    return compiled(_JOIN)
 
 
 def find_keys(text: str) -> Iterator[tuple[int, int]]:

@@ -7,11 +7,13 @@ What can go wrong: nothing new; a wrong pattern fails at first use instead of at
 import re
 from functools import cache
 
+from recollect.privacy.patterns import compiled
+
 
 @cache
 def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """`re.compile`, remembered. The hook's fallback pays only for what its payload touches."""
-    return re.compile(source, flags)
+    return compiled(source, flags)
 
 
 def words(text: str) -> frozenset[str]:

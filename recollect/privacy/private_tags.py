@@ -16,6 +16,8 @@ full-width characters, as HTML entities, percent-encoded, or JSON-escaped any nu
 import re
 from functools import cache
 
+from recollect.privacy.patterns import compiled
+
 MARK = "[REDACTED]"
 
 # Characters that show nothing, and so could hide a tag from a scanner but not from a reader.
@@ -65,15 +67,13 @@ _HALF_CLOSER, _CLOSER = 2, 3
 @cache
 def _tag() -> re.Pattern[str]:
     rest = rf"(?(2)({_CLOSER_REST})?+|(?(1)({_STRICT_ATTRIBUTES})|({_ATTRIBUTES})?+))"
-    return re.compile(
-        rf"{_LT}{_SOON}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}"
-    )
+    return compiled(rf"{_LT}{_SOON}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}")
 
 
 @cache
 def _hint() -> re.Pattern[str]:
     """A cheap test that most texts fail: the last letters of the name, or something odd in it."""
-    return re.compile(
+    return compiled(
         rf"[vV][aA][tT][eE]|[{_UNSEEN}ｐＰｒＲｉＩｖＶａＡｔＴｅＥ]|\\u[02fF]|&\#?\w+;[\w&]"
     )
 

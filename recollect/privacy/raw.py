@@ -9,18 +9,20 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from recollect.privacy.patterns import compiled
+
 Clean = Callable[[str, str], str]
 
 
 @cache
 def _string() -> re.Pattern[str]:
-    return re.compile(r'"((?:[^"\\]++|\\.)*+)("?)', re.S)
+    return compiled(r'"((?:[^"\\]++|\\.)*+)("?)', re.S)
 
 
 @cache
 def _between() -> re.Pattern[str]:
     """What JSON has outside its strings: brackets, commas, colons, numbers and three words."""
-    return re.compile(r"(?:[\s{}\[\],:]++|-?[0-9][0-9.eE+-]*+|true|false|null|NaN|-?Infinity)*+\Z")
+    return compiled(r"(?:[\s{}\[\],:]++|-?[0-9][0-9.eE+-]*+|true|false|null|NaN|-?Infinity)*+\Z")
 
 
 def clean_raw(data: bytes, clean: Clean) -> bytes:

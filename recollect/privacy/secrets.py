@@ -19,6 +19,7 @@ from recollect.privacy.assignments import (
     judge,
 )
 from recollect.privacy.keys import find_keys
+from recollect.privacy.patterns import compiled
 from recollect.privacy.rules import RULES, Rule
 
 Counts = dict[str, int]
@@ -28,7 +29,7 @@ _BEGIN = (
     r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9a-fA-F]{4})"
     r"|(?<=\\x[0-9a-fA-F]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"
 )
-_STAND_IN = re.compile(r"(?<![A-Za-z0-9])your|x{8}|X{8}|\.\.\.|placeholder", re.I)
+_STAND_IN = compiled(r"(?<![A-Za-z0-9])your|x{8}|X{8}|\.\.\.|placeholder", re.I)
 _ROUNDS = 8
 _LEAST = 6  # shorter is no secret under any name
 _ALONE = 10  # and so is this without a name
@@ -49,7 +50,7 @@ def _triggers() -> tuple[re.Pattern[str], dict[str, list[tuple[str, Rule]]]]:
             heads.setdefault(head, {})[trigger[len(head) :]] = None
             rules.setdefault(head[-1], []).append((_literal(trigger), rule))
     branches = [f"{head}(?:{'|'.join(tails)})" for head, tails in heads.items()]
-    return re.compile("|".join(branches)), rules
+    return compiled("|".join(branches)), rules
 
 
 def _literal(trigger: str) -> str:
@@ -64,7 +65,7 @@ def _literal(trigger: str) -> str:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern if pattern.startswith("(?<=") else _BEGIN + pattern)
+    return compiled(pattern if pattern.startswith("(?<=") else _BEGIN + pattern)
 
 
 def _find_shapes(text: str) -> Iterator[Span]:

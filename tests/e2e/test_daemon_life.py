@@ -139,7 +139,7 @@ def test_ready_costs_little_more_than_asyncio(tmp_path: pathlib.Path) -> None:
         "from recollect.core import settings\n"
         "running = daemon.Daemon(settings.load())\n"
         "running._hooks.start()\n"
-        "print(time.process_time())\n"
+        "print(time.process_time(), flush=True)\n"
         "assert 'numpy' not in sys.modules and 'onnxruntime' not in sys.modules\n"
         "os._exit(0)\n"
     )

@@ -28,7 +28,7 @@ class Engine:
         self.path = path
         self.writer = writer
         self.clock = clock
-        self._vfs = vfs
+        self.vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._closed = threading.Event()
 
@@ -43,7 +43,7 @@ class Engine:
         try:
             connection = self._idle.get_nowait()
         except queue.Empty:
-            connection = open_reader(self.path, self._vfs)
+            connection = open_reader(self.path, self.vfs)
         try:
             with translated():
                 connection.execute("BEGIN")

@@ -94,8 +94,14 @@ class SqliteUpkeep:
         self._engine.write(work)
 
     def check(self) -> list[str]:
-        with self._engine.reader() as db:
-            return _problems(db)
+        # A connection of its own: on one that has searched before, FTS5 checks the segments it
+        # remembers and calls those that were merged away since corrupt.
+        db = open_reader(self._engine.path, self._engine.vfs)
+        try:
+            with translated():
+                return _problems(db)
+        finally:
+            db.close()
 
 
 def inspect(path: str) -> BackupInfo:

@@ -190,3 +190,11 @@ class LifeContract:
     def test_now_is_utc(self, store: Store) -> None:
         stored = store.records.put([record(valid_from=datetime(2026, 1, 1, tzinfo=UTC))])[0]
         assert stored.created_at is not None and stored.created_at.tzinfo == UTC
+
+    def test_a_check_finds_nothing_wrong_while_others_write(self, store: Store) -> None:
+        for number in range(60):
+            made = store.records.put([record(f"alpha beta {number}")])[0]
+            store.records.search([NAMESPACE], "alpha", 3)
+            if number % 3 == 0:
+                store.records.delete(NAMESPACE, [made.record_id], "ada")
+            assert store.upkeep.check() == []

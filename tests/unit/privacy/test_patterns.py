@@ -1,0 +1,41 @@
+"""Patterns that mean the same on every Python 3.11 and later."""
+
+import re
+
+import pytest
+
+from recollect.privacy import private_tags
+from recollect.privacy.patterns import plain
+
+
+@pytest.mark.parametrize(
+    ("pattern", "same"),
+    [
+        (r"(?:a|b)*+c", r"(?>(?:a|b)*)c"),
+        (r"(a)?+(b)++(c){2,3}+", r"(a)?(b)+(c){2,3}"),
+        (r"[a+]*+\s++x?+", r"[a+]*+\s++x?+"),
+        (r"\)*+[)]*+(?:x)+y", r"\)*+[)]*+(?:x)+y"),
+        (r"(?:[^>)]++|\\*+)*+", r"(?>(?:[^>)]++|\\*+)*)"),
+        (r"(?:x(?>y|z)++)++", r"(?>(?:x(?>(?>y|z)+))+)"),
+        (r"(?:(a)|b)*+", r"(?:(a)|b)*"),
+        (r"(x)?[]*+)]+(?(1)a|b)", r"(x)?[]*+)]+(?(1)a|b)"),
+    ],
+)
+def test_possessive_quantifiers_of_groups_are_written_in_another_way(
+    pattern: str, same: str
+) -> None:
+    assert plain(pattern) == same
+    re.compile(plain(pattern))
+
+
+def test_the_plain_pattern_finds_the_same_tags() -> None:
+    possessive = private_tags._tag()
+    ordinary = re.compile(plain(possessive.pattern))
+    for text in (
+        "a <private>x</private> b",
+        "<private why=\"a>b\" c='d'>x</ private >",
+        "&lt;private&gt;x&lt;/private&gt;",
+        "\\u003cprivate\\u003ex\\u003c/private\\u003e < private x=1 > y <pri\u200bvate",
+    ):
+        found = [(tag.span(), tag.lastindex) for tag in possessive.finditer(text)]
+        assert [(tag.span(), tag.lastindex) for tag in ordinary.finditer(text)] == found
