@@ -175,7 +175,7 @@ class Daemon:
         server = uvicorn.Server(config)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
         self._write_state()
-        log.info("dashboard and API on http://127.0.0.1:%d", self._port)
+        log.info("API on http://127.0.0.1:%d", self._port)
         server.run(sockets=[listener, unix])
 
     def _stop_server(self, server: Any) -> None:

@@ -51,7 +51,7 @@ def command(fix: bool, prove: bool, as_json: bool) -> int:
     findings = list(examine(chosen))
     if fix:
         findings = [_mended(one) for one in findings]
-    if prove:
+    if prove and Client(chosen).alive():
         findings += prove_hosts(chosen)
     if as_json:
         keys = ("what", "verdict", "told", "hint")
@@ -208,7 +208,7 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
         return Finding(host.name, "fail", f"is only partly connected ({state})", hint)
     heard = health["hosts"].get(host.name)
     if heard is None:
-        told = "connected, but never heard of yet"
+        told = "connected, but no session of it was heard yet"
         if not host.verified:
             told += " (unverified: written from its documentation)"
         return Finding(

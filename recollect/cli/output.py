@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+IDS = ("Receipt", "Id")
+PIPE_WIDTH = 200
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,7 +32,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*headings, box=box.SIMPLE, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE, pad_edge=False, header_style="bold")
+    for heading in headings:
+        # An id that is cut cannot be used.
+        table.add_column(heading, no_wrap=heading in IDS, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    console.print(table)

@@ -84,10 +84,19 @@ def stop(settings: Settings, wait_s: float = STOP_S) -> bool:
             return True
         deadline = time.monotonic() + wait_s
         while time.monotonic() < deadline:
-            if running(settings) != pid:
+            if running(settings) != pid and not _exists(pid):
                 return True
             time.sleep(0.02)
     raise RecollectError(f"Process {pid} does not stop.")
+
+
+def _exists(pid: int) -> bool:
+    """Whether the process is still there; one that is dead and not yet collected is not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _last_line(settings: Settings) -> str:

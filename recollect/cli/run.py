@@ -16,7 +16,12 @@ from recollect.core.errors import RecollectError
 def run(name: str, module: str, arguments: list[str]) -> int:
     command: click.Command = importlib.import_module(module).command
     try:
-        result = command.main(arguments, prog_name=f"recollect {name}", standalone_mode=False)
+        result = command.main(
+            arguments,
+            prog_name=f"recollect {name}",
+            standalone_mode=False,
+            color=False if os.environ.get("NO_COLOR") else None,
+        )
     except click.ClickException as error:
         error.show()
         return 2

@@ -37,10 +37,10 @@ def _tell(health: dict[str, Any]) -> None:
         f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
     )
     stored = health["counts"].get("events stored", 0)
-    waiting, spool = health["unextracted"], health["spool"]
+    embedding = health["embedding"]
     click.echo(
-        f"Events stored since start: {stored}. Waiting for extraction: {waiting['events']}. "
-        f"In the spool: {spool['events']}."
+        f"Events stored since start: {stored}. Memories: {embedding.get('memories', 0)}. "
+        f"In the spool: {health['spool']['events']}."
     )
     if health["hosts"]:
         rows = [[name, _ago(when)] for name, when in health["hosts"].items()]

@@ -1,5 +1,6 @@
 """`recollect uninstall`: take Recollect out of the agents' configuration again."""
 
+import os
 import shutil
 
 import click
@@ -8,7 +9,18 @@ from recollect.cli import hosts_context, process
 from recollect.cli.install import _as_data, _show
 from recollect.cli.output import json_option, print_json
 from recollect.core import settings
-from recollect.hosts import INSTALLERS, Change, Installer, installer, uninstall
+from recollect.core.errors import CannotWrite
+from recollect.core.settings import Settings
+from recollect.hosts import (
+    INSTALLERS,
+    Change,
+    HostResult,
+    Installer,
+    Report,
+    installations,
+    installer,
+    uninstall,
+)
 
 
 @click.command()
@@ -33,20 +45,53 @@ def command(
             _show(host, changes)
         return yes or click.confirm(f"Disconnect {host.title}?", default=True)
 
-    report = uninstall(wanted, context, confirm)
+    reports = [uninstall(wanted, context, confirm)]
+    if project is None:
+        # What was installed for single projects is known to the data directory alone.
+        for host, place in installations(chosen.directory):
+            if place and (not hosts or host in hosts):
+                there = hosts_context.context(chosen, project=place)
+                reports.append(uninstall([installer(host)], there, confirm))
+    results = [result for report in reports for result in report.results]
     if as_json:
-        print_json(_as_data(report))
+        print_json(_as_data(Report(tuple(results))))
     else:
-        for result in report.results:
-            if result.outcome != "unchanged" or hosts:
-                word = "was not connected" if result.outcome == "unchanged" else result.outcome
-                click.echo(f"{result.host}: {word}")
-            if result.error:
-                click.echo(f"  {result.error}", err=True)
-        if all(result.outcome == "unchanged" for result in report.results) and not hosts:
-            click.echo("No agent was connected.")
-    if delete_data and (yes or click.confirm(f"Delete {chosen.directory} and all memories in it?")):
-        process.stop(chosen)
-        shutil.rmtree(chosen.directory, ignore_errors=False)
-        click.echo(f"{chosen.directory} is deleted.")
-    return 0 if report.ok else 1
+        _tell(results, named=bool(hosts))
+    left = sorted({one.host for one in results if one.outcome in ("declined", "failed")})
+    if delete_data:
+        return _delete(chosen, left, yes=yes)
+    if not as_json and any(one.outcome == "removed" for one in results):
+        click.echo(f"What is remembered stays in {chosen.directory}; restart the agents.")
+    return 0 if all(report.ok for report in reports) else 1
+
+
+def _tell(results: list[HostResult], *, named: bool) -> None:
+    for result in results:
+        if result.outcome != "unchanged" or named:
+            word = "was not connected" if result.outcome == "unchanged" else result.outcome
+            click.echo(f"{result.host}: {word}")
+        if result.error:
+            click.echo(f"  {result.error}", err=True)
+    if not named and all(result.outcome == "unchanged" for result in results):
+        click.echo("No agent was connected.")
+
+
+def _delete(chosen: Settings, left: list[str], *, yes: bool) -> int:
+    """Only when no agent would be left with a hook that is gone."""
+    if left:
+        names = ", ".join(left)
+        click.echo(f"Nothing is deleted: {names} would call a hook that is gone.", err=True)
+        return 1
+    if not os.path.isdir(chosen.directory):
+        click.echo(f"There is nothing to delete at {chosen.directory}.")
+        return 0
+    if not yes and not click.confirm(f"Delete {chosen.directory} and all memories in it?"):
+        click.echo("Kept.")
+        return 0
+    process.stop(chosen)
+    try:
+        shutil.rmtree(chosen.directory)
+    except OSError as error:
+        raise CannotWrite(f"{chosen.directory} cannot be deleted: {error.strerror}") from error
+    click.echo(f"{chosen.directory} is deleted.")
+    return 0

@@ -55,8 +55,10 @@ def command(
 
 
 def _chosen(receipts: list[dict[str, Any]], which: str) -> dict[str, Any]:
+    words = which.lower().split()
     for receipt in receipts:
-        if receipt["receipt_id"] == which or which.lower() in receipt["query"].lower():
+        named = receipt["receipt_id"].startswith(which)
+        if named or all(word in receipt["query"].lower() for word in words):
             return receipt
     raise NotFound(f"no receipt here has the id, or a prompt with the words, {which!r}",
                    hint="recollect why")  # fmt: skip
@@ -89,7 +91,7 @@ def _explain(receipt: dict[str, Any]) -> None:
     detail = receipt["detail"]
     click.secho(f"{receipt['trigger']}: {' '.join(receipt['query'].split())[:200]}", bold=True)
     click.echo(
-        f"{len(receipt['injected'])} memories injected, {receipt['tokens']} tokens, "
+        f"Memories injected: {len(receipt['injected'])}, {receipt['tokens']} tokens, "
         f"{receipt['latency_us'] / 1000:.1f} ms"
     )
     for what in ("late", "failed"):
@@ -113,7 +115,8 @@ def _explain(receipt: dict[str, Any]) -> None:
     stages = detail.get("stages_us") or {}
     if stages:
         click.echo("CPU: " + ", ".join(f"{name} {took} µs" for name, took in stages.items()))
-    click.echo("Say what you think: recollect why --useful|--wrong|--never MEMORY")
+    if rows:
+        click.echo("Say what you think: recollect why --useful|--wrong|--never MEMORY")
 
 
 def _signals(parts: dict[str, float]) -> str:
@@ -122,12 +125,14 @@ def _signals(parts: dict[str, float]) -> str:
 
 
 def _judge(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
-    """The memory's namespace is the project's; a memory of the global one is tried after it."""
-    namespaces = list(dict.fromkeys(receipt["namespace"] for receipt in receipts))
-    body = {"record_id": record_id, "verdict": verdict}
-    for namespace in namespaces or [""]:
-        if namespace:
-            client.ask("POST", "/api/feedback", {**body, "namespace": namespace})
-            click.echo(f"Noted: {record_id} is {verdict}.")
-            return
-    raise NotFound("nothing was asked in this project yet", hint="recollect why --project DIR")
+    """A memory is named by the beginning of its id, as the receipts show it."""
+    shown = [one for receipt in receipts for one in receipt["detail"]["candidates"]]
+    found = {one["record_id"] for one in shown if one["record_id"].startswith(record_id)}
+    if len(found) != 1:
+        many = "several memories" if found else "no memory"
+        raise NotFound(f"{many} of this project's receipts begin with {record_id!r}",
+                       hint="recollect why RECEIPT, or --project DIR")  # fmt: skip
+    body = {"record_id": found.pop(), "verdict": verdict, "namespace": receipts[0]["namespace"]}
+    client.ask("POST", "/api/feedback", body)
+    words = {"useful": "was useful", "wrong": "was wrong", "never": "is never injected again"}
+    click.echo(f"Noted: {body['record_id']} {words[verdict]}.")

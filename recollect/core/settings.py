@@ -35,7 +35,7 @@ class Settings:
     actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
     port: int = _setting(
         7325,
-        "Where the dashboard and the API listen on 127.0.0.1; the next free one if taken.",
+        "Where the API listens on 127.0.0.1; the next free port if it is taken.",
         Range(1024, 65535),
     )
     log_level: str = _setting(

@@ -402,4 +402,6 @@ def utc(moment: datetime) -> datetime:
 def _explained(error: msgspec.MsgspecError) -> BadInput:
     text = str(error)
     message, _, path = text.partition(" - at `")
+    if "matching regex" in message:
+        message = "not in the form that is expected here"
     return BadInput(message, field=path.rstrip("`").removeprefix("$").lstrip("."))

@@ -25,6 +25,7 @@ SUMMARY_CHARS = 1000
 MOST_FILES = 50
 MOST_COMMANDS = 30
 MOST_EVENTS = 500
+UNANSWERED = "unanswered"
 _ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "system": "tool"}
 
 
@@ -88,6 +89,7 @@ class Turn:
             summary=_line(answered if asked else "", SUMMARY_CHARS),
             detail="\n\n".join(detail),
             files=tuple(self.files),
+            category=UNANSWERED if self._unanswered else None,
             level="raw",
             strategy="rules",
             author=self._author(),
@@ -96,6 +98,12 @@ class Turn:
             valid_from=event.valid_time,
             source_event_ids=tuple(self.events),
         )
+
+    @property
+    def _unanswered(self) -> bool:
+        """Somebody asked, and nothing came of it: not worth much beside anything else."""
+        done = self.answered or self.files or self.commands
+        return self.first.event.kind == "prompt" and not done
 
     def _author(self) -> Author:
         """Whose words these are; an answer makes them the assistant's, to be on the safe side."""

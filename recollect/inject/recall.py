@@ -18,6 +18,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
+from recollect.ingest.turns import UNANSWERED
 from recollect.inject import context, fence
 from recollect.inject.budget import count_tokens, fit
 from recollect.inject.feedback import Feedback, factor
@@ -158,7 +159,6 @@ class Recall:
             scores = {one.id: (one.score, one.parts) for one in ranked.results}
             records = self._records(question.namespaces, list(scores))
             draft.candidates = [Found(one, *scores[one.record_id]) for one in records]
-            _drop_weak(draft.candidates)
         else:
             draft.notes["left_out"] = {
                 "index": "still being filled; searched by words in the store"
@@ -166,6 +166,7 @@ class Recall:
             hits = self._store.records.search(question.namespaces, text, CANDIDATES)
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
         self._judge(question, draft, repeat=explicit)
+        _drop_weak([found for found in draft.candidates if not found.why_not])
         return draft
 
     def _search(self, text: str, namespaces: tuple[str, ...]) -> Ranked:
@@ -187,6 +188,7 @@ class Recall:
             record
             for namespace in question.namespaces
             for record in self._store.records.page(namespace, limit=START_POOL).items
+            if record.category != UNANSWERED
         ]
         summaries = [record for record in pool if record.kind == "summary"][:START_SUMMARIES]
         first = {record.record_id for record in summaries}
@@ -205,8 +207,6 @@ class Recall:
             verdicts = self._feedback.of(record.namespace)
             weight = factor(verdicts, record.record_id)
             found.score *= weight
-            if found.why_not:
-                continue
             if weight == 0:
                 found.why_not = "you said: never again"
             elif record.session_id == question.session_id:
@@ -298,9 +298,12 @@ class Recall:
 def _drop_weak(candidates: Sequence[Found]) -> None:
     """Being above the floor is about the best one; the others must also hold something of their
     own, not only stand near it or in its session."""
-    best = max((_own(found) for found in candidates), default=0.0)
+    answered = [found for found in candidates if found.record.category != UNANSWERED]
+    best = max((_own(found) for found in answered or candidates), default=0.0)
     for found in candidates:
-        if _own(found) < WEAK * best:
+        if answered and found.record.category == UNANSWERED:
+            found.why_not = "a question that nobody answered"
+        elif _own(found) < WEAK * best:
             found.why_not = "too weak beside the best one"
 
 

@@ -194,3 +194,31 @@ def test_logs_say_where_they_are_when_there_are_none(
     assert "no log yet" in run(person, "logs").stdout
     with real_daemon(tmp_path / "other") as daemon:
         assert "ready for hooks" in run(daemon, "logs", "-n", "5").stdout
+
+
+def test_data_is_not_deleted_under_an_agent_that_still_calls_the_hook(
+    person: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    assert run(person, "install", "--yes", "claude-code").returncode == 0
+    kept = run(person, "uninstall", "--delete-data", typed="n\ny\n")
+    assert kept.returncode == 1 and "Nothing is deleted" in kept.stderr
+    assert person.home.exists()
+    project = tmp_path / "project"
+    project.mkdir()
+    assert run(person, "install", "--yes", "--project", str(project), "claude-code").returncode == 0
+    assert run(person, "uninstall", "--yes", "--delete-data").returncode == 0
+    assert not person.home.exists() and list(project.rglob("*.json")) == []
+    again = run(person, "uninstall", "--yes", "--delete-data")
+    assert again.returncode == 0 and "nothing to delete" in again.stdout
+
+
+def test_a_bad_setting_does_not_keep_a_daemon_running(person: RealDaemon) -> None:
+    assert run(person, "up").returncode == 0
+    (person.home / "settings.toml").write_text('archive_days = "x"')
+    assert run(person, "status").returncode == 1
+    assert "is down" in run(person, "down").stdout
+
+
+def test_no_color_means_no_colour(person: RealDaemon) -> None:
+    assert "\x1b[" not in run(person, "doctor").stdout
+    assert "\x1b[" not in run(person, "install", "--dry-run").stdout

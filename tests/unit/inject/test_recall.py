@@ -323,3 +323,24 @@ def test_the_same_question_is_answered_from_the_cache_until_something_changes(
     setup.memories.add([episode("Something new")])
     setup.ask("how are retries of the billing api capped?", session="d")
     assert len(asked) == 2
+
+
+def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) -> None:
+    """Somebody asked the same before and was interrupted: the echo helps nobody."""
+    echo = episode("How are retries of the billing api capped?", category="unanswered")
+    made = setup.memories.add([echo, *WORK])
+    setup.settle()
+    recalled = setup.ask("How are retries of the billing api capped?")
+    assert recalled.records == (made[1].record_id,)
+    why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert why[made[0].record_id] == "a question that nobody answered"
+    assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
+
+
+def test_a_memory_that_may_not_be_said_does_not_make_others_weak(setup: Setup) -> None:
+    exact = episode("How are retries of the billing api capped?", "How are retries of the billing "
+                    "api capped? At five, with exponential backoff.")  # fmt: skip
+    made = setup.memories.add([exact, *WORK])
+    setup.settle()
+    setup.it.feedback.give(NAMESPACE, made[0].record_id, "never", "ada")
+    assert setup.ask("How are retries of the billing api capped?").records == (made[1].record_id,)
