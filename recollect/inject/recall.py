@@ -42,6 +42,10 @@ QUERY_KEPT = 2000
 PREFERENCE_SHARE = 0.15
 _MINUTE_US = 60_000_000
 WEAK = 0.5
+# The floor looks at the best one, which may be one that is not to be said: so each must also hold
+# this much by itself.
+LEAST = 0.30
+LEAST_WORDS = 0.08
 
 
 @dataclass
@@ -305,6 +309,8 @@ def _drop_weak(candidates: Sequence[Found]) -> None:
             found.why_not = "a question that nobody answered"
         elif _own(found) < WEAK * best:
             found.why_not = "too weak beside the best one"
+        elif _own(found) < (LEAST if "cosine" in found.parts else LEAST_WORDS):
+            found.why_not = "too weak"
 
 
 def _own(found: Found) -> float:
