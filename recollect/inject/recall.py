@@ -170,7 +170,7 @@ class Recall:
             hits = self._store.records.search(question.namespaces, text, CANDIDATES)
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
         self._judge(question, draft, repeat=explicit)
-        _drop_weak([found for found in draft.candidates if not found.why_not])
+        _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
 
     def _search(self, text: str, namespaces: tuple[str, ...]) -> Ranked:
