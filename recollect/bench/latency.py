@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.embedding.parts import parts
 from recollect.retrieve.engine import Embeds, Engine
 from recollect.retrieve.index import Document
 
@@ -72,9 +73,9 @@ class Writer:
     def length(self) -> int:
         return 3 + int(min(600, self._random.lognormal(np.log(WORDS) - 0.3, 0.8)))
 
-    def vector(self) -> NDArray[np.float32]:
-        row = self._random.normal(size=(1, 384)).astype(np.float32)
-        return np.asarray(row / np.linalg.norm(row))
+    def vectors(self, count: int) -> NDArray[np.float32]:
+        rows = self._random.normal(size=(count, 384)).astype(np.float32)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
     def _made(self) -> Iterator[str]:
         for _ in range(20_000):
@@ -115,14 +116,15 @@ def measure(
 
 def _documents(writer: Writer, count: int) -> Iterator[Document]:
     for number in range(count):
+        text = writer.text(writer.length())
         yield Document(
             id=f"mr_{number:026d}",
-            text=writer.text(writer.length()),
+            text=text,
             session=f"s{number // TURNS}",
             position=number % TURNS,
             time=number * 60_000_000,
             created=number,
-            vectors=writer.vector(),
+            vectors=writer.vectors(len(parts(text))),
         )
 
 

@@ -16,7 +16,7 @@ from recollect.retrieve.query import Terms
 EXHAUSTIVE = 300  # an index this small is scored whole
 LEXICAL = 96  # candidates by words
 SEMANTIC = 72  # candidates by meaning
-SIGNS = 1000  # of which sign bits offer so many
+SIGNS = 600  # of which sign bits offer so many
 POSTINGS = 60_000  # postings that choosing may read
 COMMON = 0.2  # a gram or word in a larger share of the documents does not choose
 

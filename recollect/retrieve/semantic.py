@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Growable, distinct
+from recollect.retrieve.growable import Growable, distinct, spread
 
 DIMENSIONS = 384
 _NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
@@ -106,11 +106,10 @@ class Vectors:
         starts = np.where(docs > 0, ends[docs - 1], 0)
         counts = ends[docs] - starts
         found = np.full(len(docs), np.nan, dtype=np.float32)
-        single = np.flatnonzero(counts == 1)
-        found[single] = self._rows.dot(starts[single], query)
-        for at in np.flatnonzero(counts > 1):
-            rows = np.arange(starts[at], starts[at] + counts[at])
-            found[at] = self._rows.dot(rows, query).max()
+        some = np.flatnonzero(counts)
+        if len(some):
+            near = self._rows.dot(spread(starts[some], counts[some]), query)
+            found[some] = np.maximum.reduceat(near, np.cumsum(counts[some]) - counts[some])
         return found
 
     def nearest(self, query: NDArray[Any], most: int) -> NDArray[np.int64]:
