@@ -41,6 +41,7 @@ START_SUMMARIES = 3
 QUERY_KEPT = 2000
 PREFERENCE_SHARE = 0.15
 _MINUTE_US = 60_000_000
+EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 WEAK = 0.5
 # The floor looks at the best one, which may be one that is not to be said: so each must also hold
 # this much by itself.
@@ -167,8 +168,12 @@ class Recall:
             draft.notes["left_out"] = {
                 "index": "still being filled; searched by words in the store"
             }
-            hits = self._store.records.search(question.namespaces, text, CANDIDATES)
+            hits = self._store.records.search(
+                question.namespaces, text, CANDIDATES, most_terms=EARLY_TERMS
+            )
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
+            # Only now: whoever fills would slow this very search down.
+            self._shelves.prepare(question.namespaces)
         self._judge(question, draft, repeat=explicit)
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft

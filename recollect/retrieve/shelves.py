@@ -40,20 +40,23 @@ class Shelves:
         self.epoch = 0  # grows with every change, so that no answer outlives what it came from
 
     def ready(self, namespaces: Sequence[str]) -> bool:
-        """Whether all of them can be searched; those that cannot begin to be filled."""
-        missing = []
+        """Whether all of them can be searched."""
         with self._lock:
             for namespace in namespaces:
                 if namespace in self._full:
                     self._full.move_to_end(namespace)
-                elif namespace not in self._filling:
+            return all(namespace in self._full for namespace in namespaces)
+
+    def prepare(self, namespaces: Sequence[str]) -> None:
+        """Begin to fill those that are not full, in threads; returns at once."""
+        missing = []
+        with self._lock:
+            for namespace in namespaces:
+                if namespace not in self._full and namespace not in self._filling:
                     self._filling[namespace] = set()
                     missing.append(namespace)
-            complete = all(namespace in self._full for namespace in namespaces)
         for namespace in missing:
-            worker = threading.Thread(target=self._fill, args=(namespace,), daemon=True)
-            worker.start()
-        return complete
+            threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
 
     def fill(self, namespaces: Iterable[str]) -> None:
         """Fill shelves here and now."""
@@ -101,9 +104,8 @@ class Shelves:
 
     def _fill(self, namespace: str) -> None:
         try:
-            vectors = _by_owner(self._store.vectors.scan(namespace, MODEL))
             self._engine.drop(namespace)
-            self._engine.add(namespace, self._documents(namespace, vectors))
+            self._engine.add(namespace, self._documents(namespace))
             while True:
                 with self._lock:
                     changed = self._filling[namespace]
@@ -122,10 +124,13 @@ class Shelves:
             return
         self._make_room(namespace)
 
-    def _documents(self, namespace: str, vectors: dict[str, Rows]) -> Iterator[Document]:
+    def _documents(self, namespace: str) -> Iterator[Document]:
+        """Page by page, so that at no time more than a page is held twice."""
         cursor: Cursor | None = None
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
+            ids = [record.record_id for record in page.items]
+            vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
             for record in page.items:
                 yield document(record, vectors.get(record.record_id))
             if page.next is None:

@@ -247,10 +247,16 @@ class Records(Protocol):
         """Newest first. With `as_of`: what memory held at that moment."""
 
     def search(
-        self, namespaces: Sequence[str], query: str, limit: int, *, raw: bool = False
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        limit: int,
+        *,
+        raw: bool = False,
+        most_terms: int = 32,
     ) -> list[Hit]:
-        """By words, best first. The query is any text: at most 32 of its rarest words count, none
-        is an operator. `raw` takes the backend's own query language instead. A query that the
+        """By words, best first. The query is any text: at most so many of its rarest words count,
+        none is an operator. `raw` takes the backend's own query language instead. A query that the
         index refuses is looked for literally, newest first. An empty query finds nothing."""
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:

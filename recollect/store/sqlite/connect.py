@@ -103,7 +103,6 @@ def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # that is the writer's
         connection.pragma("query_only", True)
         connection.pragma("cache_size", -4 << 10)
-        connection.pragma("mmap_size", 256 << 20)
     return connection
 
 

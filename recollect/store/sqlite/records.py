@@ -90,10 +90,16 @@ class SqliteRecords:
         return _page(found, limit)
 
     def search(
-        self, namespaces: Sequence[str], query: str, limit: int, *, raw: bool = False
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        limit: int,
+        *,
+        raw: bool = False,
+        most_terms: int = search.MAX_TERMS,
     ) -> list[Hit]:
         with self._engine.reader() as db:
-            return search.records(db, namespaces, query, limit, raw=raw)
+            return search.records(db, namespaces, query, limit, raw=raw, most_terms=most_terms)
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         clock = self._engine.clock

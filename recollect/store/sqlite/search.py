@@ -19,11 +19,17 @@ _TOKENIZER = ("unicode61", "remove_diacritics", "2")
 
 
 def records(
-    db: apsw.Connection, namespaces: Sequence[str], query: str, limit: int, *, raw: bool = False
+    db: apsw.Connection,
+    namespaces: Sequence[str],
+    query: str,
+    limit: int,
+    *,
+    raw: bool = False,
+    most_terms: int = MAX_TERMS,
 ) -> list[Hit]:
     """The best hits over several namespaces, each looked at for itself."""
     text = clean(query)
-    expression = text if raw else any_of(rarest(db, terms(text)))
+    expression = text if raw else any_of(rarest(db, terms(text), most_terms))
     if not text.strip() or not expression:
         return []
     hits: list[Hit] = []
@@ -43,9 +49,9 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(text.split()))
 
 
-def rarest(db: apsw.Connection, words: Sequence[str]) -> list[str]:
-    """At most 32 words: the ones that fewest memories contain, kept in order of appearance."""
-    if len(words) <= MAX_TERMS:
+def rarest(db: apsw.Connection, words: Sequence[str], most: int = MAX_TERMS) -> list[str]:
+    """At most so many words: those that fewest memories contain, kept in order of appearance."""
+    if len(words) <= most:
         return list(words)
     tokenizer = db.fts5_tokenizer("porter", list(_TOKENIZER))
     counts: dict[str, int] = {}
@@ -55,7 +61,7 @@ def rarest(db: apsw.Connection, words: Sequence[str]) -> list[str]:
         counts[word] = min(found) if found else -1
     # A word of no memory cannot match, so it may not crowd out one that can.
     known = [word for word in words if counts[word] > 0]
-    chosen = set(sorted(known, key=lambda word: counts[word])[:MAX_TERMS])
+    chosen = set(sorted(known, key=lambda word: counts[word])[:most])
     return [word for word in words if word in chosen]
 
 
