@@ -1,7 +1,7 @@
 """The relevance floor: whether there is anything worth saying.
 
 In: scored documents and the weighed query. Out: one confidence, compared with one threshold for
-all stores. Below it the answer is nothing. The figures are in docs/decisions/0003.
+all stores. Below it the answer is nothing. The figures are in docs/decisions/ranking.md.
 """
 
 import math

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Weights:
-    """What each signal is worth; chosen by measurement, docs/decisions/0003."""
+    """What each signal is worth; chosen by measurement, docs/decisions/ranking.md."""
 
     grams: float = 0.40
     window: float = 0.10

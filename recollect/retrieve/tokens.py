@@ -31,7 +31,7 @@ _ANY_WORD = re.compile(
 _HAS_UNSEGMENTED = re.compile(f"[{_UNSEGMENTED}]")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 
-# Function words. They weigh less in a question, but not nothing: see docs/decisions/0003.
+# Function words. They weigh less in a question, but not nothing: see docs/decisions/ranking.md.
 STOP_WORDS = frozenset((
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
     "be", "because", "been", "before", "being", "but", "by", "can", "could", "d", "did", "do",

@@ -3,7 +3,9 @@
 import json
 import pathlib
 import time
+from typing import Any
 
+from recollect.cli.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.inject import fence
 from tests.fakes.daemons import RealDaemon
@@ -24,6 +26,21 @@ def work(daemon: RealDaemon, place: pathlib.Path, asked: str, answered: str) -> 
     session = {"session_id": new_ulid(), "cwd": str(place)}
     daemon.run_hook("claude-code", "UserPromptSubmit", {**session, "prompt": asked})
     daemon.run_hook("claude-code", "Stop", {**session, "last_assistant_message": answered})
+
+
+def written_receipt(daemon: RealDaemon, receipt_id: str, place: pathlib.Path) -> dict[str, Any]:
+    """Receipts are written after the answer is sent."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            found: dict[str, Any] = daemon.client.get(
+                f"/api/receipts/{receipt_id}?project_path={place}"
+            )
+        except Refused:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return found
 
 
 def until_embedded(daemon: RealDaemon, memories: int) -> None:
@@ -65,9 +82,7 @@ def test_a_memory_of_one_session_reaches_the_next(
         "body": {"type": "text", "content": "where are the billing retries capped?"},
     })  # fmt: skip
     assert answered["stored"] and len(answered["retrieval"]["records"]) == 1
-    receipt = daemon.client.get(
-        f"/api/receipts/{answered['retrieval']['receipt_id']}?project_path={place}"
-    )
+    receipt = written_receipt(daemon, answered["retrieval"]["receipt_id"], place)
     assert receipt["injected"] == answered["retrieval"]["records"]
     daemon.client.ask("POST", "/api/feedback", {
         "namespace": receipt["namespace"], "record_id": receipt["injected"][0], "verdict": "never",
