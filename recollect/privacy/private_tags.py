@@ -84,34 +84,46 @@ def _may_have_tag(text: str) -> bool:
     return _hint().search(text) is not None
 
 
+def _may_close(text: str, start: int) -> bool:
+    """Whether anything is left that a closing tag without a plain slash needs."""
+    return any(text.find(sign, start) >= 0 for sign in "\\&%／∕")
+
+
 def scrub_text(text: str) -> tuple[str, int]:
     """The text without its private spans, and the number of spans removed."""
     if not _may_have_tag(text):
         return text, 0
     kept: list[str] = []
     count = depth = end = 0
+    stray: re.Match[str] | None = None
+    closers = {_CLOSER, _HALF_CLOSER}
     for tag in _tag().finditer(text):
         kind = tag.lastindex
-        if kind in (_CLOSER, _HALF_CLOSER):
-            if depth > 1:
-                depth -= kind == _CLOSER
-            elif depth == 0:
+        if kind in closers:
+            if depth == 0:
                 # All before it may belong to a span opened in an earlier field or chunk.
-                kept = [MARK]
+                stray = tag
                 count += 1
-                end = tag.end()
+            elif depth > 1:
+                depth -= kind == _CLOSER
             elif kind == _CLOSER:
                 depth = 0
                 end = tag.end()
             continue
         if depth == 0:
+            if stray is not None:
+                kept, end, stray = [MARK], stray.end(), None
             kept += text[end : tag.start()], MARK
             count += 1
+            if text.find("/", tag.end()) < 0 and not _may_close(text, tag.end()):
+                kind = None
         depth += 1
         if kind is None:
             break  # an opener that never ends hides the rest, which need not be looked at
     if count == 0:
         return text, 0
+    if stray is not None:
+        kept, end = [MARK], stray.end()
     if depth == 0:
         kept.append(text[end:])
     return "".join(kept), count
