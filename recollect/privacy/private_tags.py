@@ -18,6 +18,10 @@ from functools import cache
 
 from recollect.privacy.patterns import compiled
 
+TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MARK = "[REDACTED]"
 
 # Characters that show nothing, and so could hide a tag from a scanner but not from a reader.
@@ -84,6 +88,22 @@ def _may_have_tag(text: str) -> bool:
     return _hint().search(text) is not None
 
 
+@cache
+def _plain_tag() -> re.Pattern[str]:
+    """Tags without any dress, told apart by the same numbers of groups as those of `_tag`."""
+    return compiled("</private()()()>|<private()()()()>")
+
+
+def _tags(text: str) -> "Iterator[re.Match[str]]":
+    """All tags of a text. Where every `private` stands in a plain tag, and nothing else could be
+    one, a simple pattern finds the same several times faster."""
+    if text.isascii() and not any(odd in text for odd in "\\&%\0"):
+        low = text.lower()
+        if low.count("private") == low.count("<private>") + low.count("</private>"):
+            return _plain_tag().finditer(low)
+    return _tag().finditer(text)
+
+
 def _may_close(text: str, start: int) -> bool:
     """Whether anything is left that a closing tag without a plain slash needs."""
     return any(text.find(sign, start) >= 0 for sign in "\\&%／∕")
@@ -97,7 +117,7 @@ def scrub_text(text: str) -> tuple[str, int]:
     count = depth = end = 0
     stray: re.Match[str] | None = None
     closers = {_CLOSER, _HALF_CLOSER}
-    for tag in _tag().finditer(text):
+    for tag in _tags(text):
         kind = tag.lastindex
         if kind in closers:
             if depth == 0:
