@@ -23,7 +23,13 @@
     │   ├── StoreFailed          a failed write or sync: fatal, never retried
     │   └── StoreClosed
     ├── CannotWrite              a host's file cannot be read or written
-    └── ModelUnavailable         no weights, or they do not verify
+    ├── ModelUnavailable         no weights, or they do not verify
+    ├── ProviderError            a language model gave no answer
+    │   ├── ProviderTimeout      killed at its deadline
+    │   ├── ProviderDown         not there, crashed, or the connection broke
+    │   ├── ProviderRefused      no key, unknown model, too much asked
+    │   └── BudgetSpent          the day's limit is reached
+    └── ExtractionFailed         no usable answer; the events stay in line
 
 The docstring of a class is its default message; `hint` is the command or act that repairs it.
 """
@@ -162,3 +168,33 @@ class ModelUnavailable(RecollectError):
     """The embedding model is not there or does not verify. Search goes on by words alone."""
 
     hint = "recollect model fetch"
+
+
+class ProviderError(RecollectError):
+    """The language model gave no answer."""
+
+    hint = "recollect doctor"
+
+
+class ProviderTimeout(ProviderError):
+    """The language model did not answer in time."""
+
+
+class ProviderDown(ProviderError):
+    """The language model cannot be reached, or it crashed."""
+
+
+class ProviderRefused(ProviderError):
+    """The language model refused the request."""
+
+
+class BudgetSpent(ProviderError):
+    """The day's budget for language models is spent. Extraction goes on by rules."""
+
+    hint = "recollect settings"
+
+
+class ExtractionFailed(RecollectError):
+    """Extraction got no usable answer. The events stay in line."""
+
+    hint = "recollect queue"

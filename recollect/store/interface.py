@@ -392,7 +392,14 @@ class Transaction(Protocol):
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         """RecordExists on a collision. `operation` is the one that makes it, if any."""
 
+    def replace_record(self, record: Record) -> Record:
+        """Like `Records.replace`, for one memory."""
+
     def put_vector(self, vector: Vector) -> None: ...
+    def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
+        """Like `Graph.put`."""
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...
     def log(
         self,

@@ -14,19 +14,30 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import StoreBusy
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
-from recollect.core.values import Operation, OperationKind, Record, Vector
+from recollect.core.values import (
+    Checkpoint,
+    Entity,
+    Fact,
+    Operation,
+    OperationKind,
+    Preference,
+    Procedure,
+    Record,
+    Relationship,
+    Vector,
+)
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import events, records
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
-from recollect.store.sqlite.graph import SqliteGraph
+from recollect.store.sqlite.graph import SqliteGraph, put_things
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
 from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
-from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions
+from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions, put_checkpoint
 from recollect.store.sqlite.upkeep import SqliteUpkeep
 from recollect.store.sqlite.vectors import SqliteVectors, put_vector
 from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
@@ -127,8 +138,17 @@ class SqliteTransaction:
         records.insert(self._db, stamped, since=stamped.updated_at, op_id=operation)
         return stamped
 
+    def replace_record(self, record: Record) -> Record:
+        return records.put_over(self._db, record, self._clock)
+
     def put_vector(self, vector: Vector) -> None:
         put_vector(self._db, vector)
+
+    def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
+        put_things(self._db, things, self._clock.now())
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        return put_checkpoint(self._db, checkpoint, self._clock.now())
 
     def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int:
         known = get_operation(self._db, namespace, operation)

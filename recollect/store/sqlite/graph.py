@@ -34,12 +34,7 @@ class SqliteGraph:
 
     def put(self, *things: Thing) -> None:
         now = self._engine.clock.now()
-
-        def work(db: apsw.Connection) -> None:
-            for thing in things:
-                _put(db, msgspec.structs.replace(thing, created_at=thing.created_at or now), now)
-
-        self._engine.write(work)
+        self._engine.write(lambda db: put_things(db, things, now))
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         values = {"namespace": namespace, "entity_id": entity_id}
@@ -91,6 +86,11 @@ class SqliteGraph:
             return sum(_delete(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
         return self._engine.write(work, when_full=True)
+
+
+def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:
+    for thing in things:
+        _put(db, msgspec.structs.replace(thing, created_at=thing.created_at or now), now)
 
 
 def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:

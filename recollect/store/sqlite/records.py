@@ -40,20 +40,7 @@ class SqliteRecords:
 
     def replace(self, records: Sequence[Record]) -> list[Record]:
         clock = self._engine.clock
-
-        def work(db: apsw.Connection) -> list[Record]:
-            done = []
-            for record in records:
-                before = read(db, record.namespace, [record.record_id])
-                if before:
-                    _remove(db, record.namespace, record.record_id)
-                    record = msgspec.structs.replace(record, created_at=before[0].created_at)
-                stamped = stamp(record, clock)
-                insert(db, stamped, since=stamped.updated_at)
-                done.append(stamped)
-            return done
-
-        return self._engine.write(work)
+        return self._engine.write(lambda db: [put_over(db, record, clock) for record in records])
 
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         with self._engine.reader() as db:
@@ -150,6 +137,17 @@ class SqliteRecords:
         values = {"namespace": namespace, "content_hash": content_hash}
         row = self._engine.one(sql.RECORD_BY_HASH, values)
         return rows.RECORD.decode(row) if row else None
+
+
+def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
+    """Put a memory over what stands under its id."""
+    before = read(db, record.namespace, [record.record_id])
+    if before:
+        _remove(db, record.namespace, record.record_id)
+        record = msgspec.structs.replace(record, created_at=before[0].created_at)
+    stamped = stamp(record, clock)
+    insert(db, stamped, since=stamped.updated_at)
+    return stamped
 
 
 def stamp(record: Record, clock: Clock) -> Record:

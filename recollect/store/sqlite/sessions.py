@@ -55,15 +55,18 @@ class SqliteSessions:
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         now = self._engine.clock.now()
-        stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
-        row = rows.CHECKPOINT.encode(stamped)
-        self._engine.write(lambda db: db.execute(sql.PUT_CHECKPOINT, row) and None)
-        return stamped
+        return self._engine.write(lambda db: put_checkpoint(db, checkpoint, now))
 
     def last_checkpoint(self, namespace: str, session_id: str | None = None) -> Checkpoint | None:
         values = {"namespace": namespace, "session_id": session_id}
         row = self._engine.one(sql.LAST_CHECKPOINT, values)
         return rows.CHECKPOINT.decode(row) if row else None
+
+
+def put_checkpoint(db: apsw.Connection, checkpoint: Checkpoint, now: datetime) -> Checkpoint:
+    stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
+    db.execute(sql.PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
+    return stamped
 
 
 class SqliteReceipts:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from recollect.core import errors
@@ -10,6 +11,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.projects import Place
 from recollect.core.values import (
     Checkpoint,
+    Entity,
     Receipt,
     Source,
 )
@@ -148,6 +150,32 @@ class TransactionContract:
         store.transaction(run)
         titles = {one.title for one in store.records.page(NAMESPACE).items}
         assert titles == {"kept", "also kept"}
+
+    def test_a_transaction_takes_all_that_one_batch_gives_or_nothing(self, store: Store) -> None:
+        first = store.records.put([record(title="as it was")])[0]
+        entity = Entity(entity_id="en_1", namespace=NAMESPACE, name="billing-api", type="service")
+        checkpoint = Checkpoint(
+            checkpoint_id="cp_1", namespace=NAMESPACE, session_id="session-1", task="ship"
+        )
+
+        def work(tx: Transaction) -> None:
+            tx.replace_record(msgspec.structs.replace(first, title="as it is"))
+            tx.put_graph(entity)
+            tx.put_checkpoint(checkpoint)
+
+        def failing(tx: Transaction) -> None:
+            work(tx)
+            raise errors.BadInput("on purpose")
+
+        with pytest.raises(errors.BadInput):
+            store.transaction(failing)
+        assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it was"
+        assert store.graph.entities(NAMESPACE) == []
+        assert store.sessions.last_checkpoint(NAMESPACE) is None
+        store.transaction(work)
+        assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it is"
+        assert [one.name for one in store.graph.entities(NAMESPACE)] == ["billing-api"]
+        assert store.sessions.last_checkpoint(NAMESPACE) is not None
 
     def test_transactions_do_not_nest(self, store: Store) -> None:
         with pytest.raises(RuntimeError, match="nest"):

@@ -1,0 +1,109 @@
+"""What extraction gives: memories and claims that are not written yet.
+
+In: a batch of unextracted events. Out: an Extraction. An extractor reads, and writes nothing: until
+the push phase commits, a crash leaves everything as it was.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from recollect.core.values import Author, Candidate, Checkpoint, SourceType
+from recollect.store.interface import Batch
+
+
+@dataclass(frozen=True)
+class EntityClaim:
+    """Something that has a name: a project, service, tool, library, file, person, decision."""
+
+    name: str
+    type: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    event_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FactClaim:
+    """Subject, predicate, object, and how sure we may be; names are not resolved yet."""
+
+    subject: str
+    predicate: str
+    object: str
+    at: datetime
+    author: Author
+    source_type: SourceType
+    confidence: float = 0.7
+    event_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RelationClaim:
+    """Two entities by name, and how the first stands to the second."""
+
+    source: str
+    target: str
+    type: str
+    at: datetime
+    source_type: SourceType
+    confidence: float = 0.7
+    event_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PreferenceClaim:
+    """What the user wants; only words of the user may become one."""
+
+    category: str
+    key: str
+    value: str
+    at: datetime
+    source_type: SourceType
+    strength: float = 0.8
+    everywhere: bool = False  # holds in every project, not only in this one
+    event_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProcedureClaim:
+    """Steps that led somewhere, and what they are for."""
+
+    name: str
+    trigger: str
+    steps: tuple[str, ...]
+    at: datetime
+    confidence: float = 0.5
+    successes: int = 0
+    failures: int = 0
+    event_ids: tuple[str, ...] = ()
+
+
+Claim = EntityClaim | FactClaim | RelationClaim | PreferenceClaim | ProcedureClaim
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What the quality gate kept out, and why: `reason` is one of a few short words, counted."""
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What one batch gave. `derived` names the candidates whose id follows from the events: they
+    stand over their earlier version instead of beside it (a session's summary as it grows)."""
+
+    candidates: tuple[Candidate, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    derived: frozenset[str] = field(default_factory=frozenset)
+
+
+class Extractor(Protocol):
+    """Rules, or a model."""
+
+    def extract(self, batch: Batch) -> Extraction:
+        """May read the store beyond the batch. Raises ExtractionFailed when it got no usable
+        answer; an empty Extraction means there was nothing worth keeping."""

@@ -1,0 +1,44 @@
+"""The one thing a language model is asked for here: a prompt becomes text, bounded.
+
+In: a Request. Out: a Completion, or one of the ProviderError family. Every call is a session of its
+own that is gone afterwards; nothing is remembered between calls.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Purpose = Literal["extract", "judge", "compact", "distil"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model; `namespace` and `purpose` are for the meter."""
+
+    namespace: str
+    purpose: Purpose
+    system: str
+    prompt: str
+    timeout_s: float
+    max_tokens: int = 4000
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What it said and what it used; `estimated` when the provider did not count."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+
+
+class Provider(Protocol):
+    name: str
+    model: str
+
+    def complete(self, request: Request) -> Completion:
+        """Raises ProviderTimeout, ProviderDown, ProviderRefused or BudgetSpent."""
+
+    def close(self) -> None:
+        """Leave no child process behind; a second close is a no-op."""
