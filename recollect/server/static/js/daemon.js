@@ -12,35 +12,34 @@ export const memories = (filters, signal) => get("/api/memories", filters, signa
 export const search = (filters, signal) => get("/api/memories/search", filters, signal);
 export const memory = (record) => get(`/api/memories/${id(record)}`);
 export const history = (record) => get(`/api/memories/${id(record)}/history`);
-export const provenance = (record) => get(`/api/memories/${id(record)}/events`);
+export const provenance = (record) => get(`/api/memories/${id(record)}/provenance`);
 export const edit = (record, change) => patch(`/api/memories/${id(record)}`, change);
 export const forget = (record, never = false) => remove(`/api/memories/${id(record)}`, undefined, never ? { never: true } : {});
 export const undo = (operation) => post(`/api/operations/${id(operation)}/undo`);
-export const move = (record, project) => post("/api/memories/move", { record_ids: [record], project });
+export const move = (record, project) => post(`/api/memories/${id(record)}/move`, { project });
 export const feedback = (record, verdict) => post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
 export const operations = (filters) => get("/api/operations", filters);
 export const timeline = (filters, signal) => get("/api/timeline", filters, signal);
 
 export const receipts = (filters, signal) => get("/api/receipts", filters, signal);
 export const receipt = (name) => get(`/api/receipts/${id(name)}`);
-export const explain = (query, project, threshold) => get("/api/explain", { query, project, threshold });
+export const explain = (query, project) => get("/api/explain", { query, project });
 
 export const sessions = (filters, signal) => get("/api/sessions", filters, signal);
-export const session = (name, namespace) => get(`/api/sessions/${id(name)}`, { namespace });
-export const conversation = (name, namespace) => get(`/api/sessions/${id(name)}/conversation`, { namespace });
-export const resume = (name, namespace) => get(`/api/sessions/${id(name)}/resume`, { namespace });
+export const session = (name) => get(`/api/sessions/${id(name)}`);
+export const conversation = (name, after) => get(`/api/sessions/${id(name)}/conversation`, { after });
+export const resume = (name) => get("/api/resume", { session_id: name });
 
-export const entities = (filters) => get("/api/graph/entities", filters);
-export const entity = (name, namespace) => get(`/api/graph/entities/${id(name)}`, { namespace });
+export const entities = (filters) => get("/api/entities", filters);
+export const entity = (name) => get(`/api/entities/${id(name)}`);
 export const graph = (filters) => get("/api/graph", filters);
 
-export const overview = (filters) => get("/api/analytics/overview", filters);
+export const overview = (filters) => get("/api/analytics", filters);
 export const activity = (filters) => get("/api/analytics/timeline", filters);
 export const heatmap = (filters) => get("/api/analytics/heatmap", filters);
 export const types = (filters) => get("/api/analytics/types", filters);
 export const concepts = (filters) => get("/api/analytics/concepts", filters);
 export const retrieval = (filters) => get("/api/analytics/retrieval", filters);
-export const tokens = (filters) => get("/api/analytics/tokens", filters);
 
 export const settings = () => get("/api/settings");
 export const hosts = () => get("/api/hosts");

@@ -37,7 +37,7 @@ function App() {
   const health = useData(daemon.health, "", ["reset"]);
   const known = useData(daemon.projects, "", ["session", "reset"]);
   useEffect(() => {
-    if (known.data) projects.value = known.data.items ?? known.data;
+    if (known.data) projects.value = known.data.items;
   }, [known.data]);
   useEffect(() => {
     document.title = `${title} · Recollect`;

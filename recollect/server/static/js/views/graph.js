@@ -3,9 +3,9 @@ import * as daemon from "../daemon.js";
 import { html, useMemo } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { go, href, refine, route } from "../route.js";
-import { count, plural } from "../words.js";
+import { plural } from "../words.js";
 import { COLOURS, layout, Picture } from "../parts/canvas.js";
-import { Ago, Badge, MemoryLine } from "../parts/pieces.js";
+import { Badge, MemoryLine } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 
 const NAMES = { project: "Projects", entity: "Entities", memory: "Memories", concept: "Concepts" };
@@ -43,13 +43,13 @@ function Focus({ id, data }) {
 function Entity({ id }) {
   const state = useData(() => daemon.entity(id), id);
   return html`<aside class="card panel" aria-label="One entity"><${Shown} state=${state}>${(data) => {
-    const entity = data.entity ?? data;
+    const { entity, facts, relations, memories } = data;
     return html`<header><${Badge} tone="accent">${entity.type}<//><h2 class="wrap">${entity.name}</h2></header><div class="body grid">
       ${entity.description ? html`<p class="wrap">${entity.description}</p>` : null}
       <p class="small faint">${nameOf(entity.namespace)} · mentioned ${plural(entity.mentions, "time")}${entity.aliases?.length ? ` · also ${entity.aliases.join(", ")}` : ""}</p>
-      ${data.facts?.length ? html`<div><h3>What is known</h3><ul>${data.facts.map((fact) => html`<li key=${fact.fact_id} class="wrap">${fact.subject} ${fact.predicate.replaceAll("_", " ")} <b>${fact.object}</b> <span class="faint small">${Math.round(fact.confidence * 100)} %, ${fact.source_type}${fact.valid_until ? ", no longer" : ""}</span></li>`)}</ul></div>` : null}
-      ${(data.relationships ?? data.relations)?.length ? html`<div><h3>How it hangs together</h3><ul>${(data.relationships ?? data.relations).map((one, i) => html`<li key=${i}><a href=${href("graph", one.entity_id ?? (one.source_id === entity.entity_id ? one.target_id : one.source_id))}>${one.text ?? `${one.type.replaceAll("_", " ")} ${one.name ?? ""}`}</a></li>`)}</ul></div>` : null}
-      ${(data.memories ?? data.records)?.length ? html`<div><h3>Memories</h3><ul class="items">${(data.memories ?? data.records).slice(0, 12).map((record) => html`<li key=${record.record_id}><${MemoryLine} record=${record} /></li>`)}</ul></div>` : null}
+      ${facts.length ? html`<div><h3>What is known</h3><ul>${facts.map((fact) => html`<li key=${fact.fact_id} class="wrap">${fact.subject} ${fact.predicate.replaceAll("_", " ")} <b>${fact.object}</b> <span class="faint small">${Math.round(fact.confidence * 100)} %, ${fact.source_type}${fact.valid_until ? ", no longer" : ""}</span></li>`)}</ul></div>` : null}
+      ${relations.length ? html`<div><h3>How it hangs together</h3><ul>${relations.map(({ source, target, relationship }) => html`<li key=${relationship.relationship_id}>${source} <span class="soft">${relationship.type.replaceAll("_", " ")}</span> <a href=${href("graph", relationship.source_id === entity.entity_id ? relationship.target_id : relationship.source_id)}>${relationship.source_id === entity.entity_id ? target : source}</a>${relationship.source_id === entity.entity_id ? "" : html` <span class="soft">(this one: ${target})</span>`}</li>`)}</ul></div>` : null}
+      ${memories.length ? html`<div><h3>Memories</h3><ul class="items">${memories.slice(0, 12).map((record) => html`<li key=${record.record_id}><${MemoryLine} record=${record} /></li>`)}</ul></div>` : null}
       <a class="button" href=${href("memories", "", { q: entity.name })}>Search for it</a>
     </div>`;
   }}<//></aside>`;

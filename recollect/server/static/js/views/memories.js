@@ -4,10 +4,10 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { news } from "../live.js";
 import { nameOf, ProjectFilter, projects } from "../projects.js";
 import { go, href, refine, route } from "../route.js";
-import { count, plural, when } from "../words.js";
+import { plural, when } from "../words.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { VirtualList } from "../parts/list.js";
-import { Ago, Badge, Fresh, Kind, MemoryLine, Parts } from "../parts/pieces.js";
+import { Ago, Badge, Fresh, Kind, MemoryLine } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
 
@@ -208,7 +208,7 @@ function Move({ record, close, again }) {
     close();
     try {
       const done = await daemon.move(record.record_id, target);
-      say("Moved.", { act: () => back(done.op_ids?.[0] ?? done.op_id, again) });
+      say("Moved.", { act: () => back(done.op_id, again) });
       again();
     } catch (error) {
       sorry(error);

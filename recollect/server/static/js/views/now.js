@@ -30,7 +30,7 @@ export const Now = () => html`<div>
 function Alarms() {
   const state = useData(daemon.alarms, "", ["reset"]);
   if (state.error) return html`<div class="notice bad" role="alert">${state.error.message} ${state.error.hint ? html`<code>${state.error.hint}</code>` : null}</div>`;
-  return html`<div>${(state.data?.items ?? state.data ?? []).map((one) => html`<div key=${one.code ?? one.name} class=${`notice ${one.level === "error" || one.level === "bad" ? "bad" : ""}`} role="alert"><span>${one.message ?? one.text}</span>${one.hint ? html`<code class="push">${one.hint}</code>` : null}</div>`)}</div>`;
+  return html`<div>${(state.data?.items ?? []).map((one) => html`<div key=${one.name + one.message} class=${`notice ${one.level === "error" ? "bad" : ""}`} role="alert"><span>${one.message}</span>${one.hint ? html`<code class="push">${one.hint}</code>` : null}</div>`)}</div>`;
 }
 
 function Numbers() {
@@ -40,7 +40,7 @@ function Numbers() {
   return html`<div class="grid metrics">
     <${Metric} value=${data ? count(data.records) : "…"} label="memories" to=${href("memories")} />
     <${Metric} value=${data ? count(data.events) : "…"} label="events" to=${href("timeline")} />
-    <${Metric} value=${data ? count(data.projects?.length ?? data.projects) : "…"} label="projects" to=${href("insights")} />
+    <${Metric} value=${data ? count(data.projects) : "…"} label="projects" to=${href("insights")} />
     <${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" to=${href("sessions")} />
     <${Metric} value=${data ? count(Object.keys(data.concepts ?? {}).length) : "…"} label="concepts" to=${href("insights")} />
   </div>`;
@@ -95,7 +95,7 @@ function Injections() {
 }
 
 function Active() {
-  const state = useData(() => daemon.sessions({ limit: 8, status: "active" }), "", ["session", "prompt", "event", "reset"]);
+  const state = useData(() => daemon.sessions({ limit: 20 }), "", ["session", "prompt", "event", "reset"]);
   const running = (data) => data.items.filter((one) => one.status === "active" && Date.now() - new Date(one.last_event_at) < 6 * 36e5);
   return html`<${Shown} state=${state} empty=${{ when: (data) => !running(data).length, show: html`<${Empty} title="No agent is working" />` }}>${(data) => html`<ul class="items">${running(data).map((one) => html`<li key=${one.session_id}><a class="item" href=${href("sessions", one.session_id, { namespace: one.namespace })}><span class="top"><i class="dot good"></i><span class="title clip">${one.surface}</span><span class="faint small">${ago(one.last_event_at)}</span></span><span class="small faint">${nameOf(one.namespace)}</span></a></li>`)}</ul>`}<//>`;
 }

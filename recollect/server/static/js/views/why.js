@@ -77,13 +77,13 @@ function Bench() {
   const asked = params.q ?? "";
   const state = useData(() => (asked ? daemon.explain(asked, params.project) : Promise.resolve(null)), JSON.stringify([asked, params.project]));
   const data = state.data;
-  const cut = floor ?? data?.floor ?? 0;
+  const cut = floor ?? data?.default_threshold ?? 0;
   return html`<section class="card"><header><h2>Try a question</h2></header><div class="body grid">
     <label class="field">What would an agent ask?<input type="search" value=${asked} onInput=${(event) => refine({ q: event.target.value })} placeholder="How do we deploy the billing service?" /></label>
     ${asked ? html`<${Shown} state=${state}>${(answer) => html`<div class="grid">
-      <label class="field">Relevance floor: ${Number(cut).toFixed(2)}${answer.confidence != null ? ` (this question: ${answer.confidence.toFixed(2)})` : ""}<input type="range" min="0" max="1" step="0.01" value=${cut} onInput=${(event) => setFloor(Number(event.target.value))} /></label>
-      <p class=${`notice ${answer.confidence != null && answer.confidence >= cut ? "good" : ""}`}>${answer.confidence == null ? "Searched by words alone: there is no floor to compare with." : answer.confidence >= cut ? "Memory would speak." : "Memory would say nothing: the best match is below the floor."}</p>
-      ${(answer.items ?? []).map((item) => html`<${Candidate} key=${item.record.record_id} item=${{ ...item, record_id: item.record.record_id, title: item.record.title, freshness: item.record.freshness }} namespace=${item.record.namespace} />`)}
+      <label class="field">Relevance floor: ${Number(cut).toFixed(2)} (this question reaches ${answer.confidence.toFixed(2)})<input type="range" min="0" max="1" step="0.01" value=${cut} onInput=${(event) => setFloor(Number(event.target.value))} /></label>
+      <p class=${`notice ${answer.confidence >= cut ? "good" : ""}`}>${answer.confidence >= cut ? "Memory would speak." : "Memory would say nothing: the question as a whole is below the floor."}</p>
+      ${answer.items.map((item) => html`<${Candidate} key=${item.record.record_id} item=${{ ...item, parts: item.weighed, record_id: item.record.record_id, title: item.record.title, freshness: item.record.freshness }} namespace=${item.record.namespace} />`)}
     </div>`}<//>` : html`<${Empty} title="Nothing asked yet"><p>You see each memory that comes near, the share of every signal, and whether it would be injected.</p><//>`}
   </div></section>`;
 }
