@@ -19,7 +19,19 @@ from recollect.server import answers
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, receipts
+from recollect.server.routes import (
+    doctor,
+    events,
+    figures,
+    graph,
+    health,
+    memories,
+    opening,
+    projects,
+    receipts,
+    search,
+    sessions,
+)
 from recollect.server.services import Services
 from recollect.server.tokens import Tokens
 
@@ -30,6 +42,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *search.ENDPOINTS,  # before memories: /api/memories/search is no id
+    *memories.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *figures.ENDPOINTS,
+    *graph.ENDPOINTS,
+    *projects.ENDPOINTS,
+    *opening.ENDPOINTS,
 )
 
 

@@ -9,14 +9,18 @@ import threading
 import time
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.core.errors import TooLarge
 from recollect.core.values import REQUEST_BYTES
 from recollect.server import answers
-from recollect.server.tokens import Tokens
+from recollect.server.tokens import COOKIE, Tokens
 
 REQUESTS_PER_MINUTE = 200
+PAGES_PER_MINUTE = 1200  # a dashboard asks for many small things
+# What needs no token because it brings a one-time code.
+OPEN_ROUTES = frozenset({("GET", "/open")})
 # What a hook's token opens, by method and path.
 HOOK_ROUTES = frozenset({("POST", "/v1/events"), ("GET", "/healthz")})
 _LIMIT = f"A request may have {REQUEST_BYTES} bytes."
@@ -30,6 +34,7 @@ class Guard:
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._pace = Pace(REQUESTS_PER_MINUTE)
+        self._pages = Pace(PAGES_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,9 +71,13 @@ class Guard:
         return None
 
     def _no_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+        if (scope["method"], scope["path"]) in OPEN_ROUTES:
+            return self._too_fast("open")
         given = headers.getlist("authorization")
         word, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         allowed = self._tokens.scope(token.strip()) if word.lower() == "bearer" else None
+        if allowed is None and self._has_cookie(scope, headers):
+            allowed = "dashboard"
         if allowed is None:
             return answers.problem(
                 401,
@@ -79,15 +88,27 @@ class Guard:
             )
         if allowed == "hook" and (scope["method"], scope["path"]) not in HOOK_ROUTES:
             return answers.problem(403, "scope", "A hook's token may only ingest and recall.")
-        wait = self._pace.wait(allowed)
-        if wait:
-            return answers.problem(
-                429,
-                "too_many",
-                f"More than {REQUESTS_PER_MINUTE} requests in a minute.",
-                headers={"retry-after": str(wait)},
-            )
-        return None
+        return self._too_fast(allowed)
+
+    def _has_cookie(self, scope: Scope, headers: Headers) -> bool:
+        """The dashboard's cookie. What changes anything must also say that our own page asks."""
+        if scope["method"] not in ("GET", "HEAD") and "origin" not in headers:
+            return False
+        found = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        return bool(found) and self._tokens.knows(found)
+
+    def _too_fast(self, caller: str) -> ASGIApp | None:
+        pace = self._pages if caller == "dashboard" else self._pace
+        wait = pace.wait(caller)
+        if not wait:
+            return None
+        most = PAGES_PER_MINUTE if caller == "dashboard" else REQUESTS_PER_MINUTE
+        return answers.problem(
+            429,
+            "too_many",
+            f"More than {most} requests in a minute.",
+            headers={"retry-after": str(wait)},
+        )
 
 
 class Pace:

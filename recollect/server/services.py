@@ -10,6 +10,8 @@ from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
 from recollect.server.live import Live
+from recollect.server.tokens import Tokens
+from recollect.service.desk import Desk
 from recollect.store.interface import Store
 
 
@@ -23,4 +25,5 @@ class Services:
     live: Live
     started_at: datetime
     health: Callable[[], dict[str, Any]]
-    feedback: Callable[[], Any]  # None until recall is loaded
+    desk: Desk
+    tokens: Tokens

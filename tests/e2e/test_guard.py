@@ -8,10 +8,11 @@ import time
 import pytest
 
 from recollect.server.app import ENDPOINTS
+from recollect.server.guard import OPEN_ROUTES
 from tests.fakes.daemons import RealDaemon
 
 ROUTES = sorted(
-    {(one.method, one.path) for one in ENDPOINTS}
+    {(one.method, one.path) for one in ENDPOINTS} - OPEN_ROUTES
     | {("GET", "/openapi.json"), ("GET", "/api/events"), ("GET", "/nowhere")}
     | {("OPTIONS", "/v1/events")}
 )  # fmt: skip
@@ -248,8 +249,8 @@ def test_watchers_are_told_and_a_reconnect_misses_nothing(daemon: RealDaemon) ->
     first = watch()
     read_until(first, b": connected")
     daemon.client.ask("POST", "/v1/events", json.loads(event(session_id="one")))
-    told = read_until(first, b'"one"')
-    last = told.split(b"id: ")[1].split(b"\n")[0].decode()
+    told = read_until(first, b"event: memory") + read_until(first, b"\n\n")
+    last = told.split(b"id: ")[-1].split(b"\n")[0].decode()
     first.close()
     daemon.client.ask("POST", "/v1/events", json.loads(event(session_id="two")))
     second = watch(last)
