@@ -20,6 +20,7 @@ from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
 from recollect.server.routes import (
+    dashboard,
     doctor,
     events,
     figures,
@@ -47,6 +48,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
+    *dashboard.ENDPOINTS,
     *opening.ENDPOINTS,
 )
 

@@ -11,6 +11,21 @@ import { Empty, Failure, Section, Shown, useData } from "../parts/states.js";
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const seconds = (day) => new Date(day).getTime() / 1000;
 
+// A day without anything is a day too.
+function filled(points, days) {
+  const known = new Map(points.map((one) => [one.day, one]));
+  return Array.from({ length: Number(days) }, (_, i) => {
+    const day = new Date(Date.now() - (days - 1 - i) * 864e5).toISOString().slice(0, 10);
+    return known.get(day) ?? { day, tokens: 0, mean_ms: null, longest_ms: null };
+  });
+}
+
+const recallLines = (points) => ({
+  times: points.map((one) => seconds(one.day)),
+  series: [{ label: "mean", values: points.map((one) => one.mean_ms) }, { label: "longest", values: points.map((one) => one.longest_ms) }],
+});
+const tokenLines = (points) => ({ times: points.map((one) => seconds(one.day)), series: [{ label: "Tokens", values: points.map((one) => one.tokens) }] });
+
 export function Insights() {
   const { params } = route.value;
   const asked = { project: params.project, days: params.days ?? 30 };
@@ -22,8 +37,8 @@ export function Insights() {
     <div class="grid half">
       <${Section}><${Card} title="Activity" load=${() => daemon.activity(asked)} k=${key} none=${(data) => !data.items.some((one) => one.events)}>${(data) => html`<${Lines} label="Events and memories a day" times=${data.items.map((one) => seconds(one.day))} series=${[{ label: "Events", values: data.items.map((one) => one.events) }, { label: "Memories", values: data.items.map((one) => one.memories) }]} />`}<//><//>
       <${Section}><${Card} title="When you work" load=${() => daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })} k=${key} none=${(data) => !data.rows.flat().some(Boolean)}>${(data) => html`<${Heat} rows=${data.rows} />`}<//><//>
-      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "mean", values: data.timeline.map((one) => one.mean_ms) }, { label: "longest", values: data.timeline.map((one) => one.longest_ms) }]} />`}<//><//>
-      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "Tokens", values: data.timeline.map((one) => one.tokens) }]} />`}<//><//>
+      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" ...${recallLines(filled(data.timeline, asked.days))} />`}<//><//>
+      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" ...${tokenLines(filled(data.timeline, asked.days))} />`}<//><//>
       <${Section}><${Card} title="Kinds of memory" load=${() => daemon.types(asked)} k=${key} none=${(data) => !Object.keys(data.memories).length}>${(data) => html`<${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />`}<//><//>
       <${Section}><${Card} title="Concepts" load=${() => daemon.concepts(asked)} k=${key} none=${(data) => !Object.keys(data.concepts).length}>${(data) => html`<${Bars} items=${ordered(data.concepts).slice(0, 14).map(([name, number]) => [name, number, href("memories", "", { concept: name })])} />`}<//><//>
       <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.runs?.length}>${(data) => html`<${Gate} runs=${data.runs} />`}<//><//>

@@ -48,7 +48,7 @@ function Days({ params }) {
   if (state.next === undefined) return html`<${Loading} lines=${8} />`;
   if (!state.items.length) return html`<div class="card"><${Empty} title="Nothing in this time"><p>Choose another project or a later day.</p><//></div>`;
   const days = new Map();
-  for (const record of state.items) {
+  for (const record of [...state.items].sort((a, b) => (a.valid_from < b.valid_from ? 1 : -1))) {
     const day = dayOf(record.valid_from);
     days.set(day, [...(days.get(day) ?? []), record]);
   }
