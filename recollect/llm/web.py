@@ -30,10 +30,10 @@ def explained(error: Exception, who: str, key: str) -> ProviderError:
     status = getattr(error, "status_code", None)
     if status is None:
         kind = type(error).__name__
+        if type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout"):
+            return ProviderDown(f"{who} cannot be reached", spent=False)
         if "Timeout" in kind:
             return ProviderTimeout(f"{who} did not answer in time")
-        if kind == "APIConnectionError":
-            return ProviderDown(f"{who} cannot be reached", spent=False)
         return ProviderDown(f"{who} broke off or answered what is not its protocol ({kind})")
     if status in (401, 403):
         return ProviderRefused(f"{who} does not accept the key (HTTP {status})")
