@@ -49,9 +49,7 @@ _ADDRESS = Form(
 )
 
 
-def _setting(
-    default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None
-) -> Any:
+def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
     return field(default=default, metadata={"help": help, "allowed": allowed})
 
 

@@ -4,7 +4,10 @@ In: a model and tokens. Out: millionths of a dollar, rounded up, or None for a m
 here. An estimate: caches, batches and subscriptions make it less, never more.
 """
 
+import re
 from dataclasses import dataclass
+
+_DATE = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d)$")
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,9 @@ PRICES: dict[str, Price] = {
 
 def price_of(model: str) -> Price | None:
     """By its name, or the name without a maker (`anthropic/…`) or a date at its end."""
-    name = model.rsplit("/", 1)[-1].lower()
-    for known in (name, name.replace("4.5", "4-5").replace("5.5", "5-5")):
-        undated = known.rstrip("0123456789-") if known[-8:].replace("-", "").isdigit() else known
-        for candidate in (known, undated):
-            if candidate in PRICES:
-                return PRICES[candidate]
-    return None
+    name = _DATE.sub("", model.rsplit("/", 1)[-1].lower())
+    # Kiro and OpenRouter write Claude's versions with a dot.
+    return PRICES.get(name.replace(".", "-") if name.startswith("claude") else name)
 
 
 def cost_micros(model: str, tokens_in: int, tokens_out: int) -> int | None:

@@ -71,7 +71,7 @@ def main() -> None:
             sys.stdout.write("x" * 65536)
             sys.stdout.flush()
     if behaviour == "noise":
-        print("a banner\n[1, 2]\n7\n{\"id\": \"x\"}\n{\"method\": 3}", flush=True)
+        print('a banner\n[1, 2]\n7\n{"id": "x"}\n{"method": 3}', flush=True)
     if behaviour == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if behaviour == "grandchild":
@@ -133,9 +133,7 @@ def main() -> None:
 
         async def ask(self, session_id: str) -> None:
             call = acp.schema.ToolCallUpdate(tool_call_id="t1", title="rm -rf /")
-            option = acp.schema.PermissionOption(
-                option_id="yes", name="Allow", kind="allow_once"
-            )
+            option = acp.schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
             asked = await self.client.request_permission(
                 session_id=session_id, tool_call=call, options=[option]
             )

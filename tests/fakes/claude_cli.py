@@ -53,7 +53,9 @@ def install(
     notes = directory / "notes.json"
     program = directory / "claude"
     program.write_text(
-        _PROGRAM.format(python=sys.executable, notes=str(notes), how=how, text=text, hook=list(hook))
+        _PROGRAM.format(
+            python=sys.executable, notes=str(notes), how=how, text=text, hook=list(hook)
+        )
     )
     os.chmod(program, 0o755)
     return notes

@@ -109,7 +109,9 @@ class _Handler(BaseHTTPRequestHandler):
             whole = _anthropic_whole if seen.anthropic else _openai_whole
             self._whole(200, json.dumps(whole(how, seen.body)).encode())
             return
-        parts = _anthropic_parts(how, seen.body) if seen.anthropic else _openai_parts(how, seen.body)
+        parts = (
+            _anthropic_parts(how, seen.body) if seen.anthropic else _openai_parts(how, seen.body)
+        )
         self._stream(owner, how, parts)
 
     def _whole(self, status: int, body: bytes, kind: str = "application/json") -> None:

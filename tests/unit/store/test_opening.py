@@ -121,7 +121,9 @@ def test_a_failing_step_leaves_the_database_as_it_was(settings: Settings) -> Non
     connection = apsw.Connection(settings.path("recollect.db"))
     steps = (
         *MIGRATIONS,
-        Migration(len(MIGRATIONS) + 1, "half", "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"),
+        Migration(
+            len(MIGRATIONS) + 1, "half", "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"
+        ),
     )
     with pytest.raises(apsw.SQLError):
         migrations.migrate(connection, ManualClock(), steps)
