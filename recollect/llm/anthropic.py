@@ -40,16 +40,18 @@ class Anthropic:
         except ImportError:
             raise web.missing("anthropic") from None
         web.hush()
-        async with deadline(request.timeout_s, self._url):
-            async with AsyncAnthropic(
+        async with (
+            deadline(request.timeout_s, self._url),
+            AsyncAnthropic(
                 api_key=key, base_url=self._url, max_retries=0, timeout=request.timeout_s
-            ) as client:
-                try:
-                    return await self._stream(client, request)
-                except (ProviderError, TimeoutError):
-                    raise
-                except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
-                    raise web.explained(error, self._url, key) from None
+            ) as client,
+        ):
+            try:
+                return await self._stream(client, request)
+            except (ProviderError, TimeoutError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
+                raise web.explained(error, self._url, key) from None
 
     async def _stream(self, client: Any, request: Request) -> Completion:
         answer = web.Answer(self._url, request.max_tokens)

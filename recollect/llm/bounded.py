@@ -1,7 +1,7 @@
 """One call, bounded: it ends by its answer, its deadline, or the daemon's stop.
 
-In: a coroutine. Out: what it returns. The event loop lives for the one call, so nothing asynchronous
-leaves this room. A deadline raises ProviderTimeout, a stop ProviderDown.
+In: a coroutine. Out: what it returns. The event loop lives for the one call, so nothing that is
+asynchronous leaves this room. A deadline raises ProviderTimeout, a stop ProviderDown.
 """
 
 import asyncio

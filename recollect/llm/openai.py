@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and every server that speaks them: Ollama, LM Studio, vLLM, OpenRouter.
+"""OpenAI's chat completions, and who else speaks them: Ollama, LM Studio, vLLM, OpenRouter.
 
 In: a Request. Out: a Completion, streamed so that a deadline and a length can cut it. Errors as in
 `web.py`; a missing package, or key where one is needed, is a ProviderRefused that says what to do.
@@ -41,19 +41,21 @@ class OpenAI:
         except ImportError:
             raise web.missing("openai") from None
         web.hush()
-        async with deadline(request.timeout_s, self._url):
-            async with AsyncOpenAI(
+        async with (
+            deadline(request.timeout_s, self._url),
+            AsyncOpenAI(
                 api_key=key or "none",
                 base_url=self._url,
                 max_retries=0,
                 timeout=request.timeout_s,
-            ) as client:
-                try:
-                    return await self._stream(client, request)
-                except (ProviderError, TimeoutError):
-                    raise
-                except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
-                    raise web.explained(error, self._url, key) from None
+            ) as client,
+        ):
+            try:
+                return await self._stream(client, request)
+            except (ProviderError, TimeoutError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
+                raise web.explained(error, self._url, key) from None
 
     async def _stream(self, client: Any, request: Request) -> Completion:
         answer = web.Answer(self._url, request.max_tokens)

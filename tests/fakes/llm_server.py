@@ -6,6 +6,7 @@ In: requests, streaming or not. Out: the next answer of the list (the last one a
 is done): a text, or a Behaviour that goes wrong. Every request is kept, headers and body.
 """
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -88,10 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
         seen = Seen(self.path, headers, json.loads(raw))
         owner: LlmServer = self.server.owner  # type: ignore[attr-defined]
         behaviour = owner.next(seen)
-        try:
+        # A client that gives up does what it should do.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._behave(owner, seen, behaviour)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the client gave up, which is what it should do
         self.close_connection = True
 
     def _behave(self, owner: LlmServer, seen: Seen, how: Behaviour) -> None:

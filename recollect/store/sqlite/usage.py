@@ -4,6 +4,8 @@ In: Usage of one call. Out: sums by day. Checking a limit and counting against i
 work of the one writer, so that no two callers can both take the last of a budget.
 """
 
+from typing import Any
+
 import apsw
 
 from recollect.core.errors import BadInput
@@ -49,7 +51,7 @@ class SqliteUsage:
         return [rows.USAGE.decode(row) for row in self._engine.rows(sql.LIST_USAGE, values)]
 
 
-def _spent(row: tuple[object, ...] | None) -> Spent:
+def _spent(row: tuple[Any, ...] | None) -> Spent:
     assert row is not None  # a sum always has a row
-    *counts, unpriced = row
-    return Spent(*map(int, counts), unpriced=bool(unpriced))  # type: ignore[call-overload]
+    calls, failures, tokens_in, tokens_out, micros, unpriced = row
+    return Spent(calls, failures, tokens_in, tokens_out, micros, bool(unpriced))

@@ -1,4 +1,4 @@
-"""Agents as child processes: every way to fail, nobody left behind, no recursion (D08, D09, D10)."""
+"""Agents as child processes: nobody left behind, no recursion (D08, D09, D10)."""
 
 import json
 import logging

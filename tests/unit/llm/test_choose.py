@@ -92,8 +92,15 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
 
 
 def test_local_is_this_machine_and_its_network() -> None:
-    for url in ("http://localhost:1", "http://127.0.0.1/v1", "http://[::1]:5", "http://10.0.0.2",
-                "http://192.168.1.9:1234", "http://studio.local", "http://host.docker.internal"):  # fmt: skip
+    for url in (
+        "http://localhost:1",
+        "http://127.0.0.1/v1",
+        "http://[::1]:5",
+        "http://10.0.0.2",
+        "http://192.168.1.9:1234",
+        "http://studio.local",
+        "http://host.docker.internal",
+    ):
         assert is_local(url), url
     for url in ("https://api.openai.com/v1", "https://localhost.example.com", "http://8.8.8.8"):
         assert not is_local(url), url
