@@ -6,6 +6,7 @@ In: a Request. Out: a Completion, streamed so that a deadline and a length can c
 
 from typing import Any
 
+from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
 from recollect.core.tokens import count_tokens
 from recollect.llm import keys, web
@@ -27,7 +28,7 @@ class Anthropic:
 
     def complete(self, request: Request) -> Completion:
         key = keys.find(KEY)
-        if not key:
+        if not key and not is_local(self._url):
             raise ProviderRefused("there is no key for Anthropic", hint=keys.how_to_give(KEY))
         return self._calls.run(self._ask(request, key))
 
@@ -43,7 +44,7 @@ class Anthropic:
         async with (
             deadline(request.timeout_s, self._url),
             AsyncAnthropic(
-                api_key=key, base_url=self._url, max_retries=0, timeout=request.timeout_s
+                api_key=key or "none", base_url=self._url, max_retries=0, timeout=request.timeout_s
             ) as client,
         ):
             try:
@@ -57,11 +58,14 @@ class Anthropic:
         answer = web.Answer(self._url, request.max_tokens)
         tokens_in = tokens_out = reason = None
         # A small model is asked not to think first: thoughts would eat the answer's tokens.
-        more = {"thinking": {"type": "disabled"}} if "haiku" in self.model else {}
+        more: dict[str, Any] = {}
+        if "haiku" in self.model:
+            more["thinking"] = {"type": "disabled"}
+        if request.system:
+            more["system"] = request.system
         stream = await client.messages.create(
             model=self.model,
             max_tokens=request.max_tokens,
-            system=request.system,
             messages=[{"role": "user", "content": request.prompt}],
             stream=True,
             **more,

@@ -59,6 +59,7 @@ class OpenAI:
 
     async def _stream(self, client: Any, request: Request) -> Completion:
         answer = web.Answer(self._url, request.max_tokens)
+        said = (("system", request.system), ("user", request.prompt))
         # OpenAI renamed the limit, other servers know only the old name.
         limit = "max_completion_tokens" if self._url == URL else "max_tokens"
         more: dict[str, Any] = {limit: request.max_tokens}
@@ -66,10 +67,7 @@ class OpenAI:
             more["reasoning_effort"] = "none"
         stream = await client.chat.completions.create(
             model=self.model,
-            messages=[
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.prompt},
-            ],
+            messages=[{"role": role, "content": text} for role, text in said if text],
             stream=True,
             stream_options={"include_usage": True},
             **more,

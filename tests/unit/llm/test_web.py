@@ -129,7 +129,8 @@ def test_a_local_server_needs_no_key_and_a_far_one_says_where_to_put_it(
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setattr("recollect.llm.keys.find", lambda name: "")
     with LlmServer() as server:
-        assert openai(server).complete(ask()).text == "an answer"
+        for local in (openai(server), anthropic(server)):
+            assert local.complete(ask()).text == "an answer"
     for far in (OpenAI("m", "https://openrouter.ai/api/v1"), Anthropic()):
         with pytest.raises(ProviderRefused) as caught:
             far.complete(ask())
@@ -152,8 +153,8 @@ def test_the_keychain_is_asked_when_the_environment_has_none(
         raise RuntimeError("no keychain here")
 
     monkeypatch.setattr(keyring, "get_password", broken)
-    with LlmServer() as server, pytest.raises(ProviderRefused, match="no key"):
-        anthropic(server).complete(ask())
+    with pytest.raises(ProviderRefused, match="no key"):
+        Anthropic().complete(ask())
 
 
 @pytest.mark.parametrize(("package", "make"), [("anthropic", anthropic), ("openai", openai)])
