@@ -19,7 +19,19 @@ from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, opening, receipts
+from recollect.server.routes import (
+    doctor,
+    events,
+    figures,
+    graph,
+    health,
+    memories,
+    opening,
+    projects,
+    receipts,
+    search,
+    sessions,
+)
 from recollect.server.services import Services
 
 log = logging.getLogger(__name__)
@@ -29,6 +41,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *search.ENDPOINTS,  # before memories: /api/memories/search is no id
+    *memories.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *figures.ENDPOINTS,
+    *graph.ENDPOINTS,
+    *projects.ENDPOINTS,
     *opening.ENDPOINTS,
 )
 
