@@ -54,7 +54,7 @@ function Days({ params }) {
   }
   return html`<div>${[...days].map(([day, records]) => html`<section key=${day} aria-label=${day}><h2 class="day">${day} <span class="faint small">${plural(records.length, "memory", "memories")}</span></h2>
     <ul class="tl">${records.map((record) => html`<li key=${record.record_id}><div class="row-line"><span class="faint small num">${hour(record.valid_from)}</span><${Kind} record=${record} /><a href=${href("memories", record.record_id)}>${record.title}</a><span class="faint small">${nameOf(record.namespace)}</span></div>${record.summary && record.summary !== record.title ? html`<div class="small soft two-lines">${record.summary}</div>` : null}</li>`)}</ul></section>`)}
-    <div ref=${end}>${state.next ? html`<${Loading} lines=${3} />` : html`<p class="state small">That is the beginning.</p>`}</div></div>`;
+    <div ref=${end} class="state small">${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : "That is the beginning."}</div></div>`;
 }
 
 const WORDS = { add: "added", edit: "edited", move: "moved", merge: "merged", delete: "deleted", feedback: "judged", tombstone: "refused for good", undo: "undone", supersede: "replaced by something newer", forget: "forgotten for good" };
