@@ -41,7 +41,7 @@ export function Insights() {
       <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" ...${tokenLines(filled(data.timeline, asked.days))} />`}<//><//>
       <${Section}><${Card} title="Kinds of memory" load=${() => daemon.types(asked)} k=${key} none=${(data) => !Object.keys(data.memories).length}>${(data) => html`<${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />`}<//><//>
       <${Section}><${Card} title="Concepts" load=${() => daemon.concepts(asked)} k=${key} none=${(data) => !Object.keys(data.concepts).length}>${(data) => html`<${Bars} items=${ordered(data.concepts).slice(0, 14).map(([name, number]) => [name, number, href("memories", "", { concept: name })])} />`}<//><//>
-      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.runs?.length}>${(data) => html`<${Gate} runs=${data.runs} />`}<//><//>
+      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.items.some((one) => one.last_run)}>${(data) => html`<${Gate} runs=${data.items.map((one) => one.last_run).filter(Boolean)} />`}<//><//>
       <${Section}><${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>${(data) => html`<${Cost} data=${data} />`}<//><//>
     </div>
   </div>`;
@@ -78,15 +78,15 @@ function Gate({ runs }) {
   const dropped = {};
   let kept = 0;
   for (const run of runs) {
-    kept += run.kept ?? 0;
-    for (const [reason, number] of Object.entries(run.dropped ?? {})) dropped[reason] = (dropped[reason] ?? 0) + number;
+    kept += run.kept;
+    for (const [reason, number] of Object.entries(run.dropped)) dropped[reason] = (dropped[reason] ?? 0) + number;
   }
   const total = Object.values(dropped).reduce((sum, value) => sum + value, 0);
-  return html`<div><p class="soft">${count(kept)} kept, ${count(total)} kept out, in the last ${plural(runs.length, "run")}.</p><${Bars} items=${Object.entries(dropped).sort((a, b) => b[1] - a[1])} /></div>`;
+  return html`<div><p class="soft">In the last run of each project, ${plural(kept, "memory was", "memories were")} kept and ${count(total)} kept out${total ? ", because:" : "."}</p><${Bars} items=${ordered(dropped)} /></div>`;
 }
 
 function Cost({ data }) {
-  const budget = data.budget ?? {};
-  if (!data.provider || data.provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
-  return html`<dl class="facts"><dt>Provider</dt><dd>${data.provider}</dd><dt>Today</dt><dd>${count(budget.tokens ?? 0)} of ${count(budget.daily_tokens ?? 0)} tokens</dd><dt>Cost</dt><dd>about $${(budget.usd ?? 0).toFixed(3)}${budget.daily_usd ? ` of $${budget.daily_usd}` : ""}</dd></dl>`;
+  const { provider, budget } = data.extraction;
+  if (!provider || provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
+  return html`<dl class="facts"><dt>Provider</dt><dd>${provider}</dd><dt>Today</dt><dd>${count(budget.tokens)} of ${count(budget.daily_tokens)} tokens, ${plural(budget.calls, "call")}</dd><dt>Cost</dt><dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd></dl>`;
 }
