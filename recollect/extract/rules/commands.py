@@ -21,6 +21,12 @@ _VARIABLE = (
     (re.compile(r"(?<=[\s=])(?:\"[^\"]*\"|'[^']*')"), "<text>"),
     (re.compile(r"(?<=[\s=#])\d+\b"), "<n>"),
 )
+# How many words of a command say what it is; one for all others.
+_SUBCOMMANDS = (
+    *((program, 2) for program in "git go cargo make mix dbt terraform helm kubectl fly php uv".split()),
+    *((program, 3) for program in "gh npm pnpm yarn bun mise docker poetry bundle rails just".split()),
+    ("python", 3),
+)
 _FAILED = re.compile(
     r"(?:\berror\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|undefined|"
     r"unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
@@ -56,6 +62,13 @@ def template(step: str) -> str:
     for pattern, name in _VARIABLE:
         step = pattern.sub(name, step)
     return step[:200]
+
+
+def family(step: str) -> str:
+    """A step as it is compared with others: program, sub-commands and options, no arguments."""
+    words = template(step).split()
+    depth = next((depth for start, depth in _SUBCOMMANDS if words[:1] == [start]), 1)
+    return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
 
 
 def commit_subject(call: Call) -> str:

@@ -5,14 +5,13 @@ per call would be a log, not a memory.
 """
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.core.values import Author, ObservationType, ToolClass
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
-from recollect.extract.rules.prose import cut, sentences
+from recollect.extract.rules.prose import cut, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words, names
 
@@ -55,7 +54,7 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
     problem = is_problem(turn)
     acted = bool(written or repairs) or (problem and _mended(turn))
     if acted:
-        if _is_chore(turn, lead, repairs):
+        if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject):
             return None
         return _work(turn, lead, subject, repairs, written, problem)
     if subject and first_work and len(content_words(subject)) >= 3:
@@ -69,8 +68,11 @@ def informative(text: str) -> list[str]:
     """The first sentences of an answer that say something: no chatter, no offers."""
     found: list[str] = []
     for sentence in sentences(text)[:40]:
-        sentence = sentence.strip(" -:").removeprefix("Done. ")
-        if len(sentence) < 12 or patterns.CHATTER.match(sentence) or sentence.endswith("?"):
+        leads_in = sentence.endswith(":") and len(sentence) < 70 and not names(sentence)
+        sentence = sentence.strip(" -:—")
+        if len(sentence) < 12 or leads_in or sentence.endswith("?"):
+            continue
+        if patterns.CHATTER.match(sentence):
             continue
         found.append(sentence)
         if len(found) == _LEAD_SENTENCES:
@@ -78,11 +80,19 @@ def informative(text: str) -> list[str]:
     return found
 
 
+def headline(lead: Sequence[str]) -> str:
+    """The sentence that can stand alone: long enough, and it names something."""
+    for one in lead[:5]:
+        if len(content_words(one)) >= 4 and names(one):
+            return one
+    return next((one for one in lead[:3] if len(content_words(one)) >= 5), "")
+
+
 def is_problem(turn: Turn) -> bool:
     """The user reports that something is wrong."""
     text = turn.asked[:3000]
-    if patterns.DOCUMENT.search(text[:200]):
-        text = text[:120]
+    if text.lstrip().lower().startswith("implement"):
+        return False
     return bool(patterns.PROBLEM.search(text))
 
 
@@ -93,7 +103,8 @@ def request(turn: Turn) -> str:
             sentence = patterns.FILLER.sub("", sentence)
             if patterns.DOCUMENT.search(text[:200]) and patterns.DOCUMENT.match(sentence):
                 continue
-            if len(content_words(sentence)) >= 3:
+            words = len(content_words(sentence))
+            if words >= 3 or (words == 2 and names(sentence)):
                 return cut(sentence, REQUEST_CHARS)
     return ""
 
@@ -138,11 +149,13 @@ def _work(
     explained = problem and bool(cause or (lead and len(lead[0]) > 40))
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
     facts = [_told(one) for one in mended]
-    kind: ObservationType = "error" if explained or (cause and mended) else "tool_use"
-    title = cause if cause and kind == "error" else subject or (lead[0] if lead else "")
+    outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
+    kind: ObservationType = "error" if explained or outright else "tool_use"
     asked = request(turn)
-    if len(content_words(title)) < 4:
-        title = f"{asked}: {title}" if asked and title else asked or title
+    title = cause if cause and kind == "error" else subject or headline(lead)
+    if not title and lead and asked:
+        title = f"{asked.rstrip('?.…')}: {lead[0]}"
+    title = title or asked
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]
@@ -180,8 +193,8 @@ def _research(turn: Turn, lead: list[str]) -> Outcome | None:
         turn,
         "discovery",
         "research" if from_web else "delegation",
-        lead[0],
-        [request(turn), *lead[1:]],
+        headline(lead) or lead[0],
+        [request(turn), *lead],
         (),
         (),
         author="web" if from_web else "assistant",
@@ -232,18 +245,14 @@ def _names_cause(lead: Sequence[str]) -> bool:
 
 
 def _mended(turn: Turn) -> bool:
-    """Something other than looking was run, and it worked."""
+    """A command worked that the answer names: it was the remedy, not a look."""
+    answer = plain(turn.answered).lower()
     return any(
-        not call.failed
-        and any(
-            not patterns.LOOKING.match(step) and not _CHECKING.search(step)
-            for step in steps(call.command)
-        )
+        not call.failed and len(words := step.lower().split()) > 1 and " ".join(words[:2]) in answer
         for call in turn.commands()
+        for step in steps(call.command)
+        if not patterns.LOOKING.match(step)
     )
-
-
-_CHECKING = re.compile(r"\b(?:tests?|pytest|check|lint|build|describe|get|logs|ps|status|--version)\b")
 
 
 def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> bool:
@@ -253,6 +262,12 @@ def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> boo
         return False
     short = len(turn.answered) < _SHORT_ANSWER
     return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
+
+
+def _says_nothing(turn: Turn, lead: Sequence[str], subject: str) -> bool:
+    """A question or too few words, and no answer to tell what was done."""
+    asked = request(turn)
+    return not lead and not subject and (not asked or asked.endswith("?"))
 
 
 def _told(repair: Repair) -> str:

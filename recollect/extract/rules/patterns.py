@@ -64,12 +64,22 @@ CHATTER = _any(
     r"^(?:the (?:fix|change|work|task|implementation|plan|build) (?:is|are|works?) (?:now )?"
     r"(?:complete|done|ready|in place|again|updated)).{0,30}$",
     r"^(?:working tree|nothing (?:else|to)|no (?:changes|response|diff|issues)).{0,60}$",
-    r"^(?:if you|you can|you could|ready to|which (?:one|approach|option|style)|what(?:'s| is) your)\b",
+    r"^(?:if you|you can|you could|ready to|which (?:one|approach|option|style)|what(?:'s| is) your|"
+    r"next time|next run|now try|try (?:it|running|again|that)|once you|wait\b|to answer your|rebuild|"
+    r"good (?:idea|point|question|observation|catch)|great (?:observation|question|point)|yes[,—-]|"
+    r"no[,—-]|you'?re (?:right|absolutely))",
+    r"^(?:all|full|fmt|format\w*|lint\w*|unit|build|tests?)\b[^.]{0,90}\b(?:pass(?:es|ed|ing)?|clean|green)"
+    r"\b[^.]{0,20}[.!]*$|^all green\b",
+    r"^(?:i(?:'ve| have)? )?(?:found|fixed|identified|see|located) (?:and fixed )?(?:the|this|that|it) ?"
+    r"(?:root cause|issue|problem|bug|cause)?[.!:]*$",
+    r"^(?:the )?(?:recent |following |key |main )?(?:changes|files?|fix(?:es)?|code|tests?|review|results?|"
+    r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
+    r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
 )
 # What an answer sounds like when it does not know.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
-    r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably)\b",
+    r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably|likely)\b",
 )
 ASKS_BACK = _any(
     r"\b(?:could|can) you (?:send|share|paste|show|tell|provide)\b", r"\bwhich (?:one|option|approach)"
@@ -80,15 +90,15 @@ ASKS_BACK = _any(
 # A prompt that reports something wrong (matched against the whole prompt).
 PROBLEM = _any(
     r"\b(?:fail(?:s|ed|ing|ure)?|broken?|broke|crash(?:es|ed|ing)?|hangs?|hanging|stuck|flaky|slow|"
-    r"stale|leak(?:s|ing)?|wrong|incorrect|bug|errors?|exception|panic|traceback|timeout|timed out|"
+    r"stale|leak(?:s|ing)?|(?:is|are|goes|went|something|what'?s) wrong|incorrect|bug|errors?|exception|panic|traceback|timeout|timed out|"
     r"not working|doesn'?t work|isn'?t working|no longer|anymore|complains?|refus(?:es|ed)|denied|"
     r"off by|missing|restarting|duplicates?|regression|deadlock|nan|oom|segfault|falls through)\b",
     r"\bwhy (?:is|are|does|do|did|was|isn'?t|doesn'?t)\b",
     r"\bstill (?:happens|fails|there|not|see|get)",
     r"\b(?:takes|took) \d+ ?(?:s|sec|seconds|min|minutes)\b",
     r"\b(?:I )?(?:don'?t|can'?t|cannot) (?:see|find|get|start|open|build|connect|run)\b",
-    r"\b(?:weird|odd|strange)\b",
-    r"\b\w+(?:Error|Exception)\b",
+    r"\b(?:weird|odd|strange)\b|\bthe issue\b|\bproblems?\b",
+    r"\b\w+(?:Error|Exception)\s*:",
     r"\b(?:falla|fallo|fehler|kaputt|geht nicht|schlägt fehl|funktioniert nicht|no funciona|"
     r"non funziona|errore|perch[ée]|por qu[ée]|warum|erreur|ne marche pas|pourquoi)\b",
 )
@@ -121,7 +131,10 @@ ROOT_CAUSE = _any(
 # A rule that holds the next time too.
 _THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
 RULE = _any(
-    r"\b(?:always|never)\b (?!mind|ever|seen|heard|happen|know|thought|had|worked|been|was|is\b|are\b)",
+    r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) \w+",
+    r"(?:[,;:—-]|\b(?:and|but|or|please|in general|we|i|you|must|should)) (?:always|never) "
+    r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
+    r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
     r"\b(?:from now on|in general|as a rule|going forward|in future|everywhere)\b",
     r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b " + _THING,
     r"\b(?:don'?t|do not) " + _THING + r".{3,60}\b(?:anywhere|in this (?:repo|project|codebase)|"
@@ -157,7 +170,7 @@ HOLDS_EVERYWHERE = _any(
 )
 # A correction of what the assistant did or understood.
 CORRECTION = _any(
-    r"^(?:no|nope|nein|hm+|wait|stop|sorry)?[\s,.!-]*(?:i meant|i mean\b|i said|i asked for|"
+    r"^(?:no|nope|nein|hm+|wait|stop|sorry)?[\s,.!-]*(?:i meant|i said|i asked for|"
     r"not what i|that'?s (?:not (?:right|correct|what)|wrong)|you (?:misunderstood|mixed))",
     r"\b(?:you mixed (?:that|it|them) up|you (?:forgot|missed) (?:that|to))\b",
     r"\bactually,? (?:the|it|we|this|use|that) .{2,80}\b(?:must|should|needs?|has to|is not|isn'?t)\b",
@@ -183,7 +196,8 @@ DECISION = _any(
 REJECTED = _any(
     r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
     r"bring in|deprecate)\b " + _THING + r".{3,80}(?:,|because|since|as |\bfor now\b|already)",
-    r"\b(?:rather not|decided against|not worth|too (?:complex|risky|heavy|expensive) (?:for|to))\b",
+    r"\b(?:rather not|decided against|not worth (?:the|it)\b|too (?:complex|risky|heavy|expensive) "
+    r"(?:for|to))\b",
     r"\b(?:option|approach) \d (?:doesn'?t|does not|won'?t|can'?t) work\b.{5,}",
 )
 # An answer's own decision: only with the other way or the reason named.
@@ -194,7 +208,7 @@ ANSWER_DECISION = _any(
 # Where things are, what replaced what: stated by the user.
 STATED_FACT = _any(
     r"\b(?:is|are|gets?) (?:deployed|hosted) (?:on|to|in|at|with|via)\b",
-    r"\b(?:runs?|running|lives?) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
+    r"\b(?:runs|lives) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
     r"\bwe (?:moved|switched|migrated) (?:\w+ ){0,2}(?:from|to)\b",
     r"\b(?:depends on|is owned by|is maintained by|talks to)\b",
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from recollect.extract.interface import ProcedureClaim
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import steps, template
+from recollect.extract.rules.commands import family, steps, template
 from recollect.extract.rules.outcome import request
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.turns import Turn
@@ -31,7 +31,8 @@ _PURPOSES = (
     (re.compile(r"\b(?:tests?|pytest|check|lint)\b"), "Check"),
 )
 
-_Run = tuple[tuple[str, ...], Turn, tuple[str, ...]]  # steps, turn, the events that show them
+# families of the steps, their turn, the events that show them, the steps as they were
+_Run = tuple[tuple[str, ...], Turn, tuple[str, ...], tuple[str, ...]]
 
 
 def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureClaim]:
@@ -48,7 +49,7 @@ def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureCl
         if len(shown) < FEWEST_RUNS or any(_inside(gram, other) for other in taken):
             continue
         taken.append(gram)
-        if any(fresh.intersection(events) for _, _, events in shown):
+        if any(fresh.intersection(events) for _, _, events, _ in shown):
             found.append(_claim(gram, shown))
         if len(found) == MOST_FOUND:
             break
@@ -58,17 +59,19 @@ def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureCl
 def _run(turn: Turn) -> _Run:
     found: list[str] = []
     events: list[str] = []
+    whole: list[str] = []
     for call in turn.commands():
         if call.failed:
             continue
         for step in steps(call.command):
             if patterns.LOOKING.match(step) or not content_words(step):
                 continue
-            step = template(step)
-            if not found or found[-1] != step:
-                found.append(step)
+            kind = family(step)
+            if not found or found[-1] != kind:
+                found.append(kind)
+                whole.append(template(step))
                 events.append(call.event_id)
-    return tuple(found[:60]), turn, tuple(events[:60])
+    return tuple(found[:60]), turn, tuple(events[:60]), tuple(whole[:60])
 
 
 def _grams(run: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -90,14 +93,21 @@ def _claim(gram: tuple[str, ...], shown: Sequence[_Run]) -> ProcedureClaim:
     whole = " ".join(gram)
     purpose = next((name for pattern, name in _PURPOSES if pattern.search(whole)), "Routine")
     last = shown[-1][1]
-    asked = next((text for _, turn, _ in reversed(shown) if (text := request(turn))), "")
-    events = dict.fromkeys(event for _, _, of in shown for event in of)
+    asked = next((text for _, turn, _, _ in reversed(shown) if (text := request(turn))), "")
+    events = dict.fromkeys(event for _, _, of, _ in shown for event in of)
     return ProcedureClaim(
         name=cut(f"{purpose}: {gram[0].split(' -')[0]} … {gram[-1].split(' -')[0]}", 190),
         trigger=cut(f"asked to {purpose.lower()}" + (f", as in: {asked}" if asked else ""), 400),
-        steps=tuple(step[:400] for step in gram),
+        steps=_latest(gram, shown[-1]),
         at=last.at,
         confidence=min(0.9, 0.4 + 0.1 * len(shown)),
         successes=len(shown),
         event_ids=tuple(events)[:100],
     )
+
+
+def _latest(gram: tuple[str, ...], run: _Run) -> tuple[str, ...]:
+    """The steps as the last run took them."""
+    kinds, _, _, whole = run
+    start = next(at for at in range(len(kinds)) if kinds[at : at + len(gram)] == gram)
+    return whole[start : start + len(gram)]

@@ -10,7 +10,7 @@ from functools import lru_cache
 MOST_CHARS = 12_000
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_MARK = re.compile(r"^(?:#{1,6}\s+|[-*•+]\s+(?:\[[ xX]\]\s+)?|\d{1,2}[.)]\s+)")
+_MARK = re.compile(r"^(?:(?:#{1,6}|[-*•+]|\[[ xX]\]|(?:\*\*)?#?\d{1,2}[.):])\s+)+")
 _NUMBERED = re.compile(r"^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*)?(?:option\s+)?(\d)[.):]\s+(.+)$", re.I)
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]")

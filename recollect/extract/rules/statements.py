@@ -85,7 +85,7 @@ def _kind(sentence: str, bare: str) -> KnowledgeType | None:
         return "constraint"
     if patterns.REJECTED.search(sentence):
         return "rejected"
-    if patterns.CORRECTION.search(sentence) and (names(bare) or len(content_words(bare)) >= 5):
+    if patterns.CORRECTION.search(sentence) and (names(bare) or len(content_words(bare)) >= 4):
         return "decision"
     if patterns.DECISION.search(sentence):
         return "decision"

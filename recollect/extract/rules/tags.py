@@ -59,7 +59,7 @@ _PLACES = (
     (re.compile(r"(?:^|/)(?:migrations?|alembic)/", re.I), "migration"),
     (re.compile(r"dockerfile|docker-compose|compose\.ya?ml", re.I), "docker"),
     (re.compile(r"(?:^|/)(?:api|routes|controllers|handlers|endpoints)/", re.I), "api"),
-    (re.compile(r"(?:^|/)(?:auth|security|session)s?(?:/|\.|_)", re.I), "auth"),
+    (re.compile(r"(?:^|/)(?:auth|login|security)(?:/|\.|_)", re.I), "auth"),
     (re.compile(r"(?:^|/)(?:deploy|k8s|helm|charts|ops|infra|envs)/", re.I), "deployment"),
     (re.compile(r"(?:^|/)docs?/|readme", re.I), "docs"),
     (re.compile(r"(?:package|composer)\.json|pyproject|cargo\.toml|go\.mod|gemfile", re.I), "dependencies"),
@@ -71,8 +71,8 @@ _PROGRAMS = re.compile(
 )
 _WORDS = (
     (re.compile(r"\b(?:cache|caching|cached)\b", re.I), "caching"),
-    (re.compile(r"\b(?:index(?:es)?|quer(?:y|ies)|n\+1|explain analyze)\b", re.I), "database"),
-    (re.compile(r"\b(?:auth\w*|login|token|oauth|jwt|password)\b", re.I), "auth"),
+    (re.compile(r"\b(?:sql|quer(?:y|ies)|postgres\w*|explain analyze)\b|n\+1", re.I), "database"),
+    (re.compile(r"\b(?:auth|authenti\w+|authori[sz]\w+|login|oauth|jwt|password)\b", re.I), "auth"),
     (re.compile(r"\b(?:race condition|deadlock|concurren\w+|goroutine|thread|mutex)\b", re.I), "concurrency"),
     (re.compile(r"\b(?:rate.?limit\w*|throttl\w+)\b", re.I), "rate-limiting"),
     (re.compile(r"\b(?:retry|retries|timeout|backoff)\b", re.I), "resilience"),
@@ -87,7 +87,7 @@ _WORDS = (
 # Category, and what speaks for it: a pattern over words and files, and how much it weighs.
 _CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
     ("security", re.compile(r"\b(?:secur\w+|vulnerab\w+|cve-\d|xss|injection|secret|credential|csrf|"
-                            r"redact\w*|permission|auth\w*)\b", re.I), 4),
+                            r"redact\w*|permission|authenti\w+|authori[sz]\w+)\b", re.I), 4),
     ("debugging", re.compile(r"\b(?:root cause|bug|crash\w*|fail(?:s|ed|ure|ing)|error|fix(?:es|ed)?|"
                              r"exception|leak|deadlock|hangs?|flak\w+|regression)\b", re.I), 3),
     ("testing", re.compile(r"\b(?:tests?|coverage|fixture|mock|assert\w*|snapshot)\b|_test\.|\.test\.|"
