@@ -7,15 +7,25 @@ stores without a gate were measured at 90 % junk.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from recollect.core.values import Candidate, Record, ToolClass
-from recollect.extract.interface import Claim, Dropped, FactClaim, PreferenceClaim
+from recollect.extract.interface import (
+    Claim,
+    Dropped,
+    FactClaim,
+    PreferenceClaim,
+    ProcedureClaim,
+    RelationClaim,
+)
 from recollect.extract.words import content_hash, content_words, names, normalised
 
 MOST_PER_BATCH = 60
 MOST_PER_TURN = 4
 FEWEST_WORDS = 3
+MOST_EVIDENCE = 20
 
 # The same content again within this time is the same doing (A30); other kinds are never new twice.
 WINDOWS: dict[ToolClass, timedelta] = {
@@ -111,7 +121,8 @@ def fault(record: Record) -> str:
     words = content_words(whole)
     if len(set(words)) < FEWEST_WORDS:
         return "unspecific"
-    if not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
+    stated = record.kind == "knowledge" and record.author == "user"
+    if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""
 
@@ -123,8 +134,8 @@ def hash_of(record: Record) -> str:
 def sift_claims(
     claims: Iterable[Claim], *, refused: Refused = lambda value: False
 ) -> tuple[list[Claim], list[Dropped]]:
-    """Claims, each once, without what the user turned down and without empty ones."""
-    kept: dict[Claim, None] = {}
+    """Claims, each once with all its evidence, without empty ones and what the user turned down."""
+    kept: dict[Claim, Claim] = {}
     dropped: list[Dropped] = []
     for claim in claims:
         value = ""
@@ -139,8 +150,18 @@ def sift_claims(
         if value and refused(normalised(value)):
             dropped.append(Dropped(value[:200], "refused"))
         else:
-            kept.setdefault(claim)
-    return list(kept), dropped
+            key = replace(claim, event_ids=(), **_UNTIMED.get(type(claim), {}))
+            first = kept.get(key, claim)
+            events = dict.fromkeys((*first.event_ids, *claim.event_ids))
+            kept[key] = replace(claim, event_ids=tuple(events)[:MOST_EVIDENCE])
+    return list(kept.values()), dropped
+
+
+# What is compared without its time: the same claim later is the same claim.
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNTIMED: dict[type[Claim], dict[str, Any]] = {
+    kind: {"at": _EPOCH} for kind in (FactClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
+}
 
 
 def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recollect.core.values import Author, ObservationType, ToolClass
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
-from recollect.extract.rules.prose import cut, plain, sentences
+from recollect.extract.rules.prose import cut, listed, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words, names
 
@@ -59,6 +59,8 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
         return _work(turn, lead, subject, repairs, written, problem)
     if subject and first_work and len(content_words(subject)) >= 3:
         return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
+    if patterns.REVIEW.search(turn.asked[:300]):
+        return None
     if problem or _names_cause(lead):
         return _discovery(turn, lead)
     return _research(turn, lead)
@@ -72,7 +74,7 @@ def informative(text: str) -> list[str]:
         sentence = sentence.strip(" -:—")
         if len(sentence) < 12 or leads_in or sentence.endswith("?"):
             continue
-        if patterns.CHATTER.match(sentence):
+        if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
             continue
         found.append(sentence)
         if len(found) == _LEAD_SENTENCES:
@@ -80,12 +82,18 @@ def informative(text: str) -> list[str]:
     return found
 
 
-def headline(lead: Sequence[str]) -> str:
-    """The sentence that can stand alone: long enough, and it names something."""
-    for one in lead[:5]:
-        if len(content_words(one)) >= 4 and names(one):
+def headline(answer: str, lead: Sequence[str]) -> str:
+    """The sentence that can stand alone: it says what was done, or at least names something; one
+    that stands in a list is a detail and comes last."""
+    details = listed(answer)
+    said = [one for one in lead if one not in details and len(content_words(one)) >= 4]
+    for one in said:
+        if patterns.DONE.search(one):
             return one
-    return next((one for one in lead[:3] if len(content_words(one)) >= 5), "")
+    for one in said:
+        if names(one) and not patterns.UNSURE.search(one):
+            return one
+    return next((one for one in lead if patterns.DONE.match(one) and len(names(one)) > 1), "")
 
 
 def is_problem(turn: Turn) -> bool:
@@ -146,16 +154,13 @@ def _work(
     problem: bool,
 ) -> Outcome:
     cause = _cause(lead, strict=not problem)
-    explained = problem and bool(cause or (lead and len(lead[0]) > 40))
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
     facts = [_told(one) for one in mended]
     outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
-    kind: ObservationType = "error" if explained or outright else "tool_use"
+    kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
     asked = request(turn)
-    title = cause if cause and kind == "error" else subject or headline(lead)
-    if not title and lead and asked:
-        title = f"{asked.rstrip('?.…')}: {lead[0]}"
-    title = title or asked
+    title = cause if cause and kind == "error" else subject or headline(turn.answered, lead)
+    title = title or asked or (lead[0] if lead else "")
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]
@@ -193,7 +198,7 @@ def _research(turn: Turn, lead: list[str]) -> Outcome | None:
         turn,
         "discovery",
         "research" if from_web else "delegation",
-        headline(lead) or lead[0],
+        headline(turn.answered, lead) or lead[0],
         [request(turn), *lead],
         (),
         (),

@@ -76,6 +76,20 @@ CHATTER = _any(
     r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
     r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
 )
+# What was done, said as such.
+DONE = re.compile(
+    r"^(?:i(?:'ve| have)? |we |also |now |it )?(?:also |now |successfully |just )*(?:add|remov|fix|chang|"
+    r"creat|updat|renam|implement|extract|mov|replac|refactor|increas|reduc|introduc|consolidat|wrapp|"
+    r"simplif|improv|switch|set|made|wrote|rewrote|split|bump|enabl|disabl|document|convert|integrat|"
+    r"merg|restor|convert|turned|the (?:fix|change))\w*\b|\b(?:now|no longer)\b|^(?:the fix|fix:)",
+    re.IGNORECASE,
+)
+# A heading of an enumeration.
+ENUMERATED = re.compile(
+    r"^(?:option|phase|step|approach|alternative|review target|p\d|issue|problem) ?#?\d?\b.{0,3}[:—-]|"
+    r"^(?:init|plan complete|what it tests)\b",
+    re.IGNORECASE,
+)
 # What an answer sounds like when it does not know.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
@@ -112,7 +126,7 @@ CAUSE = _any(
     r"\b(?:that|this|which) (?:explains|is why|was why|means that)\b",
     r"\bthe key (?:insight|point|thing|fix)\b",
     r"\bwas (?:missing|never|not|still|only|switched|set|using|checking|looking|called|built|moved)\b",
-    r"\b(?:since|after) `?[0-9a-f]{7,}`?\b",
+    r"\b(?:since|after|commit) `?[0-9a-f]{7,}`?\b",
     r"\b(?:happens|happened|fails|failed) (?:when|because|since)\b",
     r"\bn\+1\b|\boom[- ]?kill|\brace condition\b|\bdeadlock|\bdangl|\boff[- ]by[- ]one\b",
     r"\bla causa\b|\bil problema era\b|\bel problema era\b|\bdie ursache\b|\bder grund\b|"
@@ -135,7 +149,7 @@ RULE = _any(
     r"(?:[,;:—-]|\b(?:and|but|or|please|in general|we|i|you|must|should)) (?:always|never) "
     r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
     r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
-    r"\b(?:from now on|in general|as a rule|going forward|in future|everywhere)\b",
+    r"\b(?:from now on|in general|as a rule|going forward|in future)\b",
     r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b " + _THING,
     r"\b(?:don'?t|do not) " + _THING + r".{3,60}\b(?:anywhere|in this (?:repo|project|codebase)|"
     r"in general|unless)\b",
@@ -188,9 +202,12 @@ DECISION = _any(
     r"\b(?:i'?d|i would|we'?d) (?:rather|prefer)\b",
     r"\b(?:so|then|,) (?:option|approach|variant) \d\b|^(?:option|approach) \d\b.{8,}",
     r"\b(?:we|i) (?:moved|switched|migrated|changed) (?:\w+ ){0,3}(?:from|to|over)\b",
-    r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
     r"\b(?:limit|default|timeout|maximum|minimum|target|budget) (?:is|should be|must be) \d",
     r"\bwir (?:haben uns|nehmen|bleiben)\b|\bdecidimos\b|\babbiamo deciso\b|\bon a d[ée]cid[ée]\b",
+)
+# The same in a short prompt only: in a long one it is a review that was pasted.
+DECISION_IF_SHORT = _any(
+    r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
 )
 # Something that was weighed and turned down, with the reason.
 REJECTED = _any(
@@ -271,3 +288,5 @@ OFFER = re.compile(
 
 # A choice by its number.
 OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
+# A review of somebody's work: what it finds is for that day.
+REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)

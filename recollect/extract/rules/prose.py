@@ -59,6 +59,13 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(one for line in lines(text) for one in _split(line))
 
 
+@lru_cache(maxsize=1024)
+def listed(text: str) -> frozenset[str]:
+    """The sentences that stand in lists and headings: details, not the point."""
+    marked = [line.strip() for line in text[:MOST_CHARS].splitlines() if _MARK.match(line.strip())]
+    return frozenset(one for line in marked for one in _split(plain(_MARK.sub("", line))))
+
+
 def options(text: str) -> dict[int, str]:
     """What a numbered list offers, by number."""
     found: dict[int, str] = {}

@@ -15,6 +15,7 @@ from recollect.extract.words import content_words, names
 
 MOST_STATED = 3
 _LONG = 900  # a prompt longer than this is a document with a few own words around it
+_SHORT = 250
 _OWN_SENTENCES = 2
 _TITLE_CHARS = 190
 
@@ -55,7 +56,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
     own = own_sentences(text)
     for index, sentence in enumerate(own):
         bare = patterns.FILLER.sub("", sentence)
-        kind = _kind(sentence, bare)
+        kind = _kind(sentence, bare, short=len(text) < _SHORT)
         if kind is None or len(content_words(bare)) < 3:
             continue
         around = " ".join(own[max(0, index - 1) : index] + own[index + 1 : index + 2])
@@ -75,7 +76,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
     return _merged(found)
 
 
-def _kind(sentence: str, bare: str) -> KnowledgeType | None:
+def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
     """The first that fits, strongest first."""
     if patterns.PLAIN_QUESTION.search(bare) and not patterns.POLITE.match(bare):
         return None
@@ -88,6 +89,8 @@ def _kind(sentence: str, bare: str) -> KnowledgeType | None:
     if patterns.CORRECTION.search(sentence) and (names(bare) or len(content_words(bare)) >= 4):
         return "decision"
     if patterns.DECISION.search(sentence):
+        return "decision"
+    if short and patterns.DECISION_IF_SHORT.search(sentence):
         return "decision"
     if patterns.STATED_FACT.search(sentence) and len(content_words(bare)) >= 4:
         return "heuristic"
@@ -120,7 +123,7 @@ def _merged(found: list[Statement]) -> list[Statement]:
     """Sentences of one prompt that state the same kind of thing are one statement with a reason."""
     kept: list[Statement] = []
     for one in found:
-        if any(one.text in other.reason and one.type == other.type for other in kept):
+        if any(one.text.lower() in other.reason.lower() and one.type == other.type for other in kept):
             continue
         kept.append(one)
     return kept
