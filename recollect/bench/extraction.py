@@ -127,7 +127,9 @@ def judge(session: GoldSession, extraction: Extraction, score: Score) -> None:
             score.junk += junk
             what = "JUNK " if junk else "EXTRA"
             kinds = "|".join(sorted(memory.kinds))
-            score.notes.append(f"{what} {session.name}: [{kinds}] {memory.title} -- {memory.text[:240]!r}")
+            score.notes.append(
+                f"{what} {session.name}: [{kinds}] {memory.title} -- {memory.text[:240]!r}"
+            )
 
 
 def fits(memory: Memory, label: Label, turn: GoldTurn, session: GoldSession) -> bool:
@@ -189,7 +191,9 @@ def table(scores: dict[str, Score]) -> str:
     lines.append(f"{'kind':<12}{'labels':>8}{'found':>8}")
     for kind, counts in sorted(whole.by_kind.items()):
         if kind and counts["wanted"]:
-            lines.append(f"{kind:<12}{counts['wanted']:>8}{min(counts['right'], counts['wanted']):>8}")
+            lines.append(
+                f"{kind:<12}{counts['wanted']:>8}{min(counts['right'], counts['wanted']):>8}"
+            )
     return "\n".join(lines)
 
 
@@ -210,8 +214,12 @@ def _is_junk(memory: Memory, session: GoldSession) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m recollect.bench.extraction", description=__doc__)
-    parser.add_argument("-v", "--verbose", action="store_true", help="list what was missed or extra")
+    parser = argparse.ArgumentParser(
+        prog="python -m recollect.bench.extraction", description=__doc__
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="list what was missed or extra"
+    )
     parser.add_argument("--half", choices=("tuned", "reported", "all"), default="all")
     parser.add_argument("--sessions", help="a directory of transcripts for the labels of real ones")
     options = parser.parse_args(arguments)
@@ -221,7 +229,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sets["real sessions"] = gold.real(options.sessions)
         for name, sessions in sets.items():
             scores = measure(sessions)
-            sys.stdout.write(f"{name}: {len(sessions)} sessions, {sum(len(one.turns) for one in sessions)} turns\n")
+            sys.stdout.write(
+                f"{name}: {len(sessions)} sessions, {sum(len(one.turns) for one in sessions)} turns\n"
+            )
             sys.stdout.write(table(scores) + "\n\n")
             if options.verbose:
                 sys.stdout.write("\n".join(scores[options.half].notes) + "\n\n")

@@ -71,7 +71,11 @@ def own() -> list[GoldSession]:
         session = sessions.setdefault(name, GoldSession(name, project, [], []))
         turn = _turn(row)
         session.turns.append(turn)
-        drafts = [prompt_draft(row["prompt"]), *map(_call, row["calls"]), answer_draft(row["answer"])]
+        drafts = [
+            prompt_draft(row["prompt"]),
+            *map(_call, row["calls"]),
+            answer_draft(row["answer"]),
+        ]
         _append(session, turn, [draft for draft in drafts if draft is not None])
     return list(sessions.values())
 
@@ -106,7 +110,9 @@ def transcript(path: str) -> Iterator[Draft]:
             continue
         content = message.get("content")
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        said = "\n".join(one.get("text") or "" for one in parts if one.get("type") == "text").strip()
+        said = "\n".join(
+            one.get("text") or "" for one in parts if one.get("type") == "text"
+        ).strip()
         if line.get("type") == "assistant":
             answer = said or answer
             for one in parts:
@@ -191,7 +197,11 @@ def _call(row: dict[str, Any]) -> Draft:
 
 def _rows(path: str, *, strict: bool = True) -> Iterator[dict[str, Any]]:
     try:
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8")
+        opened = (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.endswith(".gz")
+            else open(path, encoding="utf-8")
+        )
         with opened as file:
             for line in file:
                 try:

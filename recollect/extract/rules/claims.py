@@ -72,7 +72,14 @@ def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
         for pattern, predicate, thing in predicates.COMMANDS:
             if pattern.search(step):
                 yield _fact(
-                    project, predicate, thing, turn, call.event_id, "tool", "observed", confidence=0.8
+                    project,
+                    predicate,
+                    thing,
+                    turn,
+                    call.event_id,
+                    "tool",
+                    "observed",
+                    confidence=0.8,
                 )
                 break
         for pattern in predicates.ADDS:
@@ -80,7 +87,14 @@ def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
             for library in _libraries(added[1]) if added else ():
                 yield EntityClaim(library, "library", event_ids=(call.event_id,))
                 yield _fact(
-                    project, "depends_on", library, turn, call.event_id, "tool", "observed", confidence=0.85
+                    project,
+                    "depends_on",
+                    library,
+                    turn,
+                    call.event_id,
+                    "tool",
+                    "observed",
+                    confidence=0.85,
                 )
 
 
@@ -96,7 +110,14 @@ def _moved(call: Call, turn: Turn) -> Iterator[Claim]:
         words = program(step)
         if words[:2] == ["git", "mv"] and len(words) == 4 and not words[2].startswith("-"):
             yield _fact(
-                words[2][:200], "renamed_to", words[3][:200], turn, call.event_id, "tool", "observed", confidence=0.95
+                words[2][:200],
+                "renamed_to",
+                words[3][:200],
+                turn,
+                call.event_id,
+                "tool",
+                "observed",
+                confidence=0.95,
             )
 
 
@@ -109,7 +130,9 @@ def _defined(call: Call, turn: Turn) -> Iterator[Claim]:
     path = call.files[0].removeprefix(turn.project + "/")[:200]
     for name in dict.fromkeys(pattern.findall(content[:50_000])[:MOST_DEFINED]):
         yield EntityClaim(name[:200], "symbol", event_ids=(call.event_id,))
-        yield _fact(path, "defines", name[:200], turn, call.event_id, "tool", "observed", confidence=0.9)
+        yield _fact(
+            path, "defines", name[:200], turn, call.event_id, "tool", "observed", confidence=0.9
+        )
 
 
 def _fact(

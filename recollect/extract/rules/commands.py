@@ -11,9 +11,14 @@ from recollect.extract.rules.turns import Call
 
 _STEPS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPED = re.compile(r"\s+(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
-_MESSAGE = re.compile(r"""-[a-z]*m\s+(?:"\$\(cat\s+<<\\?['"]?(\w+)['"]?\s*\n(.+?)\n\s*\1|(["'])(.+?)(?<!\\)\3)""", re.DOTALL)
+_MESSAGE = re.compile(
+    r"""-[a-z]*m\s+(?:"\$\(cat\s+<<\\?['"]?(\w+)['"]?\s*\n(.+?)\n\s*\1|(["'])(.+?)(?<!\\)\3)""",
+    re.DOTALL,
+)
 _GIT_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
-_CONVENTIONAL = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b)", re.IGNORECASE)
+_CONVENTIONAL = re.compile(
+    r"^(?:Merge (?:branch|remote|pull|\S+ into)|fixup!|squash!|wip\b)", re.IGNORECASE
+)
 _VARIABLE = (
     (re.compile(r"https?://\S+"), "<url>"),
     (re.compile(r"\bv?\d+\.\d+(?:\.\d+)?(?:[-+.]\w+)*\b"), "<version>"),
@@ -23,10 +28,17 @@ _VARIABLE = (
 )
 # How many words of a command say what it is; one for all others.
 _SUBCOMMANDS = (
-    *((program, 2) for program in "git go cargo make mix dbt terraform helm kubectl fly php uv".split()),
-    *((program, 3) for program in "gh npm pnpm yarn bun mise docker poetry bundle rails just".split()),
+    *(
+        (program, 2)
+        for program in "git go cargo make mix dbt terraform helm kubectl fly php uv".split()
+    ),
+    *(
+        (program, 3)
+        for program in "gh npm pnpm yarn bun mise docker poetry bundle rails just".split()
+    ),
     ("python", 3),
 )
+_COMMIT_TEXT = re.compile(r"(?<=git commit) .*-m\b.*")
 _FAILED = re.compile(
     r"(?:\berror\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|undefined|"
     r"unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
@@ -58,7 +70,7 @@ def signature(step: str) -> str:
 
 def template(step: str) -> str:
     """A step with what varies from run to run taken out."""
-    step = signature(step)
+    step = _COMMIT_TEXT.sub(" -m <text>", signature(step))
     for pattern, name in _VARIABLE:
         step = pattern.sub(name, step)
     return step[:200]

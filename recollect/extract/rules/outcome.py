@@ -160,7 +160,9 @@ def _work(
     kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
     asked = request(turn)
     title = cause if cause and kind == "error" else subject or headline(turn.answered, lead)
-    title = title or asked or (lead[0] if lead else "")
+    if not title:
+        ordered = len(content_words(asked)) >= 4 and not asked.endswith("?")
+        title = asked if ordered or not lead else lead[0]
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]

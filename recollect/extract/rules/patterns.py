@@ -96,7 +96,8 @@ UNSURE = _any(
     r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably|likely)\b",
 )
 ASKS_BACK = _any(
-    r"\b(?:could|can) you (?:send|share|paste|show|tell|provide)\b", r"\bwhich (?:one|option|approach)"
+    r"\b(?:could|can) you (?:send|share|paste|show|tell|provide)\b",
+    r"\bwhich (?:one|option|approach)",
 )
 
 # --- problems and causes ---------------------------------------------------------------------------
@@ -150,7 +151,8 @@ RULE = _any(
     r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
     r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
     r"\b(?:from now on|in general|as a rule|going forward|in future)\b",
-    r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b " + _THING,
+    r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b "
+    + _THING,
     r"\b(?:don'?t|do not) " + _THING + r".{3,60}\b(?:anywhere|in this (?:repo|project|codebase)|"
     r"in general|unless)\b",
     r"\b(?:let'?s|we|i) (?:not|don'?t|do not|never) (?:use|store|commit|keep|check in|put|ship|mock|"
@@ -277,7 +279,8 @@ NEXT_HEADING = re.compile(
     re.IGNORECASE,
 )
 NEXT_INLINE = re.compile(
-    r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)", re.IGNORECASE
+    r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)",
+    re.IGNORECASE,
 )
 OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*:\s*(.+\?)", re.IGNORECASE)
 OFFER = re.compile(

@@ -35,15 +35,41 @@ def _sentence(text: str) -> re.Pattern[str]:
 
 # Said by the user in so many words.
 SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("deployed_on", _sentence(rf"\b{_SUBJECT} (?:is|are|gets) (?:now )?(?:deployed|hosted) (?:on|to|at|with) {_OBJECT}")),
+    (
+        "deployed_on",
+        _sentence(
+            rf"\b{_SUBJECT} (?:is|are|gets) (?:now )?(?:deployed|hosted) (?:on|to|at|with) {_OBJECT}"
+        ),
+    ),
     ("runs_on", _sentence(rf"\b{_SUBJECT} (?:still |now )?runs? on {_OBJECT}")),
-    ("located_in", _sentence(rf"\b{_SUBJECT} (?:lives|is|are) (?:located )?(?:in|under) (?P<o>[\w.-]*/[\w./-]+|[\w-]+\.\w{{1,5}})")),
+    (
+        "located_in",
+        _sentence(
+            rf"\b{_SUBJECT} (?:lives|is|are) (?:located )?(?:in|under) (?P<o>[\w.-]*/[\w./-]+|[\w-]+\.\w{{1,5}})"
+        ),
+    ),
     ("depends_on", _sentence(rf"\b{_SUBJECT} depends on {_OBJECT}")),
     ("owns", _sentence(rf"\b{_SUBJECT} (?:owns|maintains) {_OBJECT}")),
-    ("replaced_by", _sentence(rf"\bwe (?:moved|switched|migrated) (?:over )?from (?P<s>{_NAME}) to (?P<o>{_NAME})")),
-    ("replaced_by", _sentence(rf"\b(?:replaced?|swap(?:ped)?) (?P<s>{_NAME}) (?:with|by|for) (?P<o>{_NAME})")),
-    ("renamed_to", _sentence(rf"\brenamed? (?:the )?(?:\w+ )?[`'\"]?(?P<s>{_NAME})[`'\"]? to [`'\"]?(?P<o>{_NAME})")),
-    ("configured_by", _sentence(rf"\b{_SUBJECT} is configured (?:in|by|through|via) (?P<o>[\w./-]+\.\w{{1,6}})")),
+    (
+        "replaced_by",
+        _sentence(
+            rf"\bwe (?:moved|switched|migrated) (?:over )?from (?P<s>{_NAME}) to (?P<o>{_NAME})"
+        ),
+    ),
+    (
+        "replaced_by",
+        _sentence(rf"\b(?:replaced?|swap(?:ped)?) (?P<s>{_NAME}) (?:with|by|for) (?P<o>{_NAME})"),
+    ),
+    (
+        "renamed_to",
+        _sentence(
+            rf"\brenamed? (?:the )?(?:\w+ )?[`'\"]?(?P<s>{_NAME})[`'\"]? to [`'\"]?(?P<o>{_NAME})"
+        ),
+    ),
+    (
+        "configured_by",
+        _sentence(rf"\b{_SUBJECT} is configured (?:in|by|through|via) (?P<o>[\w./-]+\.\w{{1,6}})"),
+    ),
 )
 # Words that are no name of anything.
 NO_NAME = frozenset(
@@ -88,7 +114,9 @@ COMMANDS: tuple[tuple[re.Pattern[str], str, str], ...] = (
 ADDS: tuple[re.Pattern[str], ...] = (
     re.compile(r"^(?:pnpm|yarn|bun) add (.+)"),
     re.compile(r"^npm (?:install|i|add) (.+)"),
-    re.compile(r"^(?:uv add|poetry add|pip3? install|uv pip install|python\d? -m pip install) (.+)"),
+    re.compile(
+        r"^(?:uv add|poetry add|pip3? install|uv pip install|python\d? -m pip install) (.+)"
+    ),
     re.compile(r"^go get (.+)"),
     re.compile(r"^cargo add (.+)"),
     re.compile(r"^(?:bundle add|composer require|mix archive.install) (.+)"),
@@ -100,9 +128,13 @@ DEFINES: dict[str, re.Pattern[str]] = {
     ".tsx": re.compile(r"^export (?:default )?(?:function|class) ([A-Z]\w+)", re.MULTILINE),
     ".go": re.compile(r"^type ([A-Z]\w+) (?:struct|interface)", re.MULTILINE),
     ".rs": re.compile(r"^pub (?:struct|enum|trait) (\w+)", re.MULTILINE),
-    ".java": re.compile(r"^public (?:final |abstract )?(?:class|interface|record|enum) (\w+)", re.MULTILINE),
+    ".java": re.compile(
+        r"^public (?:final |abstract )?(?:class|interface|record|enum) (\w+)", re.MULTILINE
+    ),
     ".kt": re.compile(r"^(?:data |sealed )?class (\w+)", re.MULTILINE),
-    ".cs": re.compile(r"^\s*public (?:sealed |abstract |static )?(?:class|interface|record) (\w+)", re.MULTILINE),
+    ".cs": re.compile(
+        r"^\s*public (?:sealed |abstract |static )?(?:class|interface|record) (\w+)", re.MULTILINE
+    ),
     ".rb": re.compile(r"^\s*class ([A-Z]\w+)", re.MULTILINE),
     ".ex": re.compile(r"^defmodule ([\w.]+)", re.MULTILINE),
 }
@@ -110,12 +142,24 @@ DEFINES: dict[str, re.Pattern[str]] = {
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
     ("tools", "package_manager", frozenset("npm pnpm yarn bun pip uv poetry conda pipenv".split())),
-    ("tools", "test_framework", frozenset("pytest unittest jest vitest mocha junit rspec minitest testng".split())),
+    (
+        "tools",
+        "test_framework",
+        frozenset("pytest unittest jest vitest mocha junit rspec minitest testng".split()),
+    ),
     ("tools", "formatter", frozenset("black ruff prettier biome gofmt yapf dprint".split())),
-    ("tools", "linter", frozenset("eslint ruff flake8 pylint golangci-lint rubocop clippy".split())),
+    (
+        "tools",
+        "linter",
+        frozenset("eslint ruff flake8 pylint golangci-lint rubocop clippy".split()),
+    ),
     ("tools", "bundler", frozenset("webpack vite rollup esbuild parcel turbopack".split())),
     ("tools", "http_client", frozenset("requests httpx axios fetch ky got aiohttp".split())),
-    ("tools", "database", frozenset("postgres postgresql mysql sqlite mariadb mongodb redis".split())),
+    (
+        "tools",
+        "database",
+        frozenset("postgres postgresql mysql sqlite mariadb mongodb redis".split()),
+    ),
     ("style", "indentation", frozenset("tabs spaces tab".split())),
     ("style", "quotes", frozenset(["single-quotes", "double-quotes"])),
     ("workflow", "version_control", frozenset("rebase merge squash".split())),

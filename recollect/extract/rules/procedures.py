@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from recollect.extract.interface import ProcedureClaim
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import family, steps, template
-from recollect.extract.rules.outcome import request
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.turns import Turn
 from recollect.extract.words import content_words
@@ -48,6 +47,8 @@ def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureCl
         shown = seen[gram]
         if len(shown) < FEWEST_RUNS or any(_inside(gram, other) for other in taken):
             continue
+        if all(step.startswith("git ") for step in gram):
+            continue  # everybody commits and pushes
         taken.append(gram)
         if any(fresh.intersection(events) for _, _, events, _ in shown):
             found.append(_claim(gram, shown))
@@ -93,14 +94,13 @@ def _claim(gram: tuple[str, ...], shown: Sequence[_Run]) -> ProcedureClaim:
     whole = " ".join(gram)
     purpose = next((name for pattern, name in _PURPOSES if pattern.search(whole)), "Routine")
     last = shown[-1][1]
-    asked = next((text for _, turn, _, _ in reversed(shown) if (text := request(turn))), "")
     events = dict.fromkeys(event for _, _, of, _ in shown for event in of)
     return ProcedureClaim(
         name=cut(f"{purpose}: {gram[0].split(' -')[0]} … {gram[-1].split(' -')[0]}", 190),
-        trigger=cut(f"asked to {purpose.lower()}" + (f", as in: {asked}" if asked else ""), 400),
+        trigger=f"asked to {purpose.lower()}",
         steps=_latest(gram, shown[-1]),
         at=last.at,
-        confidence=min(0.9, 0.4 + 0.1 * len(shown)),
+        confidence=round(min(0.9, 0.4 + 0.1 * len(shown)), 2),
         successes=len(shown),
         event_ids=tuple(events)[:100],
     )

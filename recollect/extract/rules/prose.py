@@ -28,7 +28,9 @@ _PRINTED = re.compile(
     re.VERBOSE,
 )
 _END = re.compile(r"(?<=[.!?…])[\"')\]*]{0,2}\s+(?=\S)")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I
+)
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 
 

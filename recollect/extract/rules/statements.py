@@ -123,7 +123,9 @@ def _merged(found: list[Statement]) -> list[Statement]:
     """Sentences of one prompt that state the same kind of thing are one statement with a reason."""
     kept: list[Statement] = []
     for one in found:
-        if any(one.text.lower() in other.reason.lower() and one.type == other.type for other in kept):
+        if any(
+            one.text.lower() in other.reason.lower() and one.type == other.type for other in kept
+        ):
             continue
         kept.append(one)
     return kept

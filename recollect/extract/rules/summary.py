@@ -133,7 +133,9 @@ def _evidence(told: Sequence[Told]) -> tuple[str, ...]:
     """The prompts and answers of the turns that count, then their calls, within reason."""
     telling = [one.turn for one in told if one.outcome or one.statements]
     spoken = [event for turn in telling for event, _ in (*turn.prompts, *turn.answers)]
-    calls = [call.event_id for turn in telling for call in turn.calls if call.tool_class == "file-write"]
+    calls = [
+        call.event_id for turn in telling for call in turn.calls if call.tool_class == "file-write"
+    ]
     return tuple(dict.fromkeys([*spoken, *calls]))[:200]
 
 

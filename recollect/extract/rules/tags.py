@@ -62,7 +62,10 @@ _PLACES = (
     (re.compile(r"(?:^|/)(?:auth|login|security)(?:/|\.|_)", re.I), "auth"),
     (re.compile(r"(?:^|/)(?:deploy|k8s|helm|charts|ops|infra|envs)/", re.I), "deployment"),
     (re.compile(r"(?:^|/)docs?/|readme", re.I), "docs"),
-    (re.compile(r"(?:package|composer)\.json|pyproject|cargo\.toml|go\.mod|gemfile", re.I), "dependencies"),
+    (
+        re.compile(r"(?:package|composer)\.json|pyproject|cargo\.toml|go\.mod|gemfile", re.I),
+        "dependencies",
+    ),
 )
 _PROGRAMS = re.compile(
     r"(?:^|[\s;&|(])(docker|kubectl|helm|terraform|npm|pnpm|yarn|bun|pip|uv|poetry|cargo|go|mvn|gradle|"
@@ -73,7 +76,10 @@ _WORDS = (
     (re.compile(r"\b(?:cache|caching|cached)\b", re.I), "caching"),
     (re.compile(r"\b(?:sql|quer(?:y|ies)|postgres\w*|explain analyze)\b|n\+1", re.I), "database"),
     (re.compile(r"\b(?:auth|authenti\w+|authori[sz]\w+|login|oauth|jwt|password)\b", re.I), "auth"),
-    (re.compile(r"\b(?:race condition|deadlock|concurren\w+|goroutine|thread|mutex)\b", re.I), "concurrency"),
+    (
+        re.compile(r"\b(?:race condition|deadlock|concurren\w+|goroutine|thread|mutex)\b", re.I),
+        "concurrency",
+    ),
     (re.compile(r"\b(?:rate.?limit\w*|throttl\w+)\b", re.I), "rate-limiting"),
     (re.compile(r"\b(?:retry|retries|timeout|backoff)\b", re.I), "resilience"),
     (re.compile(r"\b(?:memory leak|oom|out of memory|heap)\b", re.I), "memory"),
@@ -86,21 +92,74 @@ _WORDS = (
 
 # Category, and what speaks for it: a pattern over words and files, and how much it weighs.
 _CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
-    ("security", re.compile(r"\b(?:secur\w+|vulnerab\w+|cve-\d|xss|injection|secret|credential|csrf|"
-                            r"redact\w*|permission|authenti\w+|authori[sz]\w+)\b", re.I), 4),
-    ("debugging", re.compile(r"\b(?:root cause|bug|crash\w*|fail(?:s|ed|ure|ing)|error|fix(?:es|ed)?|"
-                             r"exception|leak|deadlock|hangs?|flak\w+|regression)\b", re.I), 3),
-    ("testing", re.compile(r"\b(?:tests?|coverage|fixture|mock|assert\w*|snapshot)\b|_test\.|\.test\.|"
-                           r"test_|\btests?/", re.I), 3),
-    ("architecture", re.compile(r"\b(?:architecture|design|decid\w+|decision|instead of|strategy|pattern|"
-                                r"trade-?off|option \d|schema|interface)\b", re.I), 3),
-    ("refactoring", re.compile(r"\b(?:refactor\w*|renam\w+|extract(?:ed)?|simplif\w+|clean(?:ed)? ?up|"
-                               r"dedup\w*|remov\w+|moved)\b", re.I), 3),
-    ("config", re.compile(r"\b(?:config\w*|settings?|env|flag|docker\w*|terraform|helm|ci|workflow|deploy\w*|"
-                          r"gradle|cmake\w*|version)\b|\.ya?ml|\.toml|\.tf\b|\.json\b", re.I), 2),
-    ("docs", re.compile(r"\b(?:docs?|readme|documentation|changelog|comment|adr)\b|\.md\b", re.I), 2),
-    ("feature-dev", re.compile(r"\b(?:add(?:s|ed)?|implement\w*|creat\w+|new|support\w*|feature|"
-                               r"introduc\w+)\b", re.I), 2),
+    (
+        "security",
+        re.compile(
+            r"\b(?:secur\w+|vulnerab\w+|cve-\d|xss|injection|secret|credential|csrf|"
+            r"redact\w*|permission|authenti\w+|authori[sz]\w+)\b",
+            re.I,
+        ),
+        4,
+    ),
+    (
+        "debugging",
+        re.compile(
+            r"\b(?:root cause|bug|crash\w*|fail(?:s|ed|ure|ing)|error|fix(?:es|ed)?|"
+            r"exception|leak|deadlock|hangs?|flak\w+|regression)\b",
+            re.I,
+        ),
+        3,
+    ),
+    (
+        "testing",
+        re.compile(
+            r"\b(?:tests?|coverage|fixture|mock|assert\w*|snapshot)\b|_test\.|\.test\.|"
+            r"test_|\btests?/",
+            re.I,
+        ),
+        3,
+    ),
+    (
+        "architecture",
+        re.compile(
+            r"\b(?:architecture|design|decid\w+|decision|instead of|strategy|pattern|"
+            r"trade-?off|option \d|schema|interface)\b",
+            re.I,
+        ),
+        3,
+    ),
+    (
+        "refactoring",
+        re.compile(
+            r"\b(?:refactor\w*|renam\w+|extract(?:ed)?|simplif\w+|clean(?:ed)? ?up|"
+            r"dedup\w*|remov\w+|moved)\b",
+            re.I,
+        ),
+        3,
+    ),
+    (
+        "config",
+        re.compile(
+            r"\b(?:config\w*|settings?|env|flag|docker\w*|terraform|helm|ci|workflow|deploy\w*|"
+            r"gradle|cmake\w*|version)\b|\.ya?ml|\.toml|\.tf\b|\.json\b",
+            re.I,
+        ),
+        2,
+    ),
+    (
+        "docs",
+        re.compile(r"\b(?:docs?|readme|documentation|changelog|comment|adr)\b|\.md\b", re.I),
+        2,
+    ),
+    (
+        "feature-dev",
+        re.compile(
+            r"\b(?:add(?:s|ed)?|implement\w*|creat\w+|new|support\w*|feature|"
+            r"introduc\w+)\b",
+            re.I,
+        ),
+        2,
+    ),
 )
 GENERAL = "general"
 CATEGORIES = (*(name for name, _, _ in _CATEGORIES), GENERAL)
