@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from recollect.bench import gold
 from recollect.bench.gold import GoldSession, GoldTurn, Label
@@ -19,7 +20,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.extract.interface import Extraction, ProcedureClaim
 from recollect.extract.rules import Rules
-from recollect.store.interface import Batch
+from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 
 _DUMP = 1_200
@@ -87,11 +88,15 @@ def extracted(sessions: Iterable[GoldSession]) -> list[tuple[GoldSession, Extrac
                 extraction = rules.extract(batch)
                 records = [candidate.record for candidate in extraction.candidates]
                 store.records.put(records)
-                store.transaction(lambda work, batch=batch: work.finish(batch))
+                store.transaction(partial(_finish, batch))
                 found.append((session, extraction))
         finally:
             store.close()
     return found
+
+
+def _finish(batch: Batch, work: Transaction) -> None:
+    work.finish(batch)
 
 
 def judge(session: GoldSession, extraction: Extraction, score: Score) -> None:
@@ -229,9 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sets["real sessions"] = gold.real(options.sessions)
         for name, sessions in sets.items():
             scores = measure(sessions)
-            sys.stdout.write(
-                f"{name}: {len(sessions)} sessions, {sum(len(one.turns) for one in sessions)} turns\n"
-            )
+            turns = sum(len(one.turns) for one in sessions)
+            sys.stdout.write(f"{name}: {len(sessions)} sessions, {turns} turns\n")
             sys.stdout.write(table(scores) + "\n\n")
             if options.verbose:
                 sys.stdout.write("\n".join(scores[options.half].notes) + "\n\n")

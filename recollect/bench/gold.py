@@ -1,17 +1,17 @@
 """The gold set of extraction: sessions as events, and what should be remembered of each turn.
 
 In: `data/gold/turns.jsonl` (text and labels), or `real.jsonl` (labels) with a directory of Claude
-Code transcripts. Out: Sessions. The guide is docs/howto/gold.md. What cannot be read raises BadInput.
+Code transcripts. Out: sessions (docs/howto/gold.md). What cannot be read raises BadInput.
 """
 
 import glob
 import gzip
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import IO, Any
 
 from recollect.capture.hosts import tools
 from recollect.capture.hosts.adapter import answer_draft, prompt_draft, tool_draft
@@ -109,7 +109,9 @@ def transcript(path: str) -> Iterator[Draft]:
         if line.get("isSidechain") or line.get("isMeta") or not isinstance(message, dict):
             continue
         content = message.get("content")
-        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        parts: list[dict[str, Any]] = (
+            content if isinstance(content, list) else [{"type": "text", "text": content}]
+        )
         said = "\n".join(
             one.get("text") or "" for one in parts if one.get("type") == "text"
         ).strip()
@@ -197,12 +199,8 @@ def _call(row: dict[str, Any]) -> Draft:
 
 def _rows(path: str, *, strict: bool = True) -> Iterator[dict[str, Any]]:
     try:
-        opened = (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.endswith(".gz")
-            else open(path, encoding="utf-8")
-        )
-        with opened as file:
+        opened: Callable[..., IO[str]] = gzip.open if path.endswith(".gz") else open
+        with opened(path, "rt", encoding="utf-8") as file:
             for line in file:
                 try:
                     yield json.loads(line)

@@ -50,20 +50,22 @@ _RESIDUE = re.compile(
 )
 # Subjects and predicates that say nothing by themselves.
 _EMPTY = re.compile(
-    r"^(?:the )?(?:user|assistant|agent|ai|model|developer|system|tool) (?:asked|wants?|requested|said|"
-    r"is|was|has|uses?|used|ran|executed|worked|provided|needs?|mentioned|confirmed|thanked|did)\b"
+    r"^(?:the )?(?:user|assistant|agent|ai|model|developer|system|tool) (?:asked|wants?|requested|"
+    r"said|is|was|has|uses?|used|ran|executed|worked|provided|needs?|mentioned|confirmed|thanked|did)\b"
     r"[^.]{0,40}$"
     r"|^(?:(?:the|a|some|various|several|all) )?(?:changes?|files?|code|tests?|work|task|issue|fix|"
     r"updates?|things?|stuff|project|feature)s? (?:was|were|is|are|has been|have been|got)? ?"
     r"(?:made|done|updated|changed|edited|fixed|completed|finished|successful\w*|passed|passing|"
     r"working|improved|added|ready)\W*$"
     r"|^(?:fix|update|change|edit|improve|wip|misc|cleanup|clean up|refactor|tests?|lint|format)\w*"
-    r"(?: (?:the|some|it|this|that|stuff|things|code|files?|lint|tests?|bugs?|issues?|typos?))*\W*$",
+    r"(?: (?:the|some|it|this|that|stuff|things|code|files?|lint|tests?|bugs?|issues?|typos?))*"
+    r"\W*$",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^(?:hi|hello|hey|thanks?|thank you|you'?re welcome|great|perfect|glad|happy to help|any ?time|"
-    r"good (?:morning|question|point|idea)|no problem|sure|got it|understood)\b[^.]{0,40}$",
+    r"^(?:hi|hello|hey|thanks?|thank you|you'?re welcome|great|perfect|glad|happy to help|"
+    r"any ?time|good (?:morning|question|point|idea)|no problem|sure|got it|understood)\b"
+    r"[^.]{0,40}$",
     re.IGNORECASE,
 )
 # What every session says of itself.
@@ -183,14 +185,15 @@ def _values(record: Record) -> list[str]:
 def _over(kept: Sequence[Candidate], most: int) -> set[str]:
     """Whom the caps leave out: the least important of a turn, then of the batch."""
     ranked = sorted(kept, key=lambda one: -one.record.importance)
-    per_turn: dict[tuple[str | None, str], int] = {}
+    per_turn: dict[str, int] = {}
     over: set[str] = set()
     left = most
     for one in ranked:
         record = one.record
-        origin = (record.session_id, record.source_event_ids[0] if record.source_event_ids else "")
-        per_turn[origin] = per_turn.get(origin, 0) + 1
-        if left <= 0 or per_turn[origin] > MOST_PER_TURN:
+        origin = record.source_event_ids[0] if record.source_event_ids else record.record_id
+        if record.kind != "summary":
+            per_turn[origin] = per_turn.get(origin, 0) + 1
+        if left <= 0 or per_turn.get(origin, 0) > MOST_PER_TURN:
             over.add(record.record_id)
         else:
             left -= 1

@@ -7,11 +7,17 @@ import hashlib
 import re
 
 _WORD = re.compile(r"[^\W_]+(?:[._/'-]+[^\W_]+)*", re.UNICODE)
-_EMPTY = frozenset(
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EMPTY = _set(
     """a an the and or but so to of in on at for with by from as is are was were be been it its this
     that these those i you we they he she my your our their please also just now then there here do
     does did done can could will would should may might have has had not no yes ok okay me us them
-    if when what which who how why all any some more very really too again up out into than""".split()
+    if when what which who how why all any some more very really too again up out into than"""
 )
 # A name that stands for one thing: a path, an identifier, a number, a quoted or a capitalised name.
 _NAME = re.compile(

@@ -18,6 +18,11 @@ from recollect.extract.rules.statements import Statement, own_sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 MOST_DEFINED = 5
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
@@ -166,7 +171,7 @@ def _key(text: str) -> tuple[str, str]:
     return "rules", "_".join(about[:3])[:120] or "rule"
 
 
-_RULE_WORDS = frozenset(
-    """always never use using don't dont must only immer nie niemals verwende siempre nunca usa sempre
-    toujours remember general anywhere everywhere project repo prefer""".split()
+_RULE_WORDS = _set(
+    """always never use using don't dont must only immer nie niemals verwende siempre nunca usa
+    sempre toujours remember general anywhere everywhere project repo prefer"""
 )

@@ -9,6 +9,11 @@ import shlex
 from recollect.extract.rules.prose import plain
 from recollect.extract.rules.turns import Call
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _STEPS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPED = re.compile(r"\s+(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
 _MESSAGE = re.compile(
@@ -30,23 +35,23 @@ _VARIABLE = (
 _SUBCOMMANDS = (
     *(
         (program, 2)
-        for program in "git go cargo make mix dbt terraform helm kubectl fly php uv".split()
+        for program in _set("git go cargo make mix dbt terraform helm kubectl fly php uv")
     ),
     *(
         (program, 3)
-        for program in "gh npm pnpm yarn bun mise docker poetry bundle rails just".split()
+        for program in _set("gh npm pnpm yarn bun mise docker poetry bundle rails just")
     ),
     ("python", 3),
 )
 _COMMIT_TEXT = re.compile(r"(?<=git commit) .*-m\b.*")
 _FAILED = re.compile(
-    r"(?:\berror\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|undefined|"
-    r"unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
+    r"(?:\berror\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|"
+    r"undefined|unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
     re.IGNORECASE,
 )
 _NOT_TELLING = re.compile(
-    r"^(?:Error: )?Exit code \d+$|^(?:npm ERR!|make(?:\[\d+\])?:) .*Error \d+|^=+|^-+$|^Traceback|^\s*$|"
-    r"^\S+ \$ |^FAIL\s*$|errors? found$",
+    r"^(?:Error: )?Exit code \d+$|^(?:npm ERR!|make(?:\[\d+\])?:) .*Error \d+|^=+|^-+$|^Traceback|"
+    r"^\s*$|^\S+ \$ |^FAIL\s*$|errors? found$",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""The extractor that works by rules: sessions of a batch read whole, knowledge of its new turns out.
+"""The extractor that works by rules: sessions are read whole, their new turns become knowledge.
 
 In: a batch of stored events, and the store to read what came before them. Out: an Extraction that
 has passed the gate. Nothing is written. Ids follow from the events, so the same batch gives the
@@ -21,7 +21,7 @@ from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, stated
 from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
 from recollect.extract.rules.turns import Call, Turn, turns_of
-from recollect.extract.words import content_hash
+from recollect.extract.words import content_hash, normalised
 from recollect.store.interface import Batch, RecordFilter, Store
 
 SNAPSHOT = 10
@@ -47,7 +47,7 @@ class Rules:
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
-            whole = summary(told)
+            whole = summary([self._allowed(one) for one in told])
             if whole is not None:
                 found.add_summary(told[0].turn.first, whole, told[-1].turn)
                 stop = next((one for one in reversed(new) if _is_stop(one)), None)
@@ -67,6 +67,15 @@ class Rules:
             checkpoints=tuple(self._checkpoint(*stop, kept) for stop in stops),
             dropped=(*dropped, *dropped_claims),
             derived=frozenset(found.derived & kept_ids),
+        )
+
+    def _allowed(self, told: Told) -> Told:
+        """A turn without what the user turned down: it must not come back inside a summary."""
+        came = told.outcome
+        return Told(
+            told.turn,
+            None if came and self._refused(normalised(came.title)) else came,
+            tuple(one for one in told.statements if not self._refused(normalised(one.text))),
         )
 
     def _session(

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (patterns are read line by line)
 """The language of the rules, as data: what people and models say when it is worth keeping, and when
 it is not. English first; the plainest forms of German, Spanish, Italian and French beside it.
 

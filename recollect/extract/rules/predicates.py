@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (patterns are read line by line)
 """The predicates that rules use: a small fixed vocabulary, and what gives rise to each.
 
 Data only. A sentence pattern names its subject `s` and its object `o`. A command table says what a
@@ -6,6 +7,11 @@ it; the graph decides that.
 """
 
 import re
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 # predicate -> whether a subject has only one object at a time
 PREDICATES: dict[str, bool] = {
@@ -72,10 +78,10 @@ SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 # Words that are no name of anything.
-NO_NAME = frozenset(
+NO_NAME = _set(
     """it this that they them he she we i you there which what who everything something anything all
     one ones these those code thing things test tests here where same other my our your up down main
-    file files branch and or not is are was""".split()
+    file files branch and or not is are was"""
 )
 
 # The first words of a command that worked -> what the project shows by it.
@@ -141,27 +147,27 @@ DEFINES: dict[str, re.Pattern[str]] = {
 
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
-    ("tools", "package_manager", frozenset("npm pnpm yarn bun pip uv poetry conda pipenv".split())),
+    ("tools", "package_manager", _set("npm pnpm yarn bun pip uv poetry conda pipenv")),
     (
         "tools",
         "test_framework",
-        frozenset("pytest unittest jest vitest mocha junit rspec minitest testng".split()),
+        _set("pytest unittest jest vitest mocha junit rspec minitest testng"),
     ),
-    ("tools", "formatter", frozenset("black ruff prettier biome gofmt yapf dprint".split())),
+    ("tools", "formatter", _set("black ruff prettier biome gofmt yapf dprint")),
     (
         "tools",
         "linter",
-        frozenset("eslint ruff flake8 pylint golangci-lint rubocop clippy".split()),
+        _set("eslint ruff flake8 pylint golangci-lint rubocop clippy"),
     ),
-    ("tools", "bundler", frozenset("webpack vite rollup esbuild parcel turbopack".split())),
-    ("tools", "http_client", frozenset("requests httpx axios fetch ky got aiohttp".split())),
+    ("tools", "bundler", _set("webpack vite rollup esbuild parcel turbopack")),
+    ("tools", "http_client", _set("requests httpx axios fetch ky got aiohttp")),
     (
         "tools",
         "database",
-        frozenset("postgres postgresql mysql sqlite mariadb mongodb redis".split()),
+        _set("postgres postgresql mysql sqlite mariadb mongodb redis"),
     ),
-    ("style", "indentation", frozenset("tabs spaces tab".split())),
+    ("style", "indentation", _set("tabs spaces tab")),
     ("style", "quotes", frozenset(["single-quotes", "double-quotes"])),
-    ("workflow", "version_control", frozenset("rebase merge squash".split())),
-    ("tools", "test_doubles", frozenset("mock mocks fakes unittest.mock stubs mockito".split())),
+    ("workflow", "version_control", _set("rebase merge squash")),
+    ("tools", "test_doubles", _set("mock mocks fakes unittest.mock stubs mockito")),
 )

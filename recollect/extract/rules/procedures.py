@@ -39,8 +39,8 @@ def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureCl
     runs = [run for turn in turns if len((run := _run(turn))[0]) >= FEWEST_STEPS]
     seen: dict[tuple[str, ...], list[_Run]] = {}
     for run in runs:
-        for grams in {gram for gram in _grams(run[0])}:
-            seen.setdefault(grams, []).append(run)
+        for gram in set(_grams(run[0])):
+            seen.setdefault(gram, []).append(run)
     found: list[ProcedureClaim] = []
     taken: list[tuple[str, ...]] = []
     for gram in sorted(seen, key=lambda one: (-len(one), -len(seen[one]), one)):

@@ -1,8 +1,8 @@
 """A session in one memory, and where it stood when it stopped.
 
 In: a session's turns with what came of each. Out: the summary (request, completed, learned, next
-steps, files) and a checkpoint. The summary's id follows from the session, so that it replaces itself
-as the session grows.
+steps, files) and a checkpoint. The summary's id follows from the session: it replaces itself as
+the session grows.
 """
 
 import os

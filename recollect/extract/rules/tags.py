@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (patterns are read line by line)
 """Concepts, category and importance of a memory, by rules that are tables.
 
 In: its words, files and commands. Out: at most five concepts (A28), one of nine categories (A29),

@@ -5,7 +5,6 @@ on or that the user interrupted: then the work before it and after it is one tur
 shape are read; what does not fit is passed over.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
