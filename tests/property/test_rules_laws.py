@@ -54,7 +54,7 @@ class Records:
 
 
 def rules(events: tuple[StoredEvent, ...]) -> Rules:
-    return Rules(Untouchable(*events), ManualClock(NOON + timedelta(days=1)))  # type: ignore[arg-type]
+    return Rules(Untouchable(*events), ManualClock(NOON + timedelta(days=1)))
 
 
 phrases = st.sampled_from(

@@ -160,6 +160,7 @@ RULE = _any(
     r"want) " + _THING,
     r"\buse [\w@./+-]+(?: \d+)?,? (?:and )?(?:not|instead of|rather than|over) [\w@./+-]+",
     r"\b(?:i|we) prefer\b (?!not to say)",
+    r"\bi'?d like (?:to see |us to |you to )?.{3,80}\binstead of\b",
     r"\bwe (?:always|never|only) \w+",
     r"\bwe should (?:be )?(?:always |never )?(?:using|use)\b.{3,80}\b(?:instead of|wherever|everywhere)",
     r"\b(?:remember|note|keep in mind|important)\b ?[:,]? ?(?:that )?.{0,60}\b(?:must|should|always|"
@@ -231,6 +232,7 @@ STATED_FACT = _any(
     r"\b(?:runs|lives) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
     r"\bwe (?:moved|switched|migrated) (?:\w+ ){0,2}(?:from|to)\b",
     r"\b(?:depends on|is owned by|is maintained by|talks to)\b",
+    r"\bwe (?:no longer|don'?t) (?:have|use|support|ship) .{2,60}?\b(?:any ?more\b|since\b|because\b)",
 )
 PLAIN_QUESTION = re.compile(
     r"\?\s*$|^(?:what|why|how|where|which|who|when|is|are|does|do|did|can|could|would|should|shall)\b",
