@@ -50,14 +50,15 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
     """`first_work`: nothing was written in the session before, so a commit is news."""
     written = tuple(turn.written())
     lead = informative(turn.answered)
-    subject = next((found for call in turn.commands() if (found := commit_subject(call))), "")
+    subjects = map(commit_subject, turn.commands())
+    subject = next((one for one in subjects if len(content_words(one)) >= 3), "")
     problem = is_problem(turn)
     acted = bool(written or repairs) or (problem and _mended(turn))
     if acted:
         if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject):
             return None
         return _work(turn, lead, subject, repairs, written, problem)
-    if subject and first_work and len(content_words(subject)) >= 3:
+    if subject and first_work:
         return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
     if patterns.REVIEW.search(turn.asked[:300]):
         return None
@@ -162,7 +163,8 @@ def _work(
     title = cause if cause and kind == "error" else subject or headline(turn.answered, lead)
     if not title:
         ordered = len(content_words(asked)) >= 4 and not asked.endswith("?")
-        title = asked if ordered or not lead else lead[0]
+        telling = next((one for one in lead if len(content_words(one)) >= 3), "")
+        title = asked if ordered or not telling else telling
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]
@@ -274,7 +276,7 @@ def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> boo
 def _says_nothing(turn: Turn, lead: Sequence[str], subject: str) -> bool:
     """A question or too few words, and no answer to tell what was done."""
     asked = request(turn)
-    return not lead and not subject and (not asked or asked.endswith("?"))
+    return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
 
 
 def _told(repair: Repair) -> str:

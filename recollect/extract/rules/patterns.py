@@ -66,7 +66,8 @@ CHATTER = _any(
     r"(?:complete|done|ready|in place|again|updated)).{0,30}$",
     r"^(?:working tree|nothing (?:else|to)|no (?:changes|response|diff|issues)).{0,60}$",
     r"^(?:if you|you can|you could|ready to|which (?:one|approach|option|style)|what(?:'s| is) your|"
-    r"next time|next run|now try|try (?:it|running|again|that)|once you|wait\b|to answer your|rebuild|"
+    r"next time|next run|now try|run (?:it|the|that)\b|(?:merge|rebase|review) (?:is )?(?:complete|done)|"
+    r"try (?:it|running|again|that)|once you|wait\b|to answer your|rebuild|"
     r"good (?:idea|point|question|observation|catch)|great (?:observation|question|point)|yes[,—-]|"
     r"no[,—-]|you'?re (?:right|absolutely))",
     r"^(?:all|full|fmt|format\w*|lint\w*|unit|build|tests?)\b[^.]{0,90}\b(?:pass(?:es|ed|ing)?|clean|green)"
@@ -296,3 +297,8 @@ OFFER = re.compile(
 OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
 # A review of somebody's work: what it finds is for that day.
 REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)
+# A prompt that tells or asks: by itself it does not say what was done.
+NO_ORDER = re.compile(
+    r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",
+    re.IGNORECASE,
+)
