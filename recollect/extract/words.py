@@ -9,11 +9,12 @@ import re
 _WORD = re.compile(r"[^\W_]+(?:[._/'-]+[^\W_]+)*", re.UNICODE)
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """A set of words, written as a text."""
     return frozenset(text.split())
 
 
-_EMPTY = _set(
+_EMPTY = word_set(
     """a an the and or but so to of in on at for with by from as is are was were be been it its this
     that these those i you we they he she my your our their please also just now then there here do
     does did done can could will would should may might have has had not no yes ok okay me us them

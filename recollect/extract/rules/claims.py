@@ -16,12 +16,7 @@ from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, own_sentences
 from recollect.extract.rules.turns import Call, Turn
-from recollect.extract.words import content_words
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from recollect.extract.words import content_words, word_set
 
 MOST_DEFINED = 5
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
@@ -171,7 +166,7 @@ def _key(text: str) -> tuple[str, str]:
     return "rules", "_".join(about[:3])[:120] or "rule"
 
 
-_RULE_WORDS = _set(
+_RULE_WORDS = word_set(
     """always never use using don't dont must only immer nie niemals verwende siempre nunca usa
     sempre toujours remember general anywhere everywhere project repo prefer"""
 )

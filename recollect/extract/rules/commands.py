@@ -8,11 +8,7 @@ import shlex
 
 from recollect.extract.rules.prose import plain
 from recollect.extract.rules.turns import Call
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from recollect.extract.words import word_set
 
 _STEPS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPED = re.compile(r"\s+(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
@@ -35,11 +31,11 @@ _VARIABLE = (
 _SUBCOMMANDS = (
     *(
         (program, 2)
-        for program in _set("git go cargo make mix dbt terraform helm kubectl fly php uv")
+        for program in word_set("git go cargo make mix dbt terraform helm kubectl fly php uv")
     ),
     *(
         (program, 3)
-        for program in _set("gh npm pnpm yarn bun mise docker poetry bundle rails just")
+        for program in word_set("gh npm pnpm yarn bun mise docker poetry bundle rails just")
     ),
     ("python", 3),
 )

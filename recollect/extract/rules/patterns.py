@@ -97,10 +97,6 @@ UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
     r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably|likely)\b",
 )
-ASKS_BACK = _any(
-    r"\b(?:could|can) you (?:send|share|paste|show|tell|provide)\b",
-    r"\bwhich (?:one|option|approach)",
-)
 
 # --- problems and causes ---------------------------------------------------------------------------
 
@@ -273,7 +269,6 @@ TIDYING = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|ruff|black|isort|gofmt|rustfmt|clippy|golangci-lint|"
     r"rubocop|stylelint)\b"
 )
-RISKY = re.compile(r"\b(?:rm -rf|DROP TABLE|--force\b|reset --hard|force-unlock)", re.IGNORECASE)
 
 # --- next steps and open questions -----------------------------------------------------------------
 

@@ -8,10 +8,7 @@ it; the graph decides that.
 
 import re
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from recollect.extract.words import word_set
 
 # predicate -> whether a subject has only one object at a time
 PREDICATES: dict[str, bool] = {
@@ -78,7 +75,7 @@ SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 # Words that are no name of anything.
-NO_NAME = _set(
+NO_NAME = word_set(
     """it this that they them he she we i you there which what who everything something anything all
     one ones these those code thing things test tests here where same other my our your up down main
     file files branch and or not is are was"""
@@ -147,27 +144,27 @@ DEFINES: dict[str, re.Pattern[str]] = {
 
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
-    ("tools", "package_manager", _set("npm pnpm yarn bun pip uv poetry conda pipenv")),
+    ("tools", "package_manager", word_set("npm pnpm yarn bun pip uv poetry conda pipenv")),
     (
         "tools",
         "test_framework",
-        _set("pytest unittest jest vitest mocha junit rspec minitest testng"),
+        word_set("pytest unittest jest vitest mocha junit rspec minitest testng"),
     ),
-    ("tools", "formatter", _set("black ruff prettier biome gofmt yapf dprint")),
+    ("tools", "formatter", word_set("black ruff prettier biome gofmt yapf dprint")),
     (
         "tools",
         "linter",
-        _set("eslint ruff flake8 pylint golangci-lint rubocop clippy"),
+        word_set("eslint ruff flake8 pylint golangci-lint rubocop clippy"),
     ),
-    ("tools", "bundler", _set("webpack vite rollup esbuild parcel turbopack")),
-    ("tools", "http_client", _set("requests httpx axios fetch ky got aiohttp")),
+    ("tools", "bundler", word_set("webpack vite rollup esbuild parcel turbopack")),
+    ("tools", "http_client", word_set("requests httpx axios fetch ky got aiohttp")),
     (
         "tools",
         "database",
-        _set("postgres postgresql mysql sqlite mariadb mongodb redis"),
+        word_set("postgres postgresql mysql sqlite mariadb mongodb redis"),
     ),
-    ("style", "indentation", _set("tabs spaces tab")),
+    ("style", "indentation", word_set("tabs spaces tab")),
     ("style", "quotes", frozenset(["single-quotes", "double-quotes"])),
-    ("workflow", "version_control", _set("rebase merge squash")),
-    ("tools", "test_doubles", _set("mock mocks fakes unittest.mock stubs mockito")),
+    ("workflow", "version_control", word_set("rebase merge squash")),
+    ("tools", "test_doubles", word_set("mock mocks fakes unittest.mock stubs mockito")),
 )
