@@ -21,6 +21,7 @@ from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
+QUESTION = 60  # words: a longer text that ends with a question says something by itself
 _PENDING = 1024  # documents that may wait for their postings until the next search
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
@@ -73,6 +74,7 @@ class Index:
         self.previous = Growable(np.int32)
         self.next = Growable(np.int32)
         self.author = Growable(np.uint8)
+        self.asks = Growable(np.bool_)
         self.time = Growable(np.int64)
         self.created = Growable(np.int64)
         self.prior = Growable(np.dtype(PRIOR))
@@ -152,7 +154,7 @@ class Index:
     def nbytes(self) -> dict[str, int]:
         """Where the memory goes, in bytes."""
         columns = (self._ends, self.gram_length, self.alive, self.chapter, self.previous)
-        more = (self.next, self.author, self.time, self.created, self.prior)
+        more = (self.next, self.author, self.asks, self.time, self.created, self.prior)
         return {
             "tokens": self.tokens.nbytes,
             "postings": sum(block.nbytes for block in self._blocks),
@@ -173,6 +175,9 @@ class Index:
             self.ids.append(document.id)
             self.tokens.extend(self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text))
             self._ends.append(len(self.tokens))
+            self.asks.append(
+                len(text) < QUESTION and document.text.rstrip().endswith(("?", "\uff1f"))
+            )
         self.vocabulary.settle()
         self.vectors.add([document.vectors for document in batch])
         self.alive.extend([True] * len(batch))
