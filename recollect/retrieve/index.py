@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.retrieve.chapters import CHAPTER, Chapters
-from recollect.retrieve.growable import Growable, distinct, tally
+from recollect.retrieve.growable import Growable, Triples, distinct, tally
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.semantic import Vectors
 from recollect.retrieve.tokens import GRAM_BITS, words
@@ -66,7 +66,7 @@ class Index:
         self.vectors = Vectors()
         self.chapters = Chapters()
         self.ids: list[str] = []
-        self.tokens = Growable(np.uint32)
+        self.tokens = Triples()  # 16 million different words are more than memory holds
         self._ends = Growable(np.int64)
         self.gram_length = Growable(np.int32)
         self.alive = Growable(np.bool_)
@@ -135,7 +135,7 @@ class Index:
     def blocks(self) -> tuple[Block, ...]:
         """Postings of all documents; the newest are taken in now."""
         if len(self.ids) > self._covered():
-            self._blocks = cover(self._blocks, self.tokens.view, self._ends.view)
+            self._blocks = cover(self._blocks, self.tokens, self._ends.view)
         return self._blocks
 
     def _covered(self) -> int:
@@ -146,9 +146,7 @@ class Index:
         ends = self._ends.view
         last = ends[docs]
         first = np.where(docs > 0, ends[docs - 1], 0)
-        tokens = self.tokens.view
-        pieces = [tokens[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-        return np.concatenate(pieces) if pieces else tokens[:0], last - first
+        return self.tokens.runs(first, last), last - first
 
     @property
     def nbytes(self) -> dict[str, int]:
@@ -244,7 +242,7 @@ class Index:
 
     def _recount(self, chapter: int) -> None:
         """Bring up to date which stems a chapter holds, its length and its mean vector."""
-        self.stem_chapters.grow_to(self.vocabulary.stems)
+        self.stem_chapters.grow_to(len(self.vocabulary))
         before, _ = self._stems_in(self.chapters.counted(chapter))
         self.stem_chapters.view[before] -= 1
         docs = self.chapters.members(chapter)

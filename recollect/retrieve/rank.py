@@ -109,7 +109,7 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
 
 def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
     """word -> 1 + index of its stem in the query, 0 for all others."""
-    number = np.zeros(index.vocabulary.stems, dtype=np.uint8)
+    number = np.zeros(len(index.vocabulary), dtype=np.uint8)
     for at, stem in enumerate(terms.stems):
         known = index.vocabulary.stem_number(stem)
         if known >= 0:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core import oslayer
 from recollect.core.clock import to_micros
 from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
@@ -123,6 +124,7 @@ class Shelves:
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
+        oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""
