@@ -27,7 +27,7 @@ from tests.fakes.daemons import RealDaemon
 
 BAR_MB = 350
 PROMPTS = 30
-_SETTLED_S = 15.0
+SETTLED = 15  # looks, a second apart, that see no change
 _BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -98,13 +98,11 @@ def warm(home: pathlib.Path, project: str) -> tuple[int, int, float]:
         def held() -> int:
             return int(daemon.client.get("/healthz")["embedding"]["cache_bytes"])
 
-        before, same_since = -1, time.monotonic()
         ask(0)
-        while before <= 0 or time.monotonic() - same_since < _SETTLED_S:
+        seen = [0]
+        while seen[-1] == 0 or len(set(seen[-SETTLED:])) > 1 or len(seen) < SETTLED:
             time.sleep(1)
-            now = held()
-            if now != before:
-                before, same_since = now, time.monotonic()
+            seen.append(held())
         for number in range(1, PROMPTS):
             ask(number)
         assert daemon.process is not None
