@@ -27,6 +27,7 @@ from recollect.store.interface import Cursor, Store
 log = logging.getLogger(__name__)
 
 _PAGE = 500
+_TOGETHER = 2  # a prompt asks its project and what is global: neither may push out the other
 Rows = NDArray[np.float32]
 
 
@@ -163,7 +164,9 @@ class Shelves:
         sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
         while sum(sizes.values()) > self._limit:
             with self._lock:
-                oldest = next((name for name in self._full if name != keep), None)
+                oldest = next(
+                    (name for name in list(self._full)[:-_TOGETHER] if name != keep), None
+                )
                 if oldest is None:
                     return
                 del self._full[oldest]

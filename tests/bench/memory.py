@@ -27,7 +27,7 @@ from tests.fakes.daemons import RealDaemon
 
 BAR_MB = 350
 PROMPTS = 30
-SETTLED = 15  # looks, a second apart, that see no change
+SETTLED = 8  # looks, a second apart, that see no change
 _BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
