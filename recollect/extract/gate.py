@@ -168,7 +168,10 @@ _UNTIMED: dict[type[Claim], dict[str, Any]] = {
 
 def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:
     digest = hash_of(record)
-    for other in (seen.get(digest), known(digest)):
+    before = seen.get(digest)
+    if before is not None and before.record_id == record.record_id:
+        return "known"  # said twice in one breath
+    for other in (before, known(digest)):
         if other is None or other.record_id == record.record_id:
             continue
         if record.tool_class is None:

@@ -82,6 +82,12 @@ def test_a_memory_that_replaces_itself_is_not_known() -> None:
     assert kept == [one]
 
 
+def test_a_memory_that_comes_twice_in_a_batch_is_kept_once() -> None:
+    one = candidate("Use pnpm, not npm, in packages/ui")
+    kept, dropped = sift([one, one], known=nothing)
+    assert kept == [one] and [drop.reason for drop in dropped] == ["known"]
+
+
 # A30
 @pytest.mark.parametrize("tool_class", list(WINDOWS))
 def test_the_same_doing_again_counts_within_its_window_only(tool_class: ToolClass) -> None:
