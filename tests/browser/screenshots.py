@@ -6,12 +6,14 @@ In: a folder. Out: PNG files in it, of a real daemon in a real browser.
 import pathlib
 import sys
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
 from tests.browser.browsers import chromium, enter, furnish
-from tests.fakes.daemons import real_daemon
+from tests.fakes.daemons import RealDaemon, real_daemon
 
 VIEWS = ("now", "memories", "why", "graph", "timeline", "sessions", "insights", "settings")
-SHAPES = {
+SHAPES: dict[str, Any] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
@@ -25,7 +27,7 @@ def main(folder: pathlib.Path) -> None:
         with real_daemon(home / "home") as daemon:
             furnish(daemon, home / "projects")
             for shape, options in SHAPES.items():
-                context = browser.new_context(**options)  # type: ignore[arg-type]
+                context = browser.new_context(**options)
                 page = enter(context, daemon)
                 for view in VIEWS:
                     for name, address in _addresses(daemon, view):
@@ -36,7 +38,7 @@ def main(folder: pathlib.Path) -> None:
                 context.close()
 
 
-def _addresses(daemon, view):  # type: ignore[no-untyped-def]
+def _addresses(daemon: RealDaemon, view: str) -> Iterator[tuple[str, str]]:
     yield view, view
     if view == "memories":
         record = daemon.client.get("/api/memories?limit=1&kind=knowledge")["items"][0]["record_id"]
