@@ -28,6 +28,7 @@ from recollect.core.values import (
     Record,
     RecordKind,
     Relationship,
+    Run,
     Session,
     SessionStatus,
     SourceKind,
@@ -102,6 +103,18 @@ class Backlog:
     bytes: int
     quarantined: int
     newest: datetime | None
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """An event whose runs failed too often, and why."""
+
+    event_id: str
+    session_id: str
+    kind: EventKind
+    at: datetime
+    failures: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -217,6 +230,9 @@ class Events(Protocol):
 
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        """The quarantined events, oldest first."""
 
     def backlog(self) -> list[Backlog]:
         """What waits, per namespace."""
@@ -352,6 +368,19 @@ class Receipts(Protocol):
     ) -> Page[Receipt]: ...
 
 
+class Runs(Protocol):
+    """What runs of extraction did. Old ones are forgotten when there are many."""
+
+    def put(self, run: Run) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Run]:
+        """Newest first."""
+
+    def latest(self) -> list[Run]:
+        """The newest run of each namespace."""
+
+
 class Log(Protocol):
     """The append-only log of decisions, and the archive from which they are undone."""
 
@@ -362,6 +391,9 @@ class Log(Protocol):
     ) -> Page[Operation]: ...
     def versions(self, namespace: str, source_id: str) -> list[Version]:
         """Earlier versions of a memory, newest first."""
+
+    def tombstones(self, namespace: str) -> list[Any]:
+        """The details of all operations of kind `tombstone`, oldest first."""
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
@@ -388,6 +420,9 @@ class Projects(Protocol):
 
 class Transaction(Protocol):
     """The restricted handle: what may happen inside one atomic unit of work."""
+
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        """Like `Records.get`, as this transaction sees them."""
 
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         """RecordExists on a collision. `operation` is the one that makes it, if any."""
@@ -451,6 +486,8 @@ class Store(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def receipts(self) -> Receipts: ...
+    @property
+    def runs(self) -> Runs: ...
     @property
     def log(self) -> Log: ...
     @property

@@ -37,6 +37,7 @@ from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
 from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
+from recollect.store.sqlite.runs import SqliteRuns
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions, put_checkpoint
 from recollect.store.sqlite.upkeep import SqliteUpkeep
 from recollect.store.sqlite.vectors import SqliteVectors, put_vector
@@ -87,6 +88,7 @@ class SqliteStore:
         self.graph = SqliteGraph(engine)
         self.sessions = SqliteSessions(engine)
         self.receipts = SqliteReceipts(engine)
+        self.runs = SqliteRuns(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
         self.upkeep = SqliteUpkeep(engine)
@@ -132,6 +134,9 @@ class SqliteTransaction:
         even when the caller swallowed the error. Otherwise each later write commits by itself."""
         if self._broken is not None:
             raise self._broken
+
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        return records.read(self._db, namespace, record_ids)
 
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         stamped = records.stamp(record, self._clock)

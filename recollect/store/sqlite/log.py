@@ -5,6 +5,7 @@ whose versions the archive no longer holds, raises CannotUndo and changes nothin
 """
 
 from datetime import datetime
+from typing import Any
 
 import apsw
 import msgspec
@@ -46,6 +47,10 @@ class SqliteLog:
         values = {"namespace": namespace, "source_id": source_id}
         found = self._engine.rows(sql.VERSIONS, values)
         return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
+
+    def tombstones(self, namespace: str) -> list[Any]:
+        found = self._engine.rows(sql.LIST_TOMBSTONES, {"namespace": namespace})
+        return [msgspec.json.decode(detail) for (detail,) in found]
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         def work(db: apsw.Connection) -> Operation:

@@ -89,6 +89,11 @@ SELECT u.namespace, count(*) FILTER (WHERE u.state = 'waiting'),
        max(e.transaction_time) FILTER (WHERE u.state = 'waiting')
   FROM unextracted AS u JOIN events AS e USING (seq) GROUP BY u.namespace ORDER BY u.namespace
 """
+SET_ASIDE = """
+SELECT e.event_id, e.session_id, e.kind, e.transaction_time, u.failures, coalesce(u.reason, '')
+  FROM unextracted AS u JOIN events AS e USING (seq)
+ WHERE u.namespace = :namespace AND u.state = 'quarantined' ORDER BY u.seq LIMIT :limit
+"""
 
 # --- memories -----------------------------------------------------------------------------------
 
@@ -289,6 +294,26 @@ SELECT {_columns(rows.RECEIPT.columns)} FROM receipts
  ORDER BY created_at DESC, receipt_id DESC LIMIT :limit
 """
 
+# --- runs of extraction -------------------------------------------------------------------------
+
+PUT_RUN = _insert("extraction_runs", rows.RUN.columns)
+LIST_RUNS = f"""
+SELECT {_columns(rows.RUN.columns)} FROM extraction_runs
+ WHERE namespace = :namespace AND (started_at, run_id) < (:before_number, :before_id)
+ ORDER BY started_at DESC, run_id DESC LIMIT :limit
+"""
+FORGET_RUNS = """
+DELETE FROM extraction_runs WHERE namespace = :namespace AND row_id IN (
+       SELECT row_id FROM extraction_runs WHERE namespace = :namespace
+        ORDER BY started_at DESC, run_id DESC LIMIT -1 OFFSET :kept)
+"""
+LATEST_RUNS = f"""
+SELECT {_columns(rows.RUN.columns, "r.")} FROM extraction_runs AS r
+ WHERE r.row_id = (SELECT row_id FROM extraction_runs AS l WHERE l.namespace = r.namespace
+                    ORDER BY started_at DESC, run_id DESC LIMIT 1)
+ ORDER BY r.namespace
+"""
+
 # --- decisions ----------------------------------------------------------------------------------
 
 PUT_OPERATION = _insert("operations", rows.OPERATION.columns)
@@ -299,6 +324,10 @@ SELECT {_columns(rows.OPERATION.columns)} FROM operations
 LIST_OPERATIONS = f"""
 SELECT seq, {_columns(rows.OPERATION.columns)} FROM operations
  WHERE namespace = :namespace AND seq < :before ORDER BY seq DESC LIMIT :limit
+"""
+LIST_TOMBSTONES = """
+SELECT detail FROM operations
+ WHERE namespace = :namespace AND kind = 'tombstone' ORDER BY seq
 """
 UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
 ARCHIVE = """
@@ -396,6 +425,7 @@ REBUILD = tuple(
 WHOLE_STORE = {
     "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
     "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
+    "LATEST_RUNS": "status tells how the last run of each project went; it reads counts, no content",
     "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",

@@ -6,6 +6,7 @@ from tests.contract.store.graph import GraphContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
+    RunsContract,
     SessionsContract,
     TransactionContract,
 )
@@ -22,6 +23,7 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    RunsContract,
     LifeContract,
 ):
     """All of it, for a backend to inherit in three lines."""
