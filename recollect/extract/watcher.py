@@ -149,9 +149,7 @@ class Watcher:
             log.error("extraction: %s", error)
             after = After(again=True, wait_s=60.0)
         with self._changed:
-            self._schedule.finished(
-                namespace, self._now(), again=after.again, wait_s=after.wait_s
-            )
+            self._schedule.finished(namespace, self._now(), again=after.again, wait_s=after.wait_s)
             self._changed.notify_all()
 
     def _now(self) -> float:

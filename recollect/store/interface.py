@@ -302,6 +302,9 @@ class Vectors(Protocol):
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         """All vectors of one model in a namespace, in a stable order."""
 
+    def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
+        """Id and whole vector (part 0) of every memory that is no episode."""
+
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
 

@@ -161,6 +161,12 @@ SCAN_VECTORS = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND model = :model ORDER BY source_kind, source_id, part
 """
+KNOWLEDGE_VECTORS = """
+SELECT e.source_id, e.vector FROM embeddings AS e
+  JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
+ WHERE e.namespace = :namespace AND e.model = :model AND e.source_kind = 'record' AND e.part = 0
+   AND r.kind <> 'episode' ORDER BY e.source_id
+"""
 VECTORS_OF = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND source_kind = :source_kind AND source_id = :source_id
