@@ -31,6 +31,7 @@ from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.learn import Learning
     from recollect.remember import Recollection
 
 log = logging.getLogger("recollect.daemon")
@@ -60,6 +61,8 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._recall: Recollection | None = None
+        self._learning: Learning | None = None
+        self._publish: Callable[[str, Any], None] = lambda kind, data: None
         self._can_recall = threading.Event()
         self._pipeline.recall = self._recall_early
         self._hooks = HookServer(
@@ -90,6 +93,8 @@ class Daemon:
         self._stop.set()
         self._hooks.close()
         self._scribe.close()
+        if self._learning is not None:
+            self._learning.close()
         if self._recall is not None:
             self._recall.close()
         if self._keeper.is_alive():
@@ -123,6 +128,26 @@ class Daemon:
         self._pipeline.own_text = recall.recall_now.own_text.without
         self._can_recall.set()
         log.info("ready to recall")
+        self._learn(recall)
+
+    def _learn(self, recall: "Recollection") -> None:
+        """Extraction begins when everything that an agent waits for is there."""
+        from recollect.learn import Learning
+
+        learning = Learning(
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            embedder=recall.embedder,
+            tombstones=recall.tombstones,
+            publish=lambda kind, data: self._publish(kind, data),
+        )
+        self._pipeline.listeners.append(learning.heard)
+        self._learning = learning
+        if not self._stop.is_set():
+            learning.start()
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -140,7 +165,7 @@ class Daemon:
 
         from recollect.server.app import build
         from recollect.server.http import PeerCheckedProtocol
-        from recollect.server.live import Live
+        from recollect.server.live import Live, MemoryNews
         from recollect.server.services import Services
         from recollect.server.tokens import Tokens
 
@@ -155,7 +180,10 @@ class Daemon:
             started_at=self._started_at,
             health=self._health,
             feedback=lambda: self._recall.feedback if self._recall else None,
+            extraction=lambda: self._learning,
         )
+        self._publish = live.publish
+        self._memories.listeners.append(MemoryNews(live.publish))
         self._pipeline.listeners.append(_publisher(live.publish))
         listener = _listen(self._settings.port)
         self._port = listener.getsockname()[1]
@@ -257,6 +285,7 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
+            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},

@@ -10,6 +10,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.model import MODEL, Embedder
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question, Recalled
@@ -34,7 +35,8 @@ class Recollection:
         self._embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self._embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
-        self.feedback = Feedback(store, clock)
+        self.tombstones = Tombstones(store)
+        self.feedback = Feedback(store, clock, self.tombstones)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,
@@ -50,6 +52,10 @@ class Recollection:
             Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
         )
         memories.listeners.append(self.shelves)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
 
     def start(self) -> None:
         self.receipts.start()

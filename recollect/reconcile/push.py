@@ -20,8 +20,10 @@ log = logging.getLogger(__name__)
 
 ACTOR = "recollect"
 
-Knowledge = Callable[[Transaction, str, Sequence[Claim]], None]
-"""Puts claims into the graph, within the transaction."""
+Learned = Callable[[Transaction], object]
+"""Writes, inside the transaction, what was made of claims."""
+Knowledge = Callable[[str, Sequence[Claim]], Learned]
+"""Reads the graph and decides what claims mean for it, before the transaction."""
 
 
 @dataclass
@@ -45,16 +47,16 @@ def push(
     knowledge: Knowledge | None = None,
 ) -> Pushed:
     """Raises StoreError when the transaction itself failed: then nothing was written."""
-    return store.transaction(lambda tx: _push(tx, batch, plans, claims, checkpoints, knowledge))
+    learned = knowledge(batch.namespace, claims) if knowledge and claims else None
+    return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned))
 
 
 def _push(
     tx: Transaction,
     batch: Batch,
     plans: Sequence[Plan],
-    claims: Sequence[Claim],
     checkpoints: Sequence[Checkpoint],
-    knowledge: Knowledge | None,
+    learned: Learned | None,
 ) -> Pushed:
     done = Pushed()
     for plan in plans:
@@ -73,9 +75,9 @@ def _push(
         return done
     for checkpoint in checkpoints:
         done.checkpoints.append(tx.put_checkpoint(checkpoint))
-    if claims and knowledge is not None:
+    if learned is not None:
         try:
-            tx.attempt(lambda: knowledge(tx, batch.namespace, claims))
+            tx.attempt(lambda: learned(tx))
         except RecollectError as error:
             done.reasons.append(str(error))
             log.error("claims were not written: %s", error)

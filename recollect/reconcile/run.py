@@ -5,11 +5,13 @@ finished together with what they gave, or still in line; and the run is on recor
 """
 
 import dataclasses
+import functools
 import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from recollect.core import ids
@@ -22,7 +24,7 @@ from recollect.core.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.core.values import Checkpoint, Run, RunOutcome
+from recollect.core.values import Candidate, Checkpoint, Run, RunOutcome
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.compact import OVERSIZED, Condenser
 from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
@@ -60,7 +62,7 @@ class Options:
     """What the settings say."""
 
     reconcile: bool = True
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = field(default_factory=Thresholds)
     compact: bool = False
     idle_s: float = 30.0
 
@@ -113,11 +115,10 @@ class Worker:
         self._options = options or Options()
         self._told = told
         self._breaker = Breaker(clock)
-        self._condensing = Breaker(clock)
         self._judging = JudgeBreaker()
-        self._condensers: dict[int, Condenser] = {}
+        self._condenser = Condenser(Breaker(clock))
         self._stopping = threading.Event()
-        self._fallback = ""
+        self._by_rules: dict[str, str] = {}
 
     def close(self) -> None:
         """What runs may finish, but its failures count for nothing from now on."""
@@ -128,20 +129,20 @@ class Worker:
         return {
             "breakers": self._breaker.states(),
             "judge_breakers": self._judging.states(),
-            "by_rules_because": self._fallback,
+            "by_rules_because": dict(self._by_rules),
         }
 
     def run(self, namespace: str) -> After:
         """One run. Raises StoreError when the store cannot be read or written now."""
         if self._stopping.is_set():
             return After()
-        model = self._model(namespace)
-        if model is None and not self._breaker.allows(namespace) and not self._fallback:
+        choice = self._choose(namespace)
+        if choice.nobody and not self._breaker.allows(namespace):
             return After(again=True, wait_s=self._breaker.opens_in_s(namespace))
         waiting = {one.namespace: one for one in self._store.events.backlog()}.get(namespace)
         if waiting is None or not waiting.count:
             return After()
-        large = model is not None and self._options.compact and waiting.bytes >= OVERSIZED
+        large = choice.model is not None and self._options.compact and waiting.bytes >= OVERSIZED
         batch = self._store.events.claim(
             namespace,
             LARGE_EVENTS if large else BATCH_EVENTS,
@@ -149,31 +150,31 @@ class Worker:
         )
         if batch is None:
             return After()
-        return self._batch(batch, model, more=waiting.count > len(batch.events))
+        return self._batch(batch, choice, more=waiting.count > len(batch.events))
 
     # --- one batch ---
 
-    def _batch(self, batch: Batch, model: "_Tally | None", *, more: bool) -> After:
+    def _batch(self, batch: Batch, choice: "_Choice", *, more: bool) -> After:
         counts = _Counts(batch.namespace, events=len(batch.events))
         started = self._clock.now()
         finished: Pushed | None = None
         try:
-            finished = self._phases(batch, model, counts)
+            finished = self._phases(batch, choice, counts)
         except StoreError as error:
             self._store.events.release(batch)
             counts.outcome, counts.reason = "uncommitted", str(error)
         except Exception as error:  # noqa: BLE001 - a thread that dies of one event helps nobody
-            self._failed(batch, model, counts, error)
+            self._failed(batch, counts, error)
         finally:
-            self._record(counts, started, model, finished)
+            self._record(counts, started, choice.model, finished)
         if self._stopping.is_set():
             return After()
         if finished is not None and finished.finished:
             return After(again=more)
         return After(again=True, wait_s=self._options.idle_s)
 
-    def _phases(self, batch: Batch, model: "_Tally | None", counts: _Counts) -> Pushed:
-        extraction, judge = self._extract(batch, model, counts)
+    def _phases(self, batch: Batch, choice: "_Choice", counts: _Counts) -> Pushed:
+        extraction, judge = self._extract(batch, choice, counts)
         with self._timed(counts, "gate"):
             for gate in self._gates:
                 extraction = gate(extraction, batch.namespace)
@@ -192,32 +193,33 @@ class Worker:
                 checkpoints=extraction.checkpoints,
                 knowledge=self._knowledge,
             )
-        self._settle(batch, model, counts, decisions, pushed)
+        self._settle(batch, choice, counts, decisions, pushed)
         changed = [record.record_id for record in pushed.written] + pushed.displaced
         if changed:
             self._memories.changed(batch.namespace, changed)
         return pushed
 
     def _extract(
-        self, batch: Batch, model: "_Tally | None", counts: _Counts
+        self, batch: Batch, choice: "_Choice", counts: _Counts
     ) -> tuple[Extraction, "_Tally | None"]:
         """By the model if there is one that may be asked, else by rules; and who may judge."""
         with self._timed(counts, "extract"):
-            if model is not None:
-                counts.provider = model.name
+            counts.reason = choice.why
+            if choice.model is not None:
+                counts.provider = choice.model.name
                 try:
-                    found = self._model_extractor(model).extract(batch)
+                    found = self._model_extractor(choice.model).extract(batch)
                 except BudgetSpent as error:
-                    self._fallback = str(error)
+                    counts.reason = self._by_rules[batch.namespace] = str(error)
                 else:
-                    return self._with_rules(found, batch), model
-            counts.provider, counts.reason = NO_MODEL, self._fallback
+                    return self._with_rules(found, batch), choice.model
+            counts.provider = NO_MODEL
             return self._rules.extract(batch), None
 
     def _model_extractor(self, model: "_Tally") -> Model:
         if not self._options.compact:
             return Model(model)
-        return Model(model, Condenser(model, self._condensing))
+        return Model(model, functools.partial(self._condenser, model))
 
     def _with_rules(self, found: Extraction, batch: Batch) -> Extraction:
         """What follows from events by itself is made by rules, whoever finds the rest: summaries
@@ -235,7 +237,7 @@ class Worker:
             derived=plain.derived,
         )
 
-    def _made(self, candidate: Any) -> Made:
+    def _made(self, candidate: Candidate) -> Made:
         ready, vectors = prepared(candidate, self._embedder)
         return Made(ready.record, vectors)
 
@@ -281,7 +283,7 @@ class Worker:
     def _settle(
         self,
         batch: Batch,
-        model: "_Tally | None",
+        choice: "_Choice",
         counts: _Counts,
         decisions: Decisions,
         pushed: Pushed,
@@ -296,12 +298,10 @@ class Worker:
             self._store.events.fail(batch, counts.reason, QUARANTINE_AFTER)
             return
         self._judging.run_ended(batch.namespace, decisions.judge_failures)
-        if counts.provider != NO_MODEL or (model is None and not self._fallback):
+        if counts.provider != NO_MODEL or choice.nobody:
             self._breaker.succeeded(batch.namespace)
 
-    def _failed(
-        self, batch: Batch, model: "_Tally | None", counts: _Counts, error: Exception
-    ) -> None:
+    def _failed(self, batch: Batch, counts: _Counts, error: Exception) -> None:
         """No usable answer. A provider that is not there is not the events' fault: they wait, and
         rules take over when it stays away. Anything else counts against them."""
         counts.outcome = "failed"
@@ -316,23 +316,26 @@ class Worker:
         if not self._stopping.is_set():
             self._breaker.failed(batch.namespace)
 
-    def _model(self, namespace: str) -> "_Tally | None":
-        """Whom to ask, decided anew for each run; None, with the reason, for rules."""
-        self._fallback = ""
+    def _choose(self, namespace: str) -> "_Choice":
+        """Whom to ask, decided anew for each run."""
+        choice = _Choice()
         try:
             provider = self._provider()
         except ProviderError as error:
-            self._fallback = str(error)
-            return None
-        if provider is None:
-            return None
-        if not self._breaker.allows(namespace):
-            self._fallback = f"{provider.name} failed {QUARANTINE_AFTER} times in a row"
-            return None
-        return _Tally(provider)
+            choice = _Choice(why=str(error))
+        else:
+            if provider is not None and self._breaker.allows(namespace):
+                choice = _Choice(_Tally(provider))
+            elif provider is not None:
+                choice = _Choice(why=f"{provider.name} failed several times in a row")
+        if choice.why:
+            self._by_rules[namespace] = choice.why
+        else:
+            self._by_rules.pop(namespace, None)
+        return choice
 
     def _record(
-        self, counts: _Counts, started: Any, model: "_Tally | None", pushed: Pushed | None
+        self, counts: _Counts, started: datetime, model: "_Tally | None", pushed: Pushed | None
     ) -> None:
         if model is not None:
             counts.input_tokens, counts.output_tokens = model.input_tokens, model.output_tokens
@@ -351,6 +354,19 @@ class Worker:
 
     def _timed(self, counts: _Counts, phase: str) -> "_Timer":
         return _Timer(self._clock, counts.latency_us, phase)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A model to ask, or rules; and why rules, where a model was asked for."""
+
+    model: "_Tally | None" = None
+    why: str = ""
+
+    @property
+    def nobody(self) -> bool:
+        """Nobody wants a model."""
+        return self.model is None and not self.why
 
 
 class _Tally:

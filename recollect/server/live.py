@@ -8,12 +8,13 @@ ago to say.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from recollect.core import errors, ids
+from recollect.core.values import Record
 
 KEEP_ALIVE_S = 15.0
 CLIENTS = 50
@@ -80,6 +81,31 @@ class Live:
         if not known or int(number) + 1 < oldest:
             return [_event(f"{self._run}-{self._number}", "reset", {})]
         return [line for at, line in self._kept if at > int(number)]
+
+
+class MemoryNews:
+    """Tells watchers of memories as they come and go."""
+
+    def __init__(self, publish: Callable[[str, Any], None]) -> None:
+        self._publish = publish
+
+    def stored(self, records: Sequence[Record]) -> None:
+        for record in records:
+            self._publish(
+                "memory",
+                {
+                    "record_id": record.record_id,
+                    "namespace": record.namespace,
+                    "kind": record.kind,
+                    "observation_type": record.observation_type,
+                    "title": record.title,
+                    "session_id": record.session_id,
+                    "created_at": record.created_at,
+                },
+            )
+
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        self._publish("memory-gone", {"namespace": namespace, "record_ids": list(record_ids)})
 
 
 class _Watcher:

@@ -24,3 +24,4 @@ class Services:
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     feedback: Callable[[], Any]  # None until recall is loaded
+    extraction: Callable[[], Any]  # likewise

@@ -431,7 +431,7 @@ REBUILD = tuple(
 WHOLE_STORE = {
     "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
     "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
-    "LATEST_RUNS": "status tells how the last run of each project went; it reads counts, no content",
+    "LATEST_RUNS": "status tells how each project's last run went; it reads counts, no content",
     "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
