@@ -170,6 +170,9 @@ class Daemon:
         from recollect.server.tokens import Tokens
 
         live = Live()
+        listener = _listen(self._settings.port)
+        self._port = listener.getsockname()[1]
+        tokens = Tokens(self._settings.path("token"))
         services = Services(
             settings=self._settings,
             clock=self._clock,
@@ -177,6 +180,8 @@ class Daemon:
             pipeline=self._pipeline,
             counters=self._counters,
             live=live,
+            tokens=tokens,
+            port=self._port,
             started_at=self._started_at,
             health=self._health,
             feedback=lambda: self._recall.feedback if self._recall else None,
@@ -185,12 +190,9 @@ class Daemon:
         self._publish = live.publish
         self._memories.listeners.append(MemoryNews(live.publish))
         self._pipeline.listeners.append(_publisher(live.publish))
-        listener = _listen(self._settings.port)
-        self._port = listener.getsockname()[1]
-        tokens = Tokens(self._settings.path("token"))
         unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
         config = uvicorn.Config(
-            build(services, tokens, self._port),
+            build(services),
             http=PeerCheckedProtocol,
             ws="none",
             lifespan="off",
@@ -203,7 +205,7 @@ class Daemon:
         server = uvicorn.Server(config)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
         self._write_state()
-        log.info("API on http://127.0.0.1:%d", self._port)
+        log.info("dashboard and API on http://127.0.0.1:%d", self._port)
         server.run(sockets=[listener, unix])
 
     def _stop_server(self, server: Any) -> None:

@@ -15,13 +15,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.core.errors import RecollectError
-from recollect.server import answers
+from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, queue, receipts
+from recollect.server.routes import doctor, events, health, opening, queue, receipts
 from recollect.server.services import Services
-from recollect.server.tokens import Tokens
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +30,11 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
     *queue.ENDPOINTS,
+    *opening.ENDPOINTS,
 )
 
 
-def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
+def build(services: Services) -> ASGIApp:
     document = openapi(ENDPOINTS)
 
     async def describe(request: Request) -> Response:
@@ -52,6 +52,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             *routes(ENDPOINTS, services),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
+            *pages.routes(services.tokens, services.port),
         ],
         exception_handlers={
             RecollectError: _ours,
@@ -59,7 +60,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             Exception: _unexpected,
         },
     )
-    return Guard(app, tokens, port)
+    return Guard(app, services.tokens, services.port)
 
 
 async def _ours(request: Request, error: Any) -> Response:

@@ -31,6 +31,7 @@ from recollect.core.values import (
     Session,
     Source,
     StoredEvent,
+    Usage,
     Value,
     Vector,
     encode,
@@ -107,6 +108,7 @@ CHECKPOINT = Codec(Checkpoint)
 RECEIPT = Codec(Receipt)
 OPERATION = Codec(Operation)
 RUN = Codec(Run)
+USAGE = Codec(Usage)
 
 # Columns that change without the memory changing, or that belong to the store's bookkeeping.
 _UNHASHED = frozenset({"access_count", "last_accessed", "freshness"})

@@ -11,6 +11,7 @@ from tests.contract.store.life import (
     TransactionContract,
 )
 from tests.contract.store.memories import RecordsContract
+from tests.contract.store.usage import UsageContract
 
 
 class StoreContract(
@@ -24,6 +25,7 @@ class StoreContract(
     ProjectsContract,
     TransactionContract,
     RunsContract,
+    UsageContract,
     LifeContract,
 ):
     """All of it, for a backend to inherit in three lines."""
