@@ -51,7 +51,7 @@ class Learning:
         self._counters = counters
         self._publish = publish
         self._tombstones = tombstones
-        self._provider = choose(settings, store.usages, clock)
+        self._provider = choose(settings, store.usage, clock)
         self._worker = Worker(
             store,
             clock,
@@ -107,7 +107,7 @@ class Learning:
     def status(self) -> dict[str, Any]:
         return {
             "provider": self._settings.provider,
-            "budget": report(self._store.usages, self._clock, budget(self._settings)),
+            "budget": report(self._store.usage, self._clock, budget(self._settings)),
             "running": sorted(self._watcher.busy),
             **self._worker.status(),
         }

@@ -243,6 +243,7 @@ class Fact(Value, frozen=True, kw_only=True):
     valid_from: Moment
     valid_until: Moment | None = None
     superseded_by: Name | None = None
+    confirmed_at: Moment | None = None  # when it was last said by one who may know
     source_event_ids: tuple[Ulid, ...] = ()
     created_at: Moment | None = None
     updated_at: Moment | None = None

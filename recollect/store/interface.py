@@ -205,6 +205,17 @@ class BackupInfo:
     schema: int
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What was heard of something that is not worth an entity yet: in which turns, and what."""
+
+    key: str
+    name: str
+    turns: tuple[str, ...]
+    claims: tuple[Any, ...]  # as JSON
+    at: datetime
+
+
 # --- the promises -------------------------------------------------------------------------------
 
 
@@ -308,6 +319,9 @@ class Records(Protocol):
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         """The newest live memory with this content, if any."""
 
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Which live memories come from these events; events without any are left out."""
+
 
 class Vectors(Protocol):
     """Vectors are derived: they can be dropped and made again."""
@@ -339,13 +353,19 @@ class Graph(Protocol):
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
-    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
-        """Both directions, most confident first."""
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
+        """Of an entity in both directions, or all; most confident first."""
 
     def facts(
         self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
     ) -> list[Fact]:
         """Current ones (or those that held at `as_of`), most confident first."""
+
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+        """All that was ever held of these entities, ended or not, oldest first."""
+
+    def waiting(self, namespace: str) -> list[Waiting]:
+        """What was heard of things that are not entities yet."""
 
     def procedures(self, namespace: str) -> list[Procedure]: ...
     def preferences(self, namespace: str) -> list[Preference]: ...
@@ -472,6 +492,22 @@ class Transaction(Protocol):
     def put_vector(self, vector: Vector) -> None: ...
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         """Like `Graph.put`."""
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        """Put things on behalf of an operation that was logged in this transaction. What is
+        displaced goes to the archive as it was; what no thing replaces goes from the graph. Its
+        targets must be the displaced ids, and its `created` the ids that are new."""
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...

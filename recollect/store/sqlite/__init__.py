@@ -26,12 +26,12 @@ from recollect.core.values import (
     Relationship,
     Vector,
 )
-from recollect.store.interface import Batch, Transaction
-from recollect.store.sqlite import events, records
+from recollect.store.interface import Batch, Transaction, Waiting
+from recollect.store.sqlite import events, graph_changes, records
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
-from recollect.store.sqlite.graph import SqliteGraph, put_things
+from recollect.store.sqlite.graph import SqliteGraph, keep_waiting, put_things
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
@@ -153,6 +153,22 @@ class SqliteTransaction:
 
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         put_things(self._db, things, self._clock.now())
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        known = get_operation(self._db, namespace, operation)
+        assert known is not None  # the caller logged it in this transaction
+        graph_changes.change(self._db, known, displaced, things, self._clock.now())
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        keep_waiting(self._db, namespace, put, drop, most)
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         return put_checkpoint(self._db, checkpoint, self._clock.now())

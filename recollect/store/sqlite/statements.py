@@ -118,6 +118,11 @@ SELECT {_RECORD} FROM memory_records AS r
    AND (:as_of IS NULL OR r.since <= :as_of)
  ORDER BY created_at DESC, record_id DESC LIMIT :limit
 """
+RECORDS_OF_EVENTS = """
+SELECT e.event_id, r.record_id FROM record_events AS e JOIN memory_records AS r USING (row_id)
+ WHERE r.namespace = :namespace AND e.event_id IN (SELECT value FROM json_each(:event_ids))
+ ORDER BY e.event_id, r.record_id
+"""
 RECORD_BY_HASH = f"""
 SELECT {_RECORD} FROM memory_records
  WHERE namespace = :namespace AND content_hash = :content_hash
@@ -209,7 +214,8 @@ SELECT {_columns(rows.ENTITY.columns)} FROM entities
 """
 LIST_RELATIONSHIPS = f"""
 SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
- WHERE namespace = :namespace AND (source_id = :entity_id OR target_id = :entity_id)
+ WHERE namespace = :namespace
+   AND (:entity_id IS NULL OR source_id = :entity_id OR target_id = :entity_id)
  ORDER BY confidence DESC, relationship_id
 """
 LIST_FACTS = f"""
@@ -218,6 +224,11 @@ SELECT {_columns(rows.FACT.columns)} FROM facts
    AND CASE WHEN :as_of IS NULL THEN valid_until IS NULL
             ELSE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of) END
  ORDER BY confidence DESC, fact_id
+"""
+FACT_HISTORY = f"""
+SELECT {_columns(rows.FACT.columns)} FROM facts
+ WHERE namespace = :namespace AND entity_id IN (SELECT value FROM json_each(:entity_ids))
+ ORDER BY valid_from, fact_id
 """
 LIST_PROCEDURES = f"""
 SELECT {_columns(rows.PROCEDURE.columns)} FROM procedures
@@ -256,6 +267,43 @@ GRAPH_TABLES = (
     ("preferences", "preference_id"),
 )
 DELETE_GRAPH = {table: DELETE_THING.format(table=table, key=key) for table, key in GRAPH_TABLES}
+_THINGS = "WHERE namespace = :namespace AND {0} IN (SELECT value FROM json_each(:ids))"
+GRAPH_ROWS = {
+    table: f"SELECT op_id, {_columns(columns)} FROM {table} {_THINGS.format(key)}"
+    for (table, key), columns in zip(
+        GRAPH_TABLES,
+        (
+            rows.ENTITY.columns,
+            rows.RELATIONSHIP.columns,
+            rows.FACT.columns,
+            rows.PROCEDURE.columns,
+            rows.PREFERENCE.columns,
+        ),
+        strict=True,
+    )
+}
+GRAPH_MADE_BY = {
+    table: f"UPDATE {table} SET op_id = :op_id WHERE namespace = :namespace AND {key} = :id"
+    for table, key in GRAPH_TABLES
+}
+LIST_WAITING = """
+SELECT key, name, turns, claims, at FROM waiting_claims WHERE namespace = :namespace ORDER BY key
+"""
+PUT_WAITING = """
+INSERT INTO waiting_claims (namespace, key, name, turns, claims, at)
+VALUES (:namespace, :key, :name, :turns, :claims, :at)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    name = excluded.name, turns = excluded.turns, claims = excluded.claims, at = excluded.at
+"""
+DELETE_WAITING = """
+DELETE FROM waiting_claims
+ WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
+"""
+TRIM_WAITING = """
+DELETE FROM waiting_claims WHERE namespace = :namespace AND key IN (
+    SELECT key FROM waiting_claims WHERE namespace = :namespace
+     ORDER BY at DESC, key LIMIT -1 OFFSET :most)
+"""
 VECTOR_OWNERS = {
     "record": PUT_VECTOR.format(table="memory_records", key="record_id"),
     "entity": PUT_VECTOR.format(table="entities", key="entity_id"),
@@ -338,19 +386,21 @@ SELECT detail FROM operations
 UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
 ARCHIVE = """
 INSERT INTO archive (op_id, namespace, source_kind, source_id, since, until, made_by, payload)
-VALUES (:op_id, :namespace, 'record', :source_id, :since, :until, :made_by, :payload)
+VALUES (:op_id, :namespace, :source_kind, :source_id, :since, :until, :made_by, :payload)
 """
 ARCHIVED_BY = """
-SELECT payload, made_by FROM archive
+SELECT source_kind, payload FROM archive
  WHERE namespace = :namespace AND op_id = :op_id ORDER BY row_id
 """
 VERSIONS = """
 SELECT payload FROM archive
- WHERE namespace = :namespace AND source_id = :source_id ORDER BY until DESC, row_id DESC
+ WHERE namespace = :namespace AND source_kind = 'record' AND source_id = :source_id
+ ORDER BY until DESC, row_id DESC
 """
 ARCHIVED_AT = """
 SELECT payload FROM archive
- WHERE namespace = :namespace AND until > :as_of AND since <= :as_of
+ WHERE namespace = :namespace AND source_kind = 'record'
+   AND until > :as_of AND since <= :as_of
 """
 PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
 
