@@ -123,16 +123,13 @@ class Learning:
 
     def _quality(self, extraction: Extraction, namespace: str) -> Extraction:
         """The gate. What follows from events by itself goes around it."""
-        refused = lambda value: self._tombstones.refused(namespace, value)  # noqa: E731
         fresh = [
             one for one in extraction.candidates if one.record.record_id not in extraction.derived
         ]
         kept, dropped = sift(
-            fresh,
-            known=lambda digest: self._store.records.by_hash(namespace, digest),
-            refused=refused,
+            fresh, known=lambda digest: self._store.records.by_hash(namespace, digest)
         )
-        claims, empty = sift_claims(extraction.claims, refused=refused)
+        claims, empty = sift_claims(extraction.claims)
         stays = {one.record.record_id for one in kept} | extraction.derived
         return dataclasses.replace(
             extraction,

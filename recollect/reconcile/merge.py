@@ -11,9 +11,9 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Record
+from recollect.extract.gate import hash_of
 from recollect.extract.parse import least_trusted
 from recollect.reconcile.judge import Merge
-from recollect.reconcile.texts import content_hash
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def merged(
         access_count=sum(part.access_count for part in parts),
         last_accessed=max(accessed) if accessed else None,
     )
-    return msgspec.structs.replace(record, content_hash=content_hash(record))
+    return msgspec.structs.replace(record, content_hash=hash_of(record))
 
 
 def _all(lists: Iterable[Sequence[T]]) -> tuple[T, ...]:

@@ -74,7 +74,11 @@ def _push(
     if plans and done.failed == len(plans):
         return done
     for checkpoint in checkpoints:
-        done.checkpoints.append(tx.put_checkpoint(checkpoint))
+        try:
+            done.checkpoints.append(tx.attempt(lambda one=checkpoint: tx.put_checkpoint(one)))  # type: ignore[misc]
+        except RecollectError as error:
+            done.reasons.append(str(error))
+            log.error("a checkpoint was not written: %s", error)
     if learned is not None:
         try:
             tx.attempt(lambda: learned(tx))

@@ -4,7 +4,6 @@ In: records. Out: their vectors by part, or none when the model cannot; a hash t
 the same words. A memory without a vector is kept all the same, and gets one later.
 """
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,6 +17,7 @@ from recollect.core.values import Candidate, Record, Vector
 from recollect.embedding.backfill import searchable
 from recollect.embedding.model import MODEL
 from recollect.embedding.parts import parts
+from recollect.extract.gate import hash_of
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def prepared(candidate: Candidate, embedder: Embeds | None) -> tuple[Candidate, 
     """A candidate with its hash and its vector, and the vectors of all its parts."""
     record = candidate.record
     if not record.content_hash:
-        record = msgspec.structs.replace(record, content_hash=content_hash(record))
+        record = msgspec.structs.replace(record, content_hash=hash_of(record))
     made = embedded(record, embedder)
     if not made and candidate.vector is not None:
         made = (candidate.vector,)
@@ -68,10 +68,3 @@ def rows(record: Record, made: Sequence[bytes]) -> list[Vector]:
         )
         for part, blob in enumerate(made)
     ]
-
-
-def content_hash(record: Record) -> str:
-    """Of what it says and about what, whatever the case and the white space."""
-    said = [record.title, record.summary, *record.facts]
-    folded = "\n".join(" ".join(text.casefold().split()) for text in said)
-    return hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=16).hexdigest()

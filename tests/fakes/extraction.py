@@ -84,7 +84,7 @@ class EachPrompt:
                         record_id=ids.new_id(ids.RECORD),
                         namespace=batch.namespace,
                         kind="observation",
-                        title=stored.event.body.content[:200],
+                        title=stored.event.body.content.strip()[:200],
                         strategy="rules",
                         author="user",
                         valid_from=stored.event.valid_time,
