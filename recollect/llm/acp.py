@@ -16,7 +16,7 @@ from recollect.core.tokens import count_tokens
 from recollect.llm import keys
 from recollect.llm.base import Completion, Purpose, Request
 from recollect.llm.bounded import Calls, deadline
-from recollect.llm.child import Child, started
+from recollect.llm.child import WORDS_S, Child, started
 
 KIRO_MODEL = "claude-haiku-4.5"
 COMPRESSOR = "recollect-compressor"
@@ -56,6 +56,8 @@ class Acp:
             end = asyncio.create_task(child.exited())
             try:
                 await asyncio.wait((turn, end), return_when=asyncio.FIRST_COMPLETED)
+                if not turn.done():  # it may have ended right after its answer
+                    await asyncio.wait((turn,), timeout=WORDS_S)
                 if not turn.done():
                     raise await child.crashed()
                 return await turn
@@ -87,14 +89,17 @@ class Acp:
                 connection.prompt(session_id=session.session_id, prompt=[acp.text_block(text)])
             )
             too_long = asyncio.create_task(listener.too_long.wait())
-            await asyncio.wait((asked, too_long), return_when=asyncio.FIRST_COMPLETED)
-            too_long.cancel()
-            if listener.too_long.is_set():
-                asked.cancel()
-                raise ProviderRefused(
-                    f"the agent said more than {request.max_tokens} tokens", spent=True
-                )
-            return self._completion(await asked, listener.text, text)
+            try:
+                await asyncio.wait((asked, too_long), return_when=asyncio.FIRST_COMPLETED)
+                if listener.too_long.is_set():
+                    raise ProviderRefused(
+                        f"the agent said more than {request.max_tokens} tokens", spent=True
+                    )
+                return self._completion(await asked, listener.text, text)
+            finally:
+                for task in (asked, too_long):
+                    task.cancel()
+                await asyncio.gather(asked, too_long, return_exceptions=True)
         except (acp.RequestError, ValueError, TypeError, AttributeError) as error:
             raise transport.problem or _explained(error) from None
         except ConnectionError:

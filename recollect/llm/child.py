@@ -19,6 +19,7 @@ from recollect.core.errors import ProviderDown, ProviderRefused
 GRACE_S = 2.0
 KILL_S = 2.0
 STEP_S = 0.02
+WORDS_S = 0.5
 BUFFER = 1 << 20
 TAIL = 2000
 
@@ -49,8 +50,9 @@ class Child:
     async def crashed(self) -> ProviderDown:
         """What to raise when it ended too early; its own last words help to understand why."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await self._complaints
+            async with asyncio.timeout(WORDS_S):  # its pipes close a moment before it is gone
+                await self._exited.wait()
+        await asyncio.wait((self._complaints,), timeout=WORDS_S)
         lines = privacy.scrub(self._tail.decode("utf-8", "replace")).text.strip().splitlines()
         words = f": {lines[-1][:200]}" if lines else ""
         code = self._process.returncode

@@ -1,7 +1,11 @@
-"""What models cost: a small table, read from their makers' pages on 2026-11-16.
+"""What models cost: a small table, as of 2026-11-16.
+
+Claude's prices are from Anthropic's pages (Haiku, Sonnet and Opus 5.5, Haiku 4.5), OpenAI's from
+listings by others: check them there before you rely on them.
 
 In: a model and tokens. Out: millionths of a dollar, rounded up, or None for a model that is not
-here. An estimate: caches, batches and subscriptions make it less, never more.
+here. An estimate: caches, batches and subscriptions make it less; a tariff that is missing here
+(long prompts, regions) would make it more.
 """
 
 import re

@@ -19,7 +19,20 @@ from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, opening, queue, receipts
+from recollect.server.routes import (
+    doctor,
+    events,
+    figures,
+    graph,
+    health,
+    memories,
+    opening,
+    projects,
+    queue,
+    receipts,
+    search,
+    sessions,
+)
 from recollect.server.services import Services
 
 log = logging.getLogger(__name__)
@@ -30,6 +43,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
     *queue.ENDPOINTS,
+    *search.ENDPOINTS,  # before memories: /api/memories/search is no id
+    *memories.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *figures.ENDPOINTS,
+    *graph.ENDPOINTS,
+    *projects.ENDPOINTS,
     *opening.ENDPOINTS,
 )
 

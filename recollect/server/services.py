@@ -11,6 +11,7 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens
+from recollect.service.desk import Desk
 from recollect.store.interface import Store
 
 
@@ -26,5 +27,5 @@ class Services:
     port: int
     started_at: datetime
     health: Callable[[], dict[str, Any]]
-    feedback: Callable[[], Any]  # None until recall is loaded
-    extraction: Callable[[], Any]  # likewise
+    desk: Desk
+    extraction: Callable[[], Any]  # None until it is loaded

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from recollect.core.errors import BadCursor
-from recollect.core.projects import Place
+from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
     Arrival,
     Checkpoint,
@@ -180,6 +180,24 @@ class Spent:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """What happened in one stretch of time: how many of a kind, and what they add up to.
+
+    `at` is the beginning of the stretch. `size` is in bytes for events and memories, in tokens
+    for receipts, in seconds for sessions; `took_us` is latency, of receipts alone."""
+
+    at: datetime
+    kind: str
+    count: int
+    size: int = 0
+    took_us: int = 0
+    longest_us: int = 0
+
+
+Tallied = Literal["events", "records", "sessions", "receipts"]
+
+
+@dataclass(frozen=True)
 class Damage:
     """A row that no longer matches its hash."""
 
@@ -289,6 +307,16 @@ class Records(Protocol):
         as_of: datetime | None = None,
     ) -> Page[Record]:
         """Newest first. With `as_of`: what memory held at that moment."""
+
+    def newer(
+        self,
+        namespace: str,
+        after: Cursor,
+        where: RecordFilter | None = None,
+        *,
+        limit: int = 50,
+    ) -> list[Record]:
+        """Those that come right after a place in time, oldest first; what `page` is backwards."""
 
     def search(
         self,
@@ -473,6 +501,10 @@ class Projects(Protocol):
     def rename(self, project_id: str, name: str) -> None:
         """NotFound when there is none."""
 
+    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
+        """Let a mark stand for a project from now on. NotFound when there is no such project;
+        Conflict when the mark belongs to another one."""
+
     def namespaces(self) -> list[str]:
         """Every namespace that holds anything."""
 
@@ -532,6 +564,18 @@ class Transaction(Protocol):
 
 class Upkeep(Protocol):
     def stats(self, namespace: str | None = None) -> Stats: ...
+    def tally(
+        self,
+        what: Tallied,
+        since: datetime,
+        until: datetime,
+        *,
+        seconds: int = 3600,
+        namespace: str | None = None,
+    ) -> list[Tally]:
+        """What happened in a period, by stretches of so many seconds (counted from 1970, UTC) and
+        by kind (of a session: its host; of a receipt: its trigger), oldest first."""
+
     def backup(self, path: str) -> BackupInfo:
         """A verified copy of the running store; `path` appears only when it is whole."""
 
