@@ -1,5 +1,6 @@
 """`/api/queue`: what waits for extraction, what was set aside and why, and doing it now."""
 
+import time
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 
 _REASONS = 20
+_LOADING_S = 15.0
 
 
 class Aside(Value, frozen=True, kw_only=True):
@@ -110,7 +112,10 @@ def retry(services: Services, parameters: Nothing, body: Where) -> Retried:
 
 
 def _loaded(services: Services) -> Any:
-    extraction = services.extraction()
+    """Extraction is loaded last, some moments after the start: whoever asks then waits for it."""
+    deadline = time.monotonic() + _LOADING_S
+    while (extraction := services.extraction()) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
     if extraction is None:
         raise StoreError("Extraction is still being loaded.", hint="Try again in a moment.")
     return extraction
