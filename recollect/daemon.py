@@ -31,6 +31,7 @@ from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.learn import Learning
     from recollect.remember import Recollection
     from recollect.service.desk import Desk
 
@@ -62,6 +63,8 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._recall: Recollection | None = None
+        self._learning: Learning | None = None
+        self._publish: Callable[[str, Any], None] = lambda kind, data: None
         self._can_recall = threading.Event()
         self._desk: Desk | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
@@ -95,6 +98,8 @@ class Daemon:
         self._stop.set()
         self._hooks.close()
         self._scribe.close()
+        if self._learning is not None:
+            self._learning.close()
         if self._recall is not None:
             self._recall.close()
         if self._keeper.is_alive():
@@ -129,6 +134,26 @@ class Daemon:
         self._pipeline.own_text = recall.recall_now.own_text.without
         self._can_recall.set()
         log.info("ready to recall")
+        self._learn(recall)
+
+    def _learn(self, recall: "Recollection") -> None:
+        """Extraction begins when everything that an agent waits for is there."""
+        from recollect.learn import Learning
+
+        learning = Learning(
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            embedder=recall.embedder,
+            tombstones=recall.tombstones,
+            publish=lambda kind, data: self._publish(kind, data),
+        )
+        self._pipeline.listeners.append(learning.heard)
+        self._learning = learning
+        if not self._stop.is_set():
+            learning.start()
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -177,7 +202,9 @@ class Daemon:
             started_at=self._started_at,
             health=self._health,
             desk=self._desk,
+            extraction=lambda: self._learning,
         )
+        self._publish = live.publish
         news = News(live.publish)
         self._pipeline.listeners.append(news.heard)
         self._memories.listeners.append(news)
@@ -279,6 +306,7 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
+            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},

@@ -11,6 +11,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.model import MODEL, Embedder
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question, Recalled
@@ -36,7 +37,8 @@ class Recollection:
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
-        self.feedback = Feedback(store, clock)
+        self.tombstones = Tombstones(store)
+        self.feedback = Feedback(store, clock, self.tombstones)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,

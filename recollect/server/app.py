@@ -28,6 +28,7 @@ from recollect.server.routes import (
     memories,
     opening,
     projects,
+    queue,
     receipts,
     search,
     sessions,
@@ -41,6 +42,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: /api/memories/search is no id
     *memories.ENDPOINTS,
     *sessions.ENDPOINTS,

@@ -28,3 +28,4 @@ class Services:
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     desk: Desk
+    extraction: Callable[[], Any]  # None until it is loaded

@@ -6,6 +6,7 @@ from tests.contract.store.graph import GraphContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
+    RunsContract,
     SessionsContract,
     TransactionContract,
 )
@@ -23,6 +24,7 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    RunsContract,
     UsageContract,
     LifeContract,
 ):
