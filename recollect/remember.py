@@ -17,6 +17,7 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.graph import Graphs
 from recollect.retrieve.shelves import Shelves
 from recollect.store.interface import Store
 
@@ -34,12 +35,14 @@ class Recollection:
         self._embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self._embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
+        self.graphs = Graphs(store)
         self.feedback = Feedback(store, clock)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,
             self.engine,
             self.shelves,
+            self.graphs,
             self.feedback,
             self.receipts,
             counters,
@@ -50,6 +53,7 @@ class Recollection:
             Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
         )
         memories.listeners.append(self.shelves)
+        memories.undone.append(self.graphs.drop)
 
     def start(self) -> None:
         self.receipts.start()

@@ -65,6 +65,9 @@ class Settings:
     prompt_tokens: int = _setting(
         1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    share_sensitive: bool = _setting(
+        False, "Whether facts about pay, health or where people live may be put before an agent."
+    )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."
     )

@@ -91,6 +91,7 @@ class Graph:
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
+        self._over: dict[str, dict[str, str]] = {}  # event: facts that it gave and that ended
 
     def put(self, thing: Thing) -> None:
         """A thing as it is now; what no longer holds leaves."""
@@ -101,6 +102,10 @@ class Graph:
                 self._stems.clear()
             case Fact():
                 self._drop_fact(thing.fact_id)
+                for event_id in thing.source_event_ids[-EVENTS:]:
+                    self._over.setdefault(event_id, {}).pop(thing.fact_id, None)
+                    if thing.superseded_by is not None:
+                        self._over[event_id][thing.fact_id] = thing.superseded_by
                 if thing.valid_until is None and thing.entity_id is not None:
                     self._facts[thing.fact_id] = thing
                     self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
@@ -123,13 +128,22 @@ class Graph:
         found = [self._facts[one] for one in self._of.get(entity_id, ())]
         return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
 
+    def over(self, event_ids: Iterable[str]) -> list[Fact]:
+        """What stands now in place of facts that these events gave and that no longer hold."""
+        later = {
+            new: None for event_id in event_ids for new in self._over.get(event_id, {}).values()
+        }
+        return [self._facts[one] for one in later if one in self._facts]
+
     def walk(self, text: str, depth: int = DEPTH) -> Walk:
         walk = Walk(self.index.named_in(text))
         if not walk.named:
             return walk
         asked = _asked(text, walk.named.values())
         found: dict[str, Reached] = {}
-        edge = [(one, (self.entities[one].name,)) for one in walk.named]
+        edge: list[tuple[str, tuple[str, ...]]] = [
+            (one, (self.entities[one].name,)) for one in walk.named
+        ]
         for step in range(depth + 1):
             beyond: dict[str, tuple[str, ...]] = {}
             for entity_id, path in edge:
@@ -268,7 +282,8 @@ class Graphs:
     def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
         """What a prompt reaches in each namespace, and the memories it came from with their
         bonus."""
-        walks, bonus = [], {}
+        walks: list[Walk] = []
+        bonus: dict[str, float] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
             if not len(graph):
@@ -285,13 +300,13 @@ class Graphs:
 
     def _read(self, namespace: str) -> Graph:
         graph, store = Graph(), self._store.graph
-        for thing in (
-            *store.entities(namespace),
-            *store.facts(namespace),
-            *store.relationships(namespace),
-            *store.procedures(namespace),
-            *store.preferences(namespace),
-        ):
+        entities = store.entities(namespace)
+        things: list[Thing] = [*entities]
+        things += store.fact_history(namespace, [entity.entity_id for entity in entities])
+        things += store.relationships(namespace)
+        things += store.procedures(namespace)
+        things += store.preferences(namespace)
+        for thing in things:
             graph.put(thing)
         return graph
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,29 @@ class Query:
     def identifiers(self) -> tuple[str, ...]:
         """Paths, file names, names in snake_case and camelCase, error codes, versions."""
         return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text[:20_000])))
+
+
+Intent = Literal["recall", "preference", "procedure", "person", "place", "time", "reason", "task"]
+_INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
+    (
+        "recall",
+        re.compile(r"\b(remember|recall|last time|previously|what did (we|i|you)|did we)\b", re.I),
+    ),
+    (
+        "preference",
+        re.compile(r"\b(i (prefer|like|want|use)|my (preferred|favou?rite|usual))\b", re.I),
+    ),
+    ("procedure", re.compile(r"\b(how (do|can|should|to)|steps?|walk me through|runbook)\b", re.I)),
+    ("person", re.compile(r"\b(who|whose|whom)\b", re.I)),
+    ("place", re.compile(r"\b(where|which (file|folder|directory|repo\w*))\b", re.I)),
+    ("time", re.compile(r"\b(when|what (day|date))\b", re.I)),
+    ("reason", re.compile(r"\bwhy\b", re.I)),
+)
+
+
+def intent(text: str) -> Intent:
+    """What kind of answer a prompt wants, by rules; most prompts are tasks."""
+    return next((name for name, rule in _INTENTS if rule.search(text[:4000])), "task")
 
 
 def parse(text: str) -> Query:
