@@ -10,7 +10,7 @@ so that it can be seen and undone by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -364,6 +364,12 @@ class _Learner:
     def _fact_claim(self, claim: FactClaim) -> None:
         name = predicate(claim.predicate)
         strong = claim.source_type in STRONG
+        if name in INVERSE and not says_nothing(claim.object):
+            # "Ada owns ledger" is a fact of ledger, which has one owner.
+            claim = replace(
+                claim, subject=claim.object, predicate=INVERSE[name], object=claim.subject
+            )
+            name = claim.predicate
         if name in _RENAMED:
             self._renamed(claim)
             return
@@ -496,7 +502,8 @@ class _Learner:
                 fact.valid_until is None
                 and fact.entity_id is not None
                 and fact.valid_from <= claim.at
-                and fact.predicate.startswith("uses")
+                and (fact.predicate.startswith("uses") or fact.predicate in _OF_THINGS)
+                and fact.predicate != "replaced_by"
                 and same_object(fact.object, claim.subject)
             ):
                 new = msgspec.structs.replace(

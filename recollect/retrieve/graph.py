@@ -91,7 +91,8 @@ class Graph:
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
-        self._over: dict[str, dict[str, str]] = {}  # event: facts that it gave and that ended
+        self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
+        self._later: dict[str, str] = {}  # ended fact: what took its place
 
     def put(self, thing: Thing) -> None:
         """A thing as it is now; what no longer holds leaves."""
@@ -102,10 +103,11 @@ class Graph:
                 self._stems.clear()
             case Fact():
                 self._drop_fact(thing.fact_id)
-                for event_id in thing.source_event_ids[-EVENTS:]:
-                    self._over.setdefault(event_id, {}).pop(thing.fact_id, None)
-                    if thing.superseded_by is not None:
-                        self._over[event_id][thing.fact_id] = thing.superseded_by
+                self._later.pop(thing.fact_id, None)
+                if thing.superseded_by is not None:
+                    self._later[thing.fact_id] = thing.superseded_by
+                    for event_id in thing.source_event_ids[-EVENTS:]:
+                        self._over.setdefault(event_id, set()).add(thing.fact_id)
                 if thing.valid_until is None and thing.entity_id is not None:
                     self._facts[thing.fact_id] = thing
                     self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
@@ -130,10 +132,16 @@ class Graph:
 
     def over(self, event_ids: Iterable[str]) -> list[Fact]:
         """What stands now in place of facts that these events gave and that no longer hold."""
-        later = {
-            new: None for event_id in event_ids for new in self._over.get(event_id, {}).values()
-        }
-        return [self._facts[one] for one in later if one in self._facts]
+        found: dict[str, Fact] = {}
+        for event_id in event_ids:
+            for fact_id in sorted(self._over.get(event_id, ())):
+                seen = set()
+                while fact_id in self._later and fact_id not in seen:
+                    seen.add(fact_id)
+                    fact_id = self._later[fact_id]
+                if seen and fact_id in self._facts:
+                    found[fact_id] = self._facts[fact_id]
+        return [fact for fact in found.values() if not fact.sensitive]
 
     def walk(self, text: str, depth: int = DEPTH) -> Walk:
         walk = Walk(self.index.named_in(text))

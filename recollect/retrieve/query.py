@@ -64,26 +64,21 @@ class Query:
 
 
 Intent = Literal["recall", "preference", "procedure", "person", "place", "time", "reason", "task"]
-_INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
-    (
-        "recall",
-        re.compile(r"\b(remember|recall|last time|previously|what did (we|i|you)|did we)\b", re.I),
-    ),
-    (
-        "preference",
-        re.compile(r"\b(i (prefer|like|want|use)|my (preferred|favou?rite|usual))\b", re.I),
-    ),
-    ("procedure", re.compile(r"\b(how (do|can|should|to)|steps?|walk me through|runbook)\b", re.I)),
-    ("person", re.compile(r"\b(who|whose|whom)\b", re.I)),
-    ("place", re.compile(r"\b(where|which (file|folder|directory|repo\w*))\b", re.I)),
-    ("time", re.compile(r"\b(when|what (day|date))\b", re.I)),
-    ("reason", re.compile(r"\bwhy\b", re.I)),
+_INTENTS: tuple[tuple[Intent, str], ...] = (
+    ("recall", r"\b(remember|recall|last time|previously|what did (we|i|you)|did we)\b"),
+    ("preference", r"\b(i (prefer|like|want|use)|my (preferred|favou?rite|usual))\b"),
+    ("procedure", r"\b(how (do|can|should|to)|steps?|walk me through|runbook)\b"),
+    ("person", r"\b(who|whose|whom)\b"),
+    ("place", r"\b(where|which (file|folder|directory|repo\w*))\b"),
+    ("time", r"\b(when|what (day|date))\b"),
+    ("reason", r"\bwhy\b"),
 )
 
 
 def intent(text: str) -> Intent:
     """What kind of answer a prompt wants, by rules; most prompts are tasks."""
-    return next((name for name, rule in _INTENTS if rule.search(text[:4000])), "task")
+    head = text[:4000]
+    return next((name for name, rule in _INTENTS if re.search(rule, head, re.IGNORECASE)), "task")
 
 
 def parse(text: str) -> Query:
