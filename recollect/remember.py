@@ -53,7 +53,6 @@ class Recollection:
             Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
         )
         memories.listeners.append(self.shelves)
-        memories.undone.append(self.graphs.drop)
 
     def start(self) -> None:
         self.receipts.start()

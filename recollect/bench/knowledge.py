@@ -83,7 +83,6 @@ class World:
     def learn(self, namespace: str, claims: Sequence[Claim]) -> knowledge.Plan:
         plan = knowledge.learn(self.store.graph, namespace, claims, self.clock.now())
         self.store.transaction(lambda tx: knowledge.apply(tx, plan, ACTOR))
-        self.it.graphs.drop(namespace)
         return plan
 
     def settle(self, namespaces: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ In: records. Out: stored records. Whoever keeps something derived from them (the
 embedder) listens here, so that nothing is written past them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from recollect.core.values import Operation, Record
@@ -20,7 +20,6 @@ class Memories:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.listeners: list[MemoryListener] = []
-        self.undone: list[Callable[[str], None]] = []  # told the namespace of an undo
 
     def add(self, records: Sequence[Record]) -> list[Record]:
         """New memories."""
@@ -46,8 +45,6 @@ class Memories:
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         operation = self._store.log.undo(namespace, op_id, actor)
         self.changed(namespace, (*operation.targets, *operation.created))
-        for listener in self.undone:
-            listener(namespace)
         return operation
 
     def changed(self, namespace: str, record_ids: Sequence[str]) -> None:

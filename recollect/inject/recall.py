@@ -208,7 +208,7 @@ class Recall:
         self, text: str, namespaces: tuple[str, ...], bonus: dict[str, float], limit: int
     ) -> Ranked:
         now = to_micros(self._clock.now())
-        epochs = (self._shelves.epoch, self._graphs.epoch)
+        epochs = (self._shelves.epoch, self._graphs.version(namespaces))
         key = (text, namespaces, epochs, limit, now // _MINUTE_US)
         return self._cache.get(
             key,

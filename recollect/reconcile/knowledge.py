@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import msgspec
 
 from recollect.core import ids
+from recollect.core.clock import Clock
 from recollect.core.values import (
     Entity,
     Fact,
@@ -161,6 +162,22 @@ def apply(tx: Transaction, plan: Plan, actor: str) -> list[Operation]:
     if plan.wait or plan.no_longer_waits:
         tx.keep_waiting(plan.namespace, plan.wait, plan.no_longer_waits, MOST_WAITING)
     return operations
+
+
+class Learning:
+    """Learning as the push phase calls it: reads and decides first, writes when it is handed the
+    transaction."""
+
+    def __init__(self, graph: Reads, clock: Clock, actor: str) -> None:
+        self._graph = graph
+        self._clock = clock
+        self._actor = actor
+
+    def __call__(
+        self, namespace: str, claims: Sequence[Claim]
+    ) -> Callable[[Transaction], list[Operation]]:
+        plan = learn(self._graph, namespace, claims, self._clock.now())
+        return lambda tx: apply(tx, plan, self._actor)
 
 
 def everywhere(namespace: str) -> str:

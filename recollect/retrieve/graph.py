@@ -8,10 +8,13 @@ The caps are the seed's: 10 facts a thing, relationships of a confidence above 0
 directions, each thing once. A fact whose object is a thing is a way to it, too.
 """
 
+import logging
 import threading
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.core.errors import StoreError
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.reconcile.entities import key
 from recollect.retrieve import porter
@@ -19,11 +22,15 @@ from recollect.retrieve.entities import EntityIndex
 from recollect.retrieve.tokens import STOP_WORDS, words
 from recollect.store.interface import Store
 
+log = logging.getLogger(__name__)
+
 DEPTH = 2
 FACTS = 10
 RELATIONS = 10
 CONFIDENCE = 0.3
 REACHED = 40  # facts that may lend their memories a bonus
+LARGE = 1000  # things: a graph larger than that is read anew behind the answer
+SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
 EVENTS = 4  # of one fact, the newest
 BASE = 0.15  # what a fact is worth that shares no word with the prompt
 PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
@@ -260,32 +267,43 @@ class Graph:
 class Graphs:
     """The graphs of all namespaces, each read when it is first needed and kept in step."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._graphs: dict[str, Graph] = {}
-        self.epoch = 0
+        self._graphs: dict[str, tuple[int, float, Graph]] = {}  # version, when read, graph
+        self._reading: set[str] = set()
+        self._clock = clock
+
+    def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
     def of(self, namespace: str) -> Graph:
+        """The graph as it is; a large one that changed a moment ago as it was, while it is read
+        anew behind."""
+        version = self._store.graph.version(namespace)
         with self._lock:
-            if namespace not in self._graphs:
-                self._graphs[namespace] = self._read(namespace)
-            return self._graphs[namespace]
+            known = self._graphs.get(namespace)
+            if known is not None and known[0] == version and self._clock() - known[1] < SECONDS:
+                return known[2]
+            if known is not None and len(known[2]) > LARGE:
+                if namespace not in self._reading:
+                    self._reading.add(namespace)
+                    threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
+                return known[2]
+            graph = self._read(namespace)
+            self._graphs[namespace] = (version, self._clock(), graph)
+            return graph
 
-    def changed(self, namespace: str, things: Iterable[Thing]) -> None:
-        """Things were written; those of an unknown namespace are read when it is needed."""
-        with self._lock:
-            self.epoch += 1
-            for thing in things:
-                graph = self._graphs.get(thing.namespace)
-                if graph is not None:
-                    graph.put(thing)
-
-    def drop(self, namespace: str) -> None:
-        """Forget a graph, after an undo or a delete; it is read anew."""
-        with self._lock:
-            self.epoch += 1
-            self._graphs.pop(namespace, None)
+    def _again(self, namespace: str) -> None:
+        version = self._store.graph.version(namespace)
+        try:
+            graph = self._read(namespace)
+            with self._lock:
+                self._graphs[namespace] = (version, self._clock(), graph)
+        except StoreError as error:
+            log.warning("the graph of %s could not be read: %s", namespace, error)
+        finally:
+            self._reading.discard(namespace)
 
     def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
         """What a prompt reaches in each namespace, and the memories it came from with their
