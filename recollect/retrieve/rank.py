@@ -35,7 +35,7 @@ class Weights:
     session_cosine: float = 0.08
     date: float = 0.15
     user: float = 0.08
-    graph: float = 0.30
+    graph: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
