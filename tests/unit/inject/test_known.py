@@ -136,8 +136,9 @@ def test_the_graph_leads_to_a_memory_that_shares_no_name_with_the_question(setup
     setup.say("Priya takes over tidewater", 0, fact("tidewater", "owned_by", "Priya"))
     wanted = setup.say("tidewater keeps its rows in CockroachDB", 1,
                        fact("tidewater", "uses_database", "CockroachDB"))  # fmt: skip
-    for number in range(8):
-        setup.say(f"Priya spoke about database habits, part {number}", number)
+    for number in range(4):
+        setup.say(f"Priya had lunch and spoke of kayaks, part {number}", number)
+        setup.say(f"how to choose a database, part {number}", number)
     question = "What database is behind what Priya looks after?"
     _, bonus = setup.it.graphs.walk(question, [NAMESPACE])
     without = setup.it.engine.search(question, [NAMESPACE], limit=5, floor=False)
@@ -186,7 +187,7 @@ def test_a_session_starts_with_preferences_and_where_the_last_one_stopped(setup:
             task="Cap the retries",
             next_steps=("write the test",),
             questions=("which limit?",),
-        )  # fmt: skip
+        )
     )
     text = setup.ask("", trigger="session-start")
     lines = text.split("\n")
