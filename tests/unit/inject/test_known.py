@@ -19,6 +19,7 @@ from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.reconcile import knowledge
 from recollect.remember import Recollection
+from recollect.retrieve.results import Result
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON, record
 
@@ -141,15 +142,16 @@ def test_the_graph_leads_to_a_memory_that_shares_no_name_with_the_question(setup
         setup.say(f"how to choose a database, part {number}", number)
     question = "What database is behind what Priya looks after?"
     _, bonus = setup.it.graphs.walk(question, [NAMESPACE])
-    without = setup.it.engine.search(question, [NAMESPACE], limit=5, floor=False)
-    found = setup.it.engine.search(question, [NAMESPACE], limit=5, floor=False, reached=bonus)
-    assert wanted.record_id not in {one.id for one in without.results}
-    (best,) = [one for one in found.results if one.id == wanted.record_id]
-    assert best.parts["graph"] > 0
-    rrf = setup.it.engine.search(
-        question, [NAMESPACE], limit=5, floor=False, fusion="rrf", reached=bonus
-    )
-    assert wanted.record_id in {one.id for one in rrf.results}
+
+    def place(reached: dict[str, float], fusion: Any = "linear") -> int:
+        ranked = setup.it.engine.search(
+            question, [NAMESPACE], limit=50, floor=False, fusion=fusion, reached=reached
+        )
+        return [one.id for one in (*ranked.results, wanted_last)].index(wanted.record_id)
+
+    wanted_last = Result(wanted.record_id, NAMESPACE, 0.0, {})
+    assert place(bonus) < place({})
+    assert place(bonus, "rrf") < place({}, "rrf")
     text, receipt = setup.recalled(question)
     assert "tidewater uses database CockroachDB" in text
     related = [item for item in receipt.detail["known"] if item["kind"] == "related"]
