@@ -6,6 +6,7 @@ it imports numpy, which hooks must not wait for.
 
 from typing import Any
 
+from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
@@ -31,9 +32,10 @@ class Recollection:
         memories: Memories,
         counters: Counters,
     ) -> None:
+        oslayer.keep_large_blocks_apart()
         self._store = store
-        self._embedder = Embedder(settings.models) if settings.embedding else None
-        self.engine = Engine(self._embedder)
+        self.embedder = Embedder(settings.models) if settings.embedding else None
+        self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
         self.graphs = Graphs(store)
         self.feedback = Feedback(store, clock)
@@ -50,7 +52,7 @@ class Recollection:
             settings,
         )
         self._backfill = (
-            Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
+            Backfill(store, self.embedder, self.shelves.embedded) if self.embedder else None
         )
         memories.listeners.append(self.shelves)
 
@@ -70,6 +72,11 @@ class Recollection:
 
     def heard(self, notice: Notice) -> None:
         self.recall_now.heard(notice)
+        if self._backfill is not None:
+            self._backfill.wake()
+
+    def backfill(self) -> None:
+        """Give vectors to what has none, now and not at the next occasion."""
         if self._backfill is not None:
             self._backfill.wake()
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core import oslayer
 from recollect.core.clock import to_micros
 from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
@@ -26,6 +27,7 @@ from recollect.store.interface import Cursor, Store
 log = logging.getLogger(__name__)
 
 _PAGE = 500
+_TOGETHER = 2  # a prompt asks its project and what is global: neither may push out the other
 Rows = NDArray[np.float32]
 
 
@@ -57,6 +59,11 @@ class Shelves:
                     missing.append(namespace)
         for namespace in missing:
             threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
+
+    def filling(self, namespaces: Sequence[str]) -> bool:
+        """Whether any of them is being filled just now."""
+        with self._lock:
+            return any(namespace in self._filling for namespace in namespaces)
 
     def fill(self, namespaces: Iterable[str]) -> None:
         """Fill shelves here and now."""
@@ -123,6 +130,7 @@ class Shelves:
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
+        oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""
@@ -130,7 +138,7 @@ class Shelves:
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
             ids = [record.record_id for record in page.items]
-            vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+            vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
             for record in page.items:
                 yield document(record, vectors.get(record.record_id))
             if page.next is None:
@@ -146,7 +154,7 @@ class Shelves:
     def _put(self, namespace: str, records: Sequence[Record]) -> None:
         """Memories with the vectors they have: a new one has none, one that came back has."""
         ids = [record.record_id for record in records]
-        vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
         self._engine.add(
             namespace, [document(record, vectors.get(record.record_id)) for record in records]
         )
@@ -156,7 +164,9 @@ class Shelves:
         sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
         while sum(sizes.values()) > self._limit:
             with self._lock:
-                oldest = next((name for name in self._full if name != keep), None)
+                oldest = next(
+                    (name for name in list(self._full)[:-_TOGETHER] if name != keep), None
+                )
                 if oldest is None:
                     return
                 del self._full[oldest]
@@ -189,7 +199,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
     )
 
 
-def _by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
+def by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
     parts: dict[str, list[bytes]] = {}
     for vector in vectors:
         if vector.source_kind == "record":

@@ -10,6 +10,8 @@ from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
 from recollect.server.live import Live
+from recollect.server.tokens import Tokens
+from recollect.service.desk import Desk
 from recollect.store.interface import Store
 
 
@@ -21,6 +23,8 @@ class Services:
     pipeline: Pipeline
     counters: Counters
     live: Live
+    tokens: Tokens
+    port: int
     started_at: datetime
     health: Callable[[], dict[str, Any]]
-    feedback: Callable[[], Any]  # None until recall is loaded
+    desk: Desk

@@ -59,6 +59,7 @@ class Setup:
         question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
         recalled = self.it.recall(replace(question, **fields))
         self.it.receipts.flush()
+        assert recalled.receipt_id is not None
         receipt = self.store.receipts.get(NAMESPACE, recalled.receipt_id)
         return fence.parse(recalled.context) or "", receipt
 

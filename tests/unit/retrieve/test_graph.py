@@ -121,7 +121,7 @@ def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: Sqlite
     ("text", "wanted"),
     [
         ("remember when we fixed it", "recall"), ("how do I release?", "procedure"),
-        ("who owns ledger", "person"), ("where is the loader", "place"), ("why did CI fail", "reason"),
+        ("who owns ledger", "person"), ("where is the loader", "place"), ("why so slow", "reason"),
         ("when was it moved", "time"), ("my usual editor", "preference"), ("add a button", "task"),
     ],
 )  # fmt: skip
