@@ -379,6 +379,9 @@ class Graph(Protocol):
     `put_*` replaces the row of the same id."""
 
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
+    def version(self, namespace: str) -> int:
+        """Grows with every committed change of a namespace's graph; begins anew with the store."""
+
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:

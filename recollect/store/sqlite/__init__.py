@@ -108,6 +108,7 @@ class SqliteStore:
         result = self._engine.write(run)
         for batch in handle[0].finished:
             self.events.release(batch)
+        self._engine.graph_versions.update(handle[0].graphs)
         return result
 
     def close(self) -> None:
@@ -125,6 +126,7 @@ class SqliteTransaction:
         self._clock = clock
         self._broken: apsw.Error | None = None
         self.finished: list[Batch] = []
+        self.graphs: set[str] = set()  # namespaces whose graph was changed
 
     @property
     def _db(self) -> apsw.Connection:
@@ -153,6 +155,7 @@ class SqliteTransaction:
 
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         put_things(self._db, things, self._clock.now())
+        self.graphs.update(thing.namespace for thing in things)
 
     def change_graph(
         self,
@@ -164,6 +167,7 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         graph_changes.change(self._db, known, displaced, things, self._clock.now())
+        self.graphs.add(namespace)
 
     def keep_waiting(
         self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int

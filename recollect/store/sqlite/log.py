@@ -59,7 +59,9 @@ class SqliteLog:
                 raise NotFound(f"there is no operation {op_id}")
             return _undo(db, operation, actor, self._engine)
 
-        return self._engine.write(work, when_full=True)
+        undone = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.update([namespace])
+        return undone
 
     def purge(self, before: datetime) -> int:
         def work(db: apsw.Connection) -> int:
