@@ -19,6 +19,7 @@ from recollect.server import answers
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
+from recollect.server.mcp import Mcp
 from recollect.server.routes import (
     doctor,
     events,
@@ -70,6 +71,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             *routes(ENDPOINTS, services),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
+            Route("/mcp", Mcp(services.desk)),
         ],
         exception_handlers={
             RecollectError: _ours,
