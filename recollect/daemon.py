@@ -152,6 +152,8 @@ class Daemon:
         from recollect.service.desk import Desk
 
         live = Live()
+        listener = _listen(self._settings.port)
+        self._port = listener.getsockname()[1]
         tokens = Tokens(self._settings.path("token"))
         self._desk = Desk(
             settings=self._settings,
@@ -170,20 +172,19 @@ class Daemon:
             pipeline=self._pipeline,
             counters=self._counters,
             live=live,
+            tokens=tokens,
+            port=self._port,
             started_at=self._started_at,
             health=self._health,
             desk=self._desk,
-            tokens=tokens,
         )
         news = News(live.publish)
         self._pipeline.listeners.append(news.heard)
         self._memories.listeners.append(news)
         self._told_receipt = news.receipt
-        listener = _listen(self._settings.port)
-        self._port = listener.getsockname()[1]
         unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
         config = uvicorn.Config(
-            build(services, tokens, self._port),
+            build(services),
             http=PeerCheckedProtocol,
             ws="none",
             lifespan="off",
@@ -196,7 +197,7 @@ class Daemon:
         server = uvicorn.Server(config)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
         self._write_state()
-        log.info("API on http://127.0.0.1:%d", self._port)
+        log.info("dashboard and API on http://127.0.0.1:%d", self._port)
         server.run(sockets=[listener, unix])
 
     def _stop_server(self, server: Any) -> None:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.core.errors import RecollectError
-from recollect.server import answers
+from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
@@ -34,7 +34,6 @@ from recollect.server.routes import (
     sessions,
 )
 from recollect.server.services import Services
-from recollect.server.tokens import Tokens
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 
 
-def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
+def build(services: Services) -> ASGIApp:
     document = openapi(ENDPOINTS)
 
     async def describe(request: Request) -> Response:
@@ -72,6 +71,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
             Route("/mcp", Mcp(services.desk)),
+            *pages.routes(services.tokens, services.port),
         ],
         exception_handlers={
             RecollectError: _ours,
@@ -79,7 +79,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             Exception: _unexpected,
         },
     )
-    return Guard(app, tokens, port)
+    return Guard(app, services.tokens, services.port)
 
 
 async def _ours(request: Request, error: Any) -> Response:

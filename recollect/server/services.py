@@ -23,7 +23,8 @@ class Services:
     pipeline: Pipeline
     counters: Counters
     live: Live
+    tokens: Tokens
+    port: int
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     desk: Desk
-    tokens: Tokens

@@ -1,7 +1,8 @@
-"""The token that every TCP request needs, and the smaller one that a hook may have.
+"""The token that every TCP request needs, the smaller one of a hook, and the pass of a browser.
 
 In: the data directory. Out: a 256-bit token in a private file, read again when it changes, so that
-rotation needs no restart. Comparison takes the same time for every guess.
+rotation needs no restart. Comparison takes the same time for every guess. A browser exchanges a
+code, good once and for a minute, for a signed pass that outlives the daemon but not the token.
 """
 
 import hashlib
@@ -10,25 +11,26 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from typing import Literal
 
 from recollect.core import oslayer
 
-Scope = Literal["admin", "hook", "dashboard"]
+Scope = Literal["admin", "hook", "browser"]
 
-COOKIE = "recollect"
-COOKIE_S = 7 * 86_400
 CODE_S = 60
-_CODES = 20
+CODES = 20
+PASS_S = 30 * 24 * 3600
 
 
 class Tokens:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, now: Callable[[], float] = time.time) -> None:
         self._path = path
+        self._now = now
+        self._codes: dict[str, float] = {}
         self._lock = threading.Lock()
         self._stamp: tuple[int, int, int] | None = None
         self._token = ""
-        self._codes: dict[bytes, float] = {}
         if not os.path.exists(path):
             self.rotate()
 
@@ -51,34 +53,6 @@ class Tokens:
     def hook_token(self) -> str:
         return derived(self.current(), "hook")
 
-    def new_code(self) -> tuple[str, int]:
-        """A code that lets one browser in, once, within so many seconds."""
-        code = secrets.token_urlsafe(32)
-        with self._lock:
-            self._codes[_digest(code)] = time.monotonic() + CODE_S
-            while len(self._codes) > _CODES:
-                self._codes.pop(next(iter(self._codes)))
-        return code, CODE_S
-
-    def redeem(self, code: str) -> str | None:
-        """The cookie for a code; None when it is unknown, used or too old."""
-        with self._lock:
-            until = self._codes.pop(_digest(code), 0.0)
-        if time.monotonic() >= until:
-            return None
-        expires = str(int(time.time()) + COOKIE_S)
-        return f"{expires}.{self._seal(expires)}"
-
-    def knows(self, cookie: str) -> bool:
-        """Whether a cookie is one that we gave and that still holds; a new token ends all."""
-        expires, _, seal = cookie.partition(".")
-        sealed = hmac.compare_digest(seal.encode("utf-8", "replace"), self._seal(expires).encode())
-        return sealed and expires.isdecimal() and int(expires) > time.time()
-
-    def _seal(self, expires: str) -> str:
-        key = derived(self.current(), "dashboard").encode()
-        return hmac.new(key, expires.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
-
     def scope(self, given: str) -> Scope | None:
         """What a token allows; None for a wrong one."""
         raw = given.encode("utf-8", "replace")
@@ -86,10 +60,37 @@ class Tokens:
         hook = hmac.compare_digest(raw, self.hook_token().encode())
         return "admin" if admin else "hook" if hook else None
 
+    # --- browsers ---
 
-def _digest(code: str) -> bytes:
-    """Codes are looked up by their hash, so that no comparison tells how much of one was right."""
-    return hashlib.sha256(code.encode("utf-8", "replace")).digest()
+    def new_code(self) -> str:
+        """A code for `/open`, good once and for a minute."""
+        code = secrets.token_urlsafe(24)
+        with self._lock:
+            waiting = sorted(self._codes.items(), key=lambda one: one[1])[-CODES + 1 :]
+            self._codes = {**dict(waiting), _digest(code): self._now() + CODE_S}
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """The pass for a code; None when it was used, is too old, or never was one."""
+        with self._lock:
+            until = self._codes.pop(_digest(code), None)
+        if until is None or until < self._now():
+            return None
+        return self._signed(f"{int(self._now()) + PASS_S}.{secrets.token_hex(16)}")
+
+    def is_pass(self, given: str) -> bool:
+        claim, _, _ = given.rpartition(".")
+        until = claim.partition(".")[0]
+        genuine = hmac.compare_digest(given.encode(), self._signed(claim).encode())
+        return genuine and until.isdecimal() and int(until) > self._now()
+
+    def _signed(self, claim: str) -> str:
+        key = derived(self.current(), "browser").encode()
+        return f"{claim}.{hmac.new(key, claim.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
 
 
 def derived(token: str, scope: str) -> str:

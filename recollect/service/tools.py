@@ -84,9 +84,8 @@ def found(answer: search.SearchAnswer) -> str:
     if not answer.items:
         return "Nothing was found. Try other words, or project: all."
     lines = [f"{line(one.record)} (score {one.score:.2f})" for one in answer.items]
-    if answer.confidence is not None and answer.floor is not None:
-        if answer.confidence < answer.floor:
-            lines.insert(0, "Nothing fits well; these are the nearest:")
+    if (answer.confidence or 0.0) < (answer.floor or 0.0):
+        lines.insert(0, "Nothing fits well; these are the nearest:")
     if "semantic" in answer.left_out and answer.mode != "keyword":
         lines.append(f"(by words alone: {answer.left_out['semantic']})")
     return "\n".join(lines)

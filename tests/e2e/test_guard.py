@@ -8,11 +8,10 @@ import time
 import pytest
 
 from recollect.server.app import ENDPOINTS
-from recollect.server.guard import OPEN_ROUTES
 from tests.fakes.daemons import RealDaemon
 
 ROUTES = sorted(
-    {(one.method, one.path) for one in ENDPOINTS} - OPEN_ROUTES
+    {(one.method, one.path) for one in ENDPOINTS}
     | {("GET", "/openapi.json"), ("GET", "/api/events"), ("GET", "/nowhere")}
     | {("OPTIONS", "/v1/events")}
 )  # fmt: skip

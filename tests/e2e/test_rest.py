@@ -243,22 +243,3 @@ def test_a_project_gets_a_name_and_another_path(shared_daemon: RealDaemon, tmp_p
         project_of = project(tmp_path, "third")
         post(shared_daemon, "/api/notes", {"text": "taken", "project": project_of})
         shared_daemon.client.ask("PATCH", "/api/projects/engine", {"alias": project_of})
-
-
-def test_the_dashboard_is_let_in_once_with_a_code(shared_daemon: RealDaemon) -> None:
-    url = post(shared_daemon, "/api/open")["url"]
-    path = url.partition(str(shared_daemon.port))[2]
-    status, headers, _ = shared_daemon.http("GET", path, token=False)
-    assert status == 303 and headers["location"] == "/"
-    cookie = headers["set-cookie"].partition(";")[0]
-    assert (
-        "HttpOnly" in headers["set-cookie"] and "samesite=strict" in headers["set-cookie"].lower()
-    )
-    assert shared_daemon.http("GET", path, token=False)[0] == 403
-    jar = {"Cookie": cookie}
-    assert shared_daemon.http("GET", "/api/stats", None, jar, token=False)[0] == 200
-    assert shared_daemon.http("POST", "/api/undo", None, jar, token=False)[0] == 401
-    own = {**jar, "Origin": f"http://127.0.0.1:{shared_daemon.port}"}
-    assert shared_daemon.http("POST", "/api/embeddings/backfill", None, own, token=False)[0] == 200
-    forged = {"Cookie": cookie[:-1] + ("0" if cookie[-1] != "0" else "1")}
-    assert shared_daemon.http("GET", "/api/stats", None, forged, token=False)[0] == 401
