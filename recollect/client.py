@@ -42,8 +42,21 @@ class Client:
         self._timeout = timeout
 
     def get(self, path: str, **query: Any) -> Any:
-        """`query` is written into the path; what is None is left out."""
-        return self.ask("GET", _with_query(path, query))
+        return self.ask("GET", self.path(path, query))
+
+    @staticmethod
+    def path(path: str, query: dict[str, Any]) -> str:
+        """A path with its query; what is None is left out."""
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in query.items()
+            if value is not None
+        }
+        if not given:
+            return path
+        from urllib.parse import urlencode
+
+        return f"{path}?{urlencode(given)}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"Host": "localhost"}
@@ -88,17 +101,6 @@ class Client:
         except RecollectError:
             return False
         return True
-
-
-def _with_query(path: str, query: dict[str, Any]) -> str:
-    from urllib.parse import urlencode
-
-    given = {
-        name: str(value).lower() if isinstance(value, bool) else value
-        for name, value in query.items()
-        if value is not None
-    }
-    return f"{path}?{urlencode(given)}" if given else path
 
 
 class _UnixConnection(http.client.HTTPConnection):

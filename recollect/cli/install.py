@@ -64,6 +64,11 @@ def command(
 def _show(host: Installer, changes: list[Change]) -> None:
     click.secho(f"\n{host.title}", bold=True)
     for change in changes:
+        lines = diff(change).splitlines()
+        added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+        removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+        click.echo(f"{change.path}: {change.why} ({added} lines added, {removed} removed)")
+    for change in changes:
         click.echo(f"{change.path}: {change.why}")
         for line in diff(change).splitlines():
             added, removed = line.startswith("+"), line.startswith("-")
