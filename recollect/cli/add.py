@@ -53,6 +53,7 @@ def command(
     body: dict[str, Any] = {"project": place(project), "concepts": concepts, "files": files}
     if session_id:
         body["session_id"] = session_id
+    more: dict[str, Any]
     if kind == "note":
         path, more = "/api/notes", {"text": f"{told}\n{content}" if content else told}
     elif kind == "summary":

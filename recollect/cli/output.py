@@ -72,6 +72,8 @@ def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = 
 
     width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
     for number, record in enumerate(records):
+        if number:
+            click.echo()
         title = " ".join(record["title"].split())
         score = f"{scores[number]:.2f}  " if scores else ""
         lines = textwrap.wrap(title, width - 2 - len(score)) or [""]

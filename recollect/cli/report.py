@@ -9,7 +9,6 @@ from recollect.cli.output import (
     json_option,
     place,
     print_json,
-    print_table,
     project_option,
     waiting,
 )
@@ -74,9 +73,7 @@ def _tell(report: dict[str, Any]) -> None:
                 click.echo(f"- {' '.join(one['text'].split())}")
     if report["hotspots"]:
         click.secho("\nFiles", bold=True)
-        print_table(
-            ["Memories", "File"],
-            [[str(one["memories"]), one["path"]] for one in report["hotspots"]],
-        )
+        for one in report["hotspots"]:
+            click.echo(f"{one['memories']:5}  {one['path']}")
     if not view["events"] and not view["memories"]:
         click.echo("Nothing happened here. In every project: recollect report --project all")
