@@ -50,8 +50,7 @@ def test_a_bad_value_is_told_with_where_it_stands(tmp_path: pathlib.Path) -> Non
 
 
 def test_a_mistyped_variable_is_noticed() -> None:
-    assert (
-        settings.strangers({"RECOLLECT_PORT": "1", "RECOLLECT_INTERNAL": "1", "OTHER": "x"}) == []
-    )
+    known = {"RECOLLECT_PORT": "1", "RECOLLECT_INTERNAL": "1", "OTHER": "x"}
+    assert settings.strangers(known) == []
     (told,) = settings.strangers({"RECOLLECT_PROT": "1"})
     assert told == "RECOLLECT_PROT is no setting and is ignored (perhaps RECOLLECT_PORT?)"

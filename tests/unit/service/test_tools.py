@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,11 +19,8 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 def test_all_schemas_together_are_small() -> None:
     text = json.dumps(tools.described(), separators=(",", ":"))
-    path = os.path.join(os.environ["RECOLLECT_MODEL_DIR"], "tokenizer.json")
-    found = [os.path.join(folder, "tokenizer.json")
-             for folder, _, files in os.walk(os.environ["RECOLLECT_MODEL_DIR"])
-             if "tokenizer.json" in files]  # fmt: skip
-    tokenizer = Tokenizer.from_file(path if os.path.exists(path) else found[0])
+    (path, *_) = pathlib.Path(os.environ["RECOLLECT_MODEL_DIR"]).rglob("tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     assert len(tokenizer.encode(text).ids) < MOST_TOKENS
