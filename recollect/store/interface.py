@@ -32,6 +32,7 @@ from recollect.core.values import (
     SessionStatus,
     SourceKind,
     StoredEvent,
+    Usage,
     Vector,
     Version,
 )
@@ -147,6 +148,22 @@ class Stats:
     record_kinds: dict[str, int] = field(default_factory=dict)
     observation_types: dict[str, int] = field(default_factory=dict)
     concepts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What language models used in a day; cost in millionths of a US dollar."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    unpriced: bool = False
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True)
@@ -400,6 +417,25 @@ class Log(Protocol):
         """Drop archived versions that ended before a moment; returns how many."""
 
 
+class Usages(Protocol):
+    """What calls of language models used, so that a day's budget holds over restarts."""
+
+    def reserve(self, worst: Usage, *, most_tokens: int, most_micros: int) -> bool:
+        """Count a call's worst case in advance, if the whole store stays within both limits on
+        that day with it; False, and nothing counted, if not. However many ask at once, together
+        they stay within. A call that is never settled stays counted at its worst."""
+
+    def settle(self, worst: Usage, actual: Usage) -> None:
+        """Put what a call really used in the place of what was reserved for it. Both are of the
+        same day and kind; a reservation is settled once."""
+
+    def spent(self, day: str, namespace: str | None = None) -> Spent:
+        """The day's total, of one namespace or all."""
+
+    def days(self, since: str, namespace: str | None = None) -> list[Usage]:
+        """Rows from a day on, by day, then namespace, provider, model and purpose."""
+
+
 class Projects(Protocol):
     def resolve(self, place: Place) -> str:
         """The lasting id of a place: the project that any of its marks is known to belong to,
@@ -499,6 +535,8 @@ class Store(Protocol):
     def log(self) -> Log: ...
     @property
     def projects(self) -> Projects: ...
+    @property
+    def usage(self) -> Usages: ...
     @property
     def upkeep(self) -> Upkeep: ...
 

@@ -342,6 +342,10 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             value = type(one["default"])(float(allowed.group(1)))
         elif one["type"] == "bool":
             value = not one["default"]
+        elif one["allowed"].startswith("an address"):
+            value = "http://127.0.0.1:1"
+        elif one["allowed"].startswith("a command"):
+            value = "agent --acp"
         elif one["allowed"]:
             value = re.findall(r"'([^']*)'", one["allowed"])[-1]
         else:

@@ -330,6 +330,29 @@ SELECT payload FROM archive
 """
 PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
 
+# --- language models ----------------------------------------------------------------------------
+
+_SPENT = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
+
+# Adds to the row of its kind; `settle` adds differences, which may be negative.
+ADD_USAGE = (
+    _insert("llm_usage", rows.USAGE.columns)
+    + """
+ON CONFLICT (day, namespace, provider, model, purpose) DO UPDATE SET
+"""
+    + ", ".join(f"{name} = {name} + excluded.{name}" for name in _SPENT)
+    + ", unpriced = max(unpriced, excluded.unpriced)"
+)
+SPENT = f"""
+SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in _SPENT)}, coalesce(max(unpriced), 0)
+  FROM llm_usage WHERE day = :day AND (:namespace IS NULL OR namespace = :namespace)
+"""
+LIST_USAGE = f"""
+SELECT {_columns(rows.USAGE.columns)} FROM llm_usage
+ WHERE day >= :since AND (:namespace IS NULL OR namespace = :namespace)
+ ORDER BY day, namespace, provider, model, purpose
+"""
+
 # --- projects -----------------------------------------------------------------------------------
 
 FIND_PROJECT = "SELECT project_id FROM project_identities WHERE kind = :kind AND value = :value"

@@ -10,6 +10,7 @@ from tests.contract.store.life import (
     TransactionContract,
 )
 from tests.contract.store.memories import RecordsContract
+from tests.contract.store.usage import UsageContract
 
 
 class StoreContract(
@@ -22,6 +23,7 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    UsageContract,
     LifeContract,
 ):
     """All of it, for a backend to inherit in three lines."""
