@@ -91,7 +91,7 @@ def _type(schema: dict[str, Any]) -> str:
         kinds = [_type(one) for one in schema["anyOf"] if one.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     if "$ref" in schema:
-        return schema["$ref"].rpartition("/")[2]
+        return str(schema["$ref"]).rpartition("/")[2]
     if schema.get("type") == "array":
         return f"list of {_type(schema.get('items', {}))}"
     if schema.get("format") == "date-time":
