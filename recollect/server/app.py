@@ -52,8 +52,26 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 
 
+# What is no endpoint of the table, because its answer never ends.
+_WATCH = {
+    "summary": "News as server-sent events; `Last-Event-ID` misses nothing.",
+    "operationId": "get_api_events",
+    "parameters": [
+        {"name": "Last-Event-ID", "in": "header", "required": False, "schema": {"type": "string"}}
+    ],
+    "responses": {
+        "200": {
+            "description": "event, prompt, session, memory, summary, checkpoint, receipt, reset.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        "429": {"description": "Too many watchers."},
+    },
+}
+
+
 def build(services: Services) -> ASGIApp:
     document = openapi(ENDPOINTS)
+    document["paths"]["/api/events"] = {"get": _WATCH}
 
     async def describe(request: Request) -> Response:
         return answers.json(document)

@@ -62,6 +62,7 @@ def _manager(desk: Desk) -> "StreamableHTTPSessionManager":
     from mcp.server.lowlevel.server import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
     listed = [types.Tool.model_validate(one) for one in tools.described()]
 
     async def list_tools(context: Any, parameters: Any) -> types.ListToolsResult:

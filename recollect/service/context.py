@@ -100,6 +100,7 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
         desk.recall().receipts.keep(receipt)
+        desk.recall().receipts.flush()
     detail = dict(receipt.detail)
     return ContextAnswer(
         context=preview.context,

@@ -206,3 +206,27 @@ def test_a_bad_setting_does_not_keep_a_daemon_running(person: RealDaemon) -> Non
 def test_no_color_means_no_colour(person: RealDaemon) -> None:
     assert "\x1b[" not in run(person, "doctor").stdout
     assert "\x1b[" not in run(person, "install", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(("ci", "opened"), [("", True), ("1", False)])
+def test_the_dashboard_opens_after_an_installation_at_a_terminal(
+    person: RealDaemon, tmp_path: pathlib.Path, ci: str, opened: bool
+) -> None:
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {seen}\n')
+    browser.chmod(0o755)
+    person.environment |= {"BROWSER": str(browser), "CI": ci, "TERM": "xterm"}
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run(
+            [str(RECOLLECT), "install", "--yes", "claude-code"], env=person.environment, cwd="/",
+            stdin=theirs, stdout=theirs, stderr=theirs, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert seen.exists() == opened
+        assert not opened or "/open?code=" in seen.read_text()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+        run(person, "down")

@@ -337,7 +337,7 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
     for one in settings.described():
         if one["name"] == "home":
             continue
-        allowed = re.fullmatch(r"([\d.]+) to ([\d.]+)", one["allowed"])
+        allowed = re.fullmatch(r"([\d.]+) to ([\d.e+]+)", one["allowed"])
         if allowed:
             value = type(one["default"])(float(allowed.group(1)))
         elif one["type"] == "bool":

@@ -29,6 +29,7 @@ class Fuzzer:
         self.operations = [
             (method.upper(), path, operation)
             for path, methods in document["paths"].items()
+            if path != "/api/events"  # its answer never ends
             for method, operation in methods.items()
         ]
 
@@ -182,6 +183,7 @@ def test_the_document_describes_every_route(shared_daemon: RealDaemon) -> None:
 
     document = shared_daemon.client.get("/openapi.json")
     assert document["openapi"] == "3.1.0"
+    assert "/api/events" in document["paths"]
     for one in ENDPOINTS:
         operation = document["paths"][one.path][one.method.lower()]
         assert operation["summary"].endswith(".")
