@@ -179,7 +179,14 @@ class Scribe:
     def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
         """Turns whose episode is not there, or says less than the events now do."""
         wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}
-        for known in self._store.records.get(namespace, list(wanted)):
-            if known.source_event_ids == wanted[known.record_id].episode().source_event_ids:
-                del wanted[known.record_id]
-        return list(wanted.values())
+        known = self._store.records.get(namespace, list(wanted))
+        for one in known:
+            if one.source_event_ids == wanted[one.record_id].episode().source_event_ids:
+                del wanted[one.record_id]
+        there = {one.record_id for one in known}
+        # What somebody deleted or moved away is not brought back by a restart.
+        return [
+            turn
+            for record_id, turn in wanted.items()
+            if record_id in there or not self._store.log.versions(namespace, record_id)
+        ]
