@@ -27,6 +27,9 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
+from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.stale import cite
 from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
 
@@ -57,8 +60,12 @@ class Daemon:
         self._store = SqliteStore(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
-        self._scribe = Scribe(self._store, self._memories, self._counters)
+        self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
+        self._housekeeper = Housekeeper(
+            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+        )
+        self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None
         self._can_recall = threading.Event()
         self._pipeline.recall = self._recall_early
@@ -79,6 +86,8 @@ class Daemon:
             launcher.write(self._settings.directory)
             launcher.install_hook(self._settings.directory)
             self._keeper.start()
+            if self._settings.maintain:
+                self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
@@ -89,6 +98,7 @@ class Daemon:
     def _close(self) -> None:
         self._stop.set()
         self._hooks.close()
+        self._housekeeper.close()
         self._scribe.close()
         if self._recall is not None:
             self._recall.close()
@@ -155,6 +165,7 @@ class Daemon:
             started_at=self._started_at,
             health=self._health,
             feedback=lambda: self._recall.feedback if self._recall else None,
+            housekeeper=self._housekeeper,
         )
         self._pipeline.listeners.append(_publisher(live.publish))
         listener = _listen(self._settings.port)
@@ -259,6 +270,7 @@ class Daemon:
             },
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
+            "maintained_at": self._housekeeper.maintained_at,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},
         }
 

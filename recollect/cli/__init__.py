@@ -14,6 +14,7 @@ COMMANDS = {
     "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
     "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
+    "maintain": ("recollect.cli.maintain", "Shorten and forget what is old; --dry-run only shows"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
     "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),

@@ -12,10 +12,12 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from recollect.core import ids
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record
+from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
@@ -25,8 +27,10 @@ from recollect.inject.feedback import Feedback, factor
 from recollect.inject.own_text import OwnText
 from recollect.inject.receipts import Receipts
 from recollect.inject.triggers import Said, Topics, asks_to_remember
+from recollect.lifecycle.stale import Work as WorkTrees
 from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.priors import STALE
 from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
 from recollect.retrieve.smart import four_signals
@@ -40,6 +44,7 @@ START_POOL = 200
 START_SUMMARIES = 3
 QUERY_KEPT = 2000
 PREFERENCE_SHARE = 0.15
+DIGESTS = ("daily", "weekly")
 _MINUTE_US = 60_000_000
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 WEAK = 0.5
@@ -57,6 +62,7 @@ class Found:
     score: float
     parts: dict[str, float] = field(default_factory=dict)
     why_not: str = ""
+    stale: str = ""  # the file that changed since or is gone
 
 
 @dataclass
@@ -95,8 +101,10 @@ class Recall:
         self.own_text = OwnText()
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="recollect-recall")
         self._lock = threading.Lock()
+        self._work_trees = WorkTrees(store)
 
     def close(self) -> None:
+        self._work_trees.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def __call__(self, question: Question) -> Recalled:
@@ -116,7 +124,11 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         latency = (self._clock.mono_ns() - began) // 1000
         receipt = self._receipt(question, draft, text, injected, latency)
-        self._receipts.keep(receipt)
+        seen: dict[str, dict[str, Freshness]] = {}
+        for found in draft.candidates:
+            one = found.record
+            seen.setdefault(one.namespace, {})[one.record_id] = one.freshness
+        self._receipts.keep(receipt, seen)
         if injected:
             self._said.add(question.namespaces[0], question.session_id, injected)
             self.own_text.injected(text)
@@ -199,7 +211,16 @@ class Recall:
             for record in self._store.records.page(namespace, limit=START_POOL).items
             if record.category != UNANSWERED
         ]
-        summaries = [record for record in pool if record.kind == "summary"][:START_SUMMARIES]
+        # At the start a session in short is worth more than its turns.
+        short = {one.session_id for one in pool if one.kind == "episode" and one.level != "raw"}
+        pool = [
+            one
+            for one in pool
+            if one.kind != "episode" or one.level != "raw" or one.session_id not in short
+        ]
+        summaries = [one for one in pool if one.kind == "summary" and one.category not in DIGESTS][
+            :START_SUMMARIES
+        ]
         first = {record.record_id for record in summaries}
         ranked = four_signals(pool, self._clock.now())
         ranked.sort(key=lambda one: one.record.record_id not in first)
@@ -209,8 +230,12 @@ class Recall:
 
     def _judge(self, question: Question, draft: Draft, *, repeat: bool) -> None:
         """Say of each candidate why it may not be injected, if so; the rest is put in order."""
+        self._look_at_files(draft, again=question.trigger != "session-start")
         told = self._said.to(question.namespaces[0], question.session_id)
         now = self._clock.now()
+        in_full = {
+            found.record.session_id for found in draft.candidates if found.record.level == "raw"
+        }
         for found in draft.candidates:
             record = found.record
             verdicts = self._feedback.of(record.namespace)
@@ -222,10 +247,29 @@ class Recall:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"
+            elif (
+                record.kind == "episode" and record.level != "raw" and record.session_id in in_full
+            ):
+                found.why_not = "its session is here in full"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
+
+    def _look_at_files(self, draft: Draft, *, again: bool) -> None:
+        """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
+        in order once more."""
+        standing = self._work_trees.standing([found.record for found in draft.candidates])
+        for found in draft.candidates:
+            now = standing.get(found.record.record_id)
+            if now is None or now.state == "unknown":
+                continue
+            before = STALE.get(found.record.freshness, 1.0)
+            found.score *= STALE.get(now.state, 1.0) / before
+            found.stale = now.path
+            found.record = msgspec.structs.replace(found.record, freshness=now.state)
+        if standing and again:
+            draft.candidates.sort(key=lambda found: -found.score)
 
     def _records(self, namespaces: Sequence[str], record_ids: list[str]) -> list[Record]:
         found = {
@@ -252,7 +296,9 @@ class Recall:
         allowed = [found for found in draft.candidates if not found.why_not]
         fitted = fit(
             allowed,
-            lambda found: tuple(fence.disarm(text) for text in context.forms(found.record)),
+            lambda found: tuple(
+                fence.disarm(text) for text in context.forms(found.record, found.stale)
+            ),
             tokens=room - spent,
             chars=chars - sum(len(line) + 1 for line in lines),
         )
@@ -290,6 +336,7 @@ class Recall:
                         "score": round(found.score, 4),
                         "parts": found.parts,
                         "injected": found.record.record_id in chosen,
+                        "freshness": found.record.freshness,
                         "why_not": found.why_not,
                     }
                     for found in draft.candidates[: 2 * CANDIDATES]

@@ -130,7 +130,7 @@ class Shelves:
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
             ids = [record.record_id for record in page.items]
-            vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+            vectors = rows_by_owner(self._store.vectors.of(namespace, MODEL, ids))
             for record in page.items:
                 yield document(record, vectors.get(record.record_id))
             if page.next is None:
@@ -146,7 +146,7 @@ class Shelves:
     def _put(self, namespace: str, records: Sequence[Record]) -> None:
         """Memories with the vectors they have: a new one has none, one that came back has."""
         ids = [record.record_id for record in records]
-        vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        vectors = rows_by_owner(self._store.vectors.of(namespace, MODEL, ids))
         self._engine.add(
             namespace, [document(record, vectors.get(record.record_id)) for record in records]
         )
@@ -175,7 +175,8 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         id=record.record_id,
         text=text,
         title="" if episode else record.title,
-        session=record.session_id or "",
+        # What stands for a session's turns must not lean on them, nor they on it.
+        session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
         author=record.author,
         time=to_micros(record.valid_from),
@@ -189,7 +190,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
     )
 
 
-def _by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
+def rows_by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
     parts: dict[str, list[bytes]] = {}
     for vector in vectors:
         if vector.source_kind == "record":
