@@ -85,7 +85,7 @@ def compact_conversation(
     summarise: Callable[[Sequence[Message], int], str] | None = None,
 ) -> Compaction | None:
     """None while the conversation takes less than three quarters of its budget. Else the last ten
-    messages (or the last 30 %, if that is fewer) stay as they are, and one message sums up the rest.
+    messages (or the last 30 %, if that is fewer) stay as they are, and one sums up the rest.
     """
     if tokens_of(messages) < budget * FULL:
         return None

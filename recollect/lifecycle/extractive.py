@@ -1,4 +1,4 @@
-"""The telling part of a text, without a model: its best sentences, and the words that find it again.
+"""The telling part of a text, without a model: its best sentences and the words that find it.
 
 In: texts of one session. Out: sentences in their order within a budget, and the rare words that
 those sentences lack: identifiers, names, numbers. What a question is likely to ask for stays

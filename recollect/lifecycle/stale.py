@@ -49,8 +49,7 @@ def cite(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
         root = _work_tree(where)
         commit = _commit(root)
         found: list[Citation] = []
-        for path in dict.fromkeys(paths):
-            full = os.path.realpath(os.path.join(where, path))
+        for full in dict.fromkeys(os.path.realpath(os.path.join(where, path)) for path in paths):
             if not full.startswith(root + os.sep) or len(found) == MOST_FILES:
                 continue
             shown = os.path.relpath(full, root)

@@ -443,7 +443,7 @@ class Aging(Protocol):
 
     def episodes(self, namespace: str, level: Level, before: datetime) -> list[Aged]:
         """Episodes of a level made at or before a moment that no mark names, by session and
-        position."""
+        position. Turns stay when they are taken, so pinned ones are among them."""
 
     def forgettable(self, namespace: str, rules: Forgetting, limit: int | None = None) -> list[Due]:
         """What may go, oldest first, each once."""

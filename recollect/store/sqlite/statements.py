@@ -338,6 +338,9 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
    AND NOT EXISTS (SELECT 1 FROM compacted AS c
                     WHERE c.namespace = :namespace AND c.source_id = r.record_id)
    AND NOT {_BROUGHT_BACK}
+   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN (
+        SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+         WHERE k.namespace = :namespace))
  ORDER BY r.session_id, r.position, r.created_at, r.record_id
 """
 # One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
