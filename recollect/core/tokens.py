@@ -1,6 +1,6 @@
-"""How many tokens a text may be, never too few.
+"""How many tokens a text has, for whoever must not go over a limit.
 
-In: a text. Out: a number.
+In: a text. Out: a number that is never too low for the tokenizers of today's models.
 """
 
 import re

@@ -23,6 +23,7 @@ class Receipts:
     def __init__(self, store: Store, counters: Counters) -> None:
         self._store = store
         self._counters = counters
+        self.listeners: list[Callable[[Receipt], None]] = []
         self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue(_WAITING)
         self._thread = threading.Thread(target=self._loop, name="recollect-receipts", daemon=True)
 
@@ -42,6 +43,8 @@ class Receipts:
 
         def write() -> None:
             self._store.receipts.put(receipt)
+            for listener in self.listeners:
+                listener(receipt)
             for namespace, states in (found or {}).items():
                 used = [one for one in receipt.injected if one in states]
                 if used and receipt.created_at:

@@ -40,6 +40,7 @@ from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions, put_checkpoint
 from recollect.store.sqlite.upkeep import SqliteUpkeep
+from recollect.store.sqlite.usage import SqliteUsage
 from recollect.store.sqlite.vectors import SqliteVectors, put_vector
 from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
 
@@ -91,6 +92,7 @@ class SqliteStore:
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
         self.aging = SqliteAging(engine)
+        self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
