@@ -361,11 +361,12 @@ SELECT record_id, reason FROM (
     SELECT r.record_id, r.created_at, CASE
         WHEN r.expires_at <= :now AND NOT (r.kind = 'episode' AND r.level = 'compressed'
              AND c.source_id IS NULL AND r.created_at <= :distilled) THEN 'expired'
-        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= :replaced AND EXISTS (
-             SELECT 1 FROM memory_records AS s WHERE s.namespace = :namespace
-                AND (s.record_id = c.into_id OR s.record_id = (
-                     SELECT d.into_id FROM compacted AS d
-                      WHERE d.namespace = :namespace AND d.source_id = c.into_id)))
+        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= :replaced AND (
+             EXISTS (SELECT 1 FROM memory_records AS s
+                      WHERE s.record_id = c.into_id AND s.namespace = :namespace)
+             OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
+                            ON s.record_id = d.into_id AND s.namespace = :namespace
+                         WHERE d.namespace = :namespace AND d.source_id = c.into_id))
             THEN 'its summary stands for it'
         WHEN r.kind = 'episode' AND r.level = 'raw' AND r.created_at <= :episodes
              AND c.at <= :replaced THEN 'retention of episodes'
