@@ -77,7 +77,7 @@ class Developer:
 
     def _session(self, day: int, plants: int) -> list[tuple[str, dict[str, Any]]]:
         self._number += 1
-        base = {"session_id": f"session-{self._number:06}", "cwd": self.root}
+        base: dict[str, Any] = {"session_id": f"session-{self._number:06}", "cwd": self.root}
         out = [("SessionStart", {**base, "source": "startup"})]
         area = self._chance.choice(AREAS)
         turns = self._chance.randint(3, 9)

@@ -211,11 +211,13 @@ def is_junk(record: Record) -> bool:
     return bool(record.detail) and all(not one or one in NOISE or one in ANSWERS for one in said)
 
 
-def run(days: int, events: int, show: Callable[[Month], None], **options: bool) -> list[Month]:
+def run(
+    days: int, events: int, show: Callable[[Month], None], *, maintain: bool = True
+) -> list[Month]:
     workdays = sum(day % 7 < 5 for day in range(days))
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     home = tempfile.mkdtemp(prefix="recollect-year-", dir=parent)
-    year = Year(home, events_a_day=max(1, round(events / workdays)), **options)
+    year = Year(home, events_a_day=max(1, round(events / workdays)), maintain=maintain)
     rows: list[Month] = []
     try:
         for day in range(days):

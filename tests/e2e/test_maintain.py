@@ -1,9 +1,8 @@
 """`recollect maintain` against the real daemon, on a store that was filled long before."""
 
 import json
-from datetime import UTC, datetime, timedelta
-
 import pathlib
+from datetime import UTC, datetime, timedelta
 
 from recollect.core.clock import ManualClock
 from recollect.store.sqlite import SqliteStore

@@ -30,7 +30,7 @@ _MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # no sync to wait f
 
 quick = settings(max_examples=25, deadline=None)
 
-memories = st.builds(
+memories: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     kind=st.sampled_from(["episode", "episode", "observation", "knowledge", "summary"]),
     level=st.sampled_from(["raw", "raw", "compressed"]),
@@ -45,7 +45,7 @@ memories = st.builds(
     age=st.integers(0, 400),
     life=st.sampled_from([None, None, 5, 200]),
 )
-rules = st.builds(
+rules: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     retention_observations=st.sampled_from([0, 10, 90]),
     retention_summaries=st.sampled_from([0, 30, 365]),
