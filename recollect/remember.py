@@ -6,6 +6,7 @@ it imports numpy, which hooks must not wait for.
 
 from typing import Any
 
+from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
@@ -30,6 +31,7 @@ class Recollection:
         memories: Memories,
         counters: Counters,
     ) -> None:
+        oslayer.keep_large_blocks_apart()
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self.embedder)

@@ -50,10 +50,12 @@ class _Own:
     docs: NDArray[np.int64]
     grams: Floats
     window: Floats
+    pairs: Floats
     cosine: Floats | None
 
     def words(self, weights: Weights) -> Floats:
-        return weights.grams * self.grams + weights.window * self.window
+        found = weights.grams * self.grams + weights.window * self.window
+        return found + weights.pairs * self.pairs
 
     def value(self, weights: Weights) -> Floats:
         words = self.words(weights)
@@ -69,6 +71,7 @@ class _Own:
             docs[order],
             np.concatenate([self.grams, other.grams])[order],
             np.concatenate([self.window, other.window])[order],
+            np.concatenate([self.pairs, other.pairs])[order],
             cosine,
         )
 
@@ -98,6 +101,7 @@ def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
         docs,
         rank.grams(index, question.terms, docs, texts),
         rank.window(question.terms, question.numbers, texts),
+        rank.pairs(question.terms, question.numbers, texts),
         cosine,
     )
 
@@ -109,7 +113,7 @@ def _in_context(
     at = np.searchsorted(own.docs, docs)
     beside = _beside(index, docs, own.docs)
     chapters, member = np.unique(index.chapter.view[docs], return_inverse=True)
-    parts = {"grams": own.grams[at], "window": own.window[at]}
+    parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
     parts["session"] = rank.session(index, question.terms, question.numbers, chapters)[member]
     parts["date"] = rank.dated(index, question.query.dates, docs)
     parts["user"] = rank.said_by_user(index, docs)
@@ -119,7 +123,8 @@ def _in_context(
         + weights.user * parts["user"]
     )
     words = own.words(weights)
-    parts["neighbour"] = _neighbour(words, beside)
+    reply = 1 + weights.answer * rank.replies(index, docs)
+    parts["neighbour"] = _neighbour(words, beside, reply)
     lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
     total = lexical
     if own.cosine is not None and question.vector is not None:
@@ -128,7 +133,7 @@ def _in_context(
         parts["session_cosine"] = _session_cosine(
             index, chapters, question.vector, parts["cosine"], member
         )
-        parts["neighbour"] = _neighbour(both, beside)
+        parts["neighbour"] = _neighbour(both, beside, reply)
         total = both[at] + weights.neighbour * parts["neighbour"] + fixed
         total = total + weights.session_cosine * parts["session_cosine"]
     prior = priors.factor(index, docs, question.now)
@@ -145,9 +150,13 @@ def _beside(
     return [(there, np.minimum(place, len(around) - 1)) for there, place in found]
 
 
-def _neighbour(value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]]) -> Floats:
-    """The better of the two neighbours; 0 for a document that stands alone."""
-    return np.maximum(*(np.where(there, value[place], 0.0) for there, place in beside))
+def _neighbour(
+    value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]], reply: Floats
+) -> Floats:
+    """The better of the two neighbours, the one before counting more for a reply to it; 0 for a
+    document that stands alone."""
+    before, after = (np.where(there, value[place], 0.0) for there, place in beside)
+    return np.maximum(before * reply, after)
 
 
 def _session_cosine(
