@@ -24,6 +24,7 @@ COMMANDS = {
     "forget": ("recollect.cli.forget", "Delete memories"),
     "undo": ("recollect.cli.undo", "Take back what was done to memories"),
     "move": ("recollect.cli.move", "Give a memory to another project"),
+    "maintain": ("recollect.cli.maintain", "Shorten and forget what is old; --dry-run only shows"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
     "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),

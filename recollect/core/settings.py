@@ -82,6 +82,21 @@ class Settings:
     archive_days: int = _setting(
         30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
     )
+    maintain: bool = _setting(
+        True, "Whether memories are shortened and forgotten with age, when nothing else happens."
+    )
+    retention_observations: int = _setting(
+        90, "How many days observations are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_summaries: int = _setting(
+        365, "How many days summaries and distilled episodes are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_episodes: int = _setting(
+        30, "How many days turns and receipts are kept at the most; 0 for ever.", Range(0, 36500)
+    )
+    retention_knowledge: int = _setting(
+        0, "How many days knowledge is kept; 0 for ever.", Range(0, 36500)
+    )
     embedding: bool = _setting(True, "Whether memories are also found by meaning, not words alone.")
     cache_mb: int = _setting(
         160, "How much memory the search indexes of all projects may take.", Range(16, 8192)

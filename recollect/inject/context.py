@@ -15,15 +15,15 @@ SUMMARY_CHARS = 400
 FACTS = 3
 
 
-def forms(record: Record) -> tuple[str, str]:
-    """A memory in full, and its title alone."""
+def forms(record: Record, stale: str = "") -> tuple[str, str]:
+    """A memory in full, and its title alone; `stale` is the file that changed since."""
     day = record.valid_from.strftime("%Y-%m-%d")
-    short = f"- [{day}] {one_line(record.title)}{_freshness(record)}"
+    short = f"- [{day}] {one_line(record.title)}{_freshness(record, stale)}"
     said = shortened(one_line(record.summary), SUMMARY_CHARS)
     long = f"- [{day}] {one_line(record.title)}"
     if said and said != one_line(record.title):
         long += f": {said}"
-    long += _freshness(record)
+    long += _freshness(record, stale)
     for fact in record.facts[:FACTS]:
         long += f"\n  - {one_line(fact)}"
     return long, short
@@ -108,8 +108,9 @@ def shortened(text: str, most: int) -> str:
     return head[: most - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _freshness(record: Record) -> str:
-    if record.freshness not in ("drifted", "orphaned") or not record.files:
+def _freshness(record: Record, stale: str) -> str:
+    path = stale or next(iter(record.files), "")
+    if record.freshness not in ("drifted", "orphaned") or not path:
         return ""
     what = "changed since" if record.freshness == "drifted" else "is gone"
-    return f" ({record.freshness}: {record.files[0]} {what})"
+    return f" ({record.freshness}: {one_line(path)} {what})"

@@ -12,10 +12,12 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from recollect.core import ids
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record
+from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
@@ -26,9 +28,11 @@ from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.receipts import Receipts
 from recollect.inject.triggers import Said, Topics, asks_to_remember
+from recollect.lifecycle.stale import Work as WorkTrees
 from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs
+from recollect.retrieve.priors import STALE
 from recollect.retrieve.query import intent
 from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
@@ -43,6 +47,7 @@ DEEP_TOKENS = 2.0  # explicit recall may take so much more
 START_POOL = 200
 START_SUMMARIES = 3
 QUERY_KEPT = 2000
+DIGESTS = ("daily", "weekly")
 _MINUTE_US = 60_000_000
 _HEADS = "\n".join((context.PREFERENCES, context.KNOWN, context.HISTORY, context.PROCEDURES))
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
@@ -63,6 +68,7 @@ class Found:
     score: float
     parts: dict[str, float] = field(default_factory=dict)
     why_not: str = ""
+    stale: str = ""  # the file that changed since or is gone
 
 
 @dataclass
@@ -113,8 +119,10 @@ class Recall:
         self.own_text = OwnText()
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="recollect-recall")
         self._lock = threading.Lock()
+        self._work_trees = WorkTrees(store)
 
     def close(self) -> None:
+        self._work_trees.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def __call__(self, question: Question) -> Recalled:
@@ -134,7 +142,11 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         latency = (self._clock.mono_ns() - began) // 1000
         receipt = self._receipt(question, draft, text, injected, latency)
-        self._receipts.keep(receipt)
+        seen: dict[str, dict[str, Freshness]] = {}
+        for found in draft.candidates:
+            one = found.record
+            seen.setdefault(one.namespace, {})[one.record_id] = one.freshness
+        self._receipts.keep(receipt, seen)
         if text:
             told = (*injected, *(item.id for item in draft.items if not item.why_not))
             self._said.add(question.namespaces[0], question.session_id, told)
@@ -251,7 +263,16 @@ class Recall:
             for record in self._store.records.page(namespace, limit=START_POOL).items
             if record.category != UNANSWERED
         ]
-        summaries = [record for record in pool if record.kind == "summary"][:START_SUMMARIES]
+        # At the start a session in short is worth more than its turns.
+        short = {one.session_id for one in pool if one.kind == "episode" and one.level != "raw"}
+        pool = [
+            one
+            for one in pool
+            if one.kind != "episode" or one.level != "raw" or one.session_id not in short
+        ]
+        summaries = [one for one in pool if one.kind == "summary" and one.category not in DIGESTS][
+            :START_SUMMARIES
+        ]
         first = {record.record_id for record in summaries}
         ranked = four_signals(pool, self._clock.now())
         ranked.sort(key=lambda one: one.record.record_id not in first)
@@ -261,10 +282,14 @@ class Recall:
 
     def _judge(self, question: Question, draft: Draft, *, repeat: bool) -> None:
         """Say of each candidate why it may not be injected, if so; the rest is put in order."""
+        self._look_at_files(draft, again=question.trigger != "session-start")
         told = self._said.to(question.namespaces[0], question.session_id)
         now = self._clock.now()
         consent = self._settings.share_sensitive
         known.judge(draft.items, told, consent=consent, repeat=repeat)
+        in_full = {
+            found.record.session_id for found in draft.candidates if found.record.level == "raw"
+        }
         for found in draft.candidates:
             record = found.record
             verdicts = self._feedback.of(record.namespace)
@@ -276,10 +301,29 @@ class Recall:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"
+            elif (
+                record.kind == "episode" and record.level != "raw" and record.session_id in in_full
+            ):
+                found.why_not = "its session is here in full"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
+
+    def _look_at_files(self, draft: Draft, *, again: bool) -> None:
+        """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
+        in order once more."""
+        standing = self._work_trees.standing([found.record for found in draft.candidates])
+        for found in draft.candidates:
+            now = standing.get(found.record.record_id)
+            if now is None or now.state == "unknown":
+                continue
+            before = STALE.get(found.record.freshness, 1.0)
+            found.score *= STALE.get(now.state, 1.0) / before
+            found.stale = now.path
+            found.record = msgspec.structs.replace(found.record, freshness=now.state)
+        if standing and again:
+            draft.candidates.sort(key=lambda found: -found.score)
 
     def _records(self, namespaces: Sequence[str], record_ids: list[str]) -> list[Record]:
         found = {
@@ -297,7 +341,7 @@ class Recall:
         chars = question.limit_chars - len(frame)
         allowed = [found for found in draft.candidates if not found.why_not]
         items = [item for item in draft.items if not item.why_not]
-        forms = {id(found): self._forms(found.record) for found in allowed}
+        forms = {id(found): self._forms(found) for found in allowed}
         wanted: dict[str, list[Any]] = {"history": [*draft.first, *allowed]}
         for item in items:
             wanted.setdefault(item.kind, []).append(item)
@@ -332,9 +376,10 @@ class Recall:
         text = f'<recollect id="{mark}">\n{fence.HEAD}\n{content}\n</recollect id="{mark}">'
         return text, tuple(injected)
 
-    def _forms(self, record: Record) -> tuple[str, ...]:
+    def _forms(self, found: Found) -> tuple[str, ...]:
         """A memory as text, long and short; one that says what no longer holds says so."""
-        forms: tuple[str, ...] = context.forms(record)
+        record = found.record
+        forms: tuple[str, ...] = context.forms(record, found.stale)
         later = self._graphs.of(record.namespace).over(record.source_event_ids)
         if later:
             forms = tuple(context.no_longer(form, later) for form in forms)
@@ -365,6 +410,7 @@ class Recall:
                         "score": round(found.score, 4),
                         "parts": found.parts,
                         "injected": found.record.record_id in chosen,
+                        "freshness": found.record.freshness,
                         "why_not": found.why_not,
                     }
                     for found in draft.candidates[: 2 * CANDIDATES]

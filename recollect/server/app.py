@@ -26,6 +26,7 @@ from recollect.server.routes import (
     figures,
     graph,
     health,
+    maintain,
     memories,
     opening,
     projects,
@@ -51,6 +52,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
     *opening.ENDPOINTS,
+    *maintain.ENDPOINTS,
 )
 
 

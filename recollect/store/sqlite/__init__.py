@@ -27,7 +27,8 @@ from recollect.core.values import (
     Vector,
 )
 from recollect.store.interface import Batch, Transaction, Waiting
-from recollect.store.sqlite import events, graph_changes, records
+from recollect.store.sqlite import aging, events, graph_changes, records
+from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
@@ -92,6 +93,7 @@ class SqliteStore:
         self.runs = SqliteRuns(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
+        self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
@@ -181,6 +183,9 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         return len(records.displace(self._db, namespace, record_ids, known))
+
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        aging.mark(self._db, namespace, source_ids, into_id, self._clock.now())
 
     def log(
         self,
