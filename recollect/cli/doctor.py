@@ -66,6 +66,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if not os.path.isdir(chosen.directory):
         return
     yield from _modes(chosen)
+    for stranger in settings.strangers():
+        yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
     yield _hook_program(chosen)
     client = Client(chosen)
     if not client.alive():
@@ -77,6 +79,9 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _database(client)
     yield _spool(health)
     yield _errors(health)
+    for alarm in health["alarms"]:
+        if alarm["name"] != "silent_host":  # each host is looked at below
+            yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in INSTALLERS:
         finding = _host(host, hosts_context.context(chosen), health)
         if finding is not None:
