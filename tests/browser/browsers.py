@@ -73,8 +73,8 @@ TOPICS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
      ("database",), ("deploy/db.tf",)),
     ("Flaky login test", "The clock was read twice around midnight.", ("tests", "auth"),
      ("tests/test_login.py",)),
-    ("Search index grew without bound", "Deleted rows were never compacted.", ("search", "database"),
-     ("src/index.py",)),
+    ("Search index grew without bound", "Deleted rows were never compacted.",
+     ("search", "database"), ("src/index.py",)),
 )  # fmt: skip
 TYPES = ("error", "discovery", "tool_use", "decision", "pattern")
 

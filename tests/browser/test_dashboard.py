@@ -242,7 +242,8 @@ def test_a_page_of_another_origin_can_neither_read_nor_act(
               ["POST", "/api/undo", "{}"], ["POST", "/api/notes", '{"text":"evil"}']]) {
             for (const mode of ["cors", "no-cors"]) {
               try {
-                const answer = await fetch(own + path, {method, mode, credentials: "include", body});
+                const asked = {method, mode, credentials: "include", body};
+                const answer = await fetch(own + path, asked);
                 told.push([path, mode, answer.status, (await answer.text()).slice(0, 80)]);
               } catch { told.push([path, mode, "refused", ""]); }
             }
@@ -268,21 +269,39 @@ def test_the_sample_comes_and_goes_with_one_click(
 
 # --- hostile text --------------------------------------------------------------------------------
 
+BAD = "window.pwned=1"
 SHAPES = (
-    "<script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>",
-    "<svg onload=window.pwned=1>", "\"><script>window.pwned=1</script>", "'-window.pwned=1-'",
-    "javascript:window.pwned=1", "<iframe srcdoc='<script>parent.pwned=1</script>'>",
-    "<a href=javascript:window.pwned=1>x</a>", "${window.pwned=1}", "{{constructor.constructor('window.pwned=1')()}}",
-    "<style>@import 'javascript:window.pwned=1'</style>", "<body onload=window.pwned=1>",
-    "</textarea><script>window.pwned=1</script>", "</title><script>window.pwned=1</script>",
-    "<math><mtext><script>window.pwned=1</script></mtext></math>", "<details open ontoggle=window.pwned=1>",
-    "<input autofocus onfocus=window.pwned=1>", "\\u003cscript\\u003ewindow.pwned=1\\u003c/script\\u003e",
-    "<!--><script>window.pwned=1</script>", "<object data=javascript:window.pwned=1>",
-    "data:text/html,<script>window.pwned=1</script>", "<template><script>window.pwned=1</script></template>",
-    "<form action=javascript:window.pwned=1><button>x</button></form>", "<base href=javascript:window.pwned=1//>",
-    "__proto__", "constructor", "<p style=background:url(javascript:window.pwned=1)>",
-    "\N{RIGHT-TO-LEFT OVERRIDE}<script>window.pwned=1</script>", "<x onclick=window.pwned=1>x", "]]><script>window.pwned=1</script>",
-)  # fmt: skip
+    f"<script>{BAD}</script>",
+    f"<img src=x onerror={BAD}>",
+    f"<svg onload={BAD}>",
+    f'"><script>{BAD}</script>',
+    f"'-{BAD}-'",
+    f"javascript:{BAD}",
+    "<iframe srcdoc='<script>parent.pwned=1</script>'>",
+    f"<a href=javascript:{BAD}>x</a>",
+    f"${{{BAD}}}",
+    f"{{{{constructor.constructor('{BAD}')()}}}}",
+    f"<style>@import 'javascript:{BAD}'</style>",
+    f"<body onload={BAD}>",
+    f"</textarea><script>{BAD}</script>",
+    f"</title><script>{BAD}</script>",
+    f"<math><mtext><script>{BAD}</script></mtext></math>",
+    f"<details open ontoggle={BAD}>",
+    f"<input autofocus onfocus={BAD}>",
+    f"\\u003cscript\\u003e{BAD}\\u003c/script\\u003e",
+    f"<!--><script>{BAD}</script>",
+    f"<object data=javascript:{BAD}>",
+    f"data:text/html,<script>{BAD}</script>",
+    f"<template><script>{BAD}</script></template>",
+    f"<form action=javascript:{BAD}><button>x</button></form>",
+    f"<base href=javascript:{BAD}//>",
+    "__proto__",
+    "constructor",
+    f"<p style=background:url(javascript:{BAD})>",
+    f"\u202e<script>{BAD}</script>",
+    f"<x onclick={BAD}>x",
+    f"]]><script>{BAD}</script>",
+)
 
 
 def test_three_hundred_hostile_texts_execute_nothing(
