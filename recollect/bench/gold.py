@@ -89,7 +89,8 @@ def real(directory: str) -> list[GoldSession]:
     for number, (name, rows) in enumerate(labels.items()):
         for path in glob.glob(os.path.join(glob.escape(directory), name + "*.jsonl.gz")):
             session = GoldSession(name, f"real{number}", [], [])
-            turn = GoldTurn(0, [], [])
+            turn = _turn(rows.get(0, {"turn": 0}))  # what was done before anybody asked
+            session.turns.append(turn)
             for draft in transcript(path):
                 if draft.kind == "prompt":
                     at = turn.number + 1
