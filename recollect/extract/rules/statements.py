@@ -69,7 +69,8 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
                 author="user",
                 source_type="corrected" if patterns.CORRECTION.search(sentence) else "stated",
                 event_id=event_id,
-                rule=kind in ("constraint", "heuristic") and bool(patterns.RULE.search(sentence)),
+                rule=kind == "constraint"
+                or (kind == "heuristic" and bool(patterns.RULE.search(sentence))),
                 everywhere=bool(patterns.HOLDS_EVERYWHERE.search(sentence)),
             )
         )
@@ -82,6 +83,8 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return None
     if sentence.rstrip().endswith("?"):
         return None
+    if patterns.QUOTES.search(bare):
+        return None
     if patterns.RULE.search(sentence) and not patterns.NO_RULE.search(bare):
         return "constraint"
     if patterns.REJECTED.search(sentence):
@@ -92,9 +95,19 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return "decision"
     if short and patterns.DECISION_IF_SHORT.search(sentence):
         return "decision"
-    if patterns.STATED_FACT.search(sentence) and len(content_words(bare)) >= 4:
-        return "heuristic"
+    if _is_convention(bare):
+        return "constraint"
+    if patterns.STATED_FACT.search(bare) and len(content_words(bare)) >= 4:
+        return None if patterns.PROBLEM.search(bare) and bare[:3].lower() == "our" else "heuristic"
     return None
+
+
+def _is_convention(bare: str) -> bool:
+    return bool(
+        patterns.CONVENTION.search(bare)
+        and not patterns.FOR_NOW.search(bare)
+        and not patterns.NO_RULE.search(bare)
+    )
 
 
 def _chosen(sentence: str, answer_before: str) -> str:
