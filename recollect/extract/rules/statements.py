@@ -57,7 +57,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
     for index, sentence in enumerate(own):
         bare = patterns.FILLER.sub("", sentence)
         kind = _kind(sentence, bare, short=len(text) < _SHORT)
-        if kind is None or len(content_words(bare)) < 3:
+        if kind is None or len(content_words(bare)) < (2 if kind == "constraint" else 3):
             continue
         around = " ".join(own[max(0, index - 1) : index] + own[index + 1 : index + 2])
         chosen = _chosen(sentence, answer_before)
@@ -98,8 +98,14 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
     if _is_convention(bare):
         return "constraint"
     if patterns.STATED_FACT.search(bare) and len(content_words(bare)) >= 4:
-        return None if patterns.PROBLEM.search(bare) and bare[:3].lower() == "our" else "heuristic"
+        return None if _complains(bare) else "heuristic"
     return None
+
+
+def _complains(bare: str) -> bool:
+    """ "Our build is broken" tells of today; "we no longer use it" does not."""
+    told = patterns.GONE.sub("", bare)
+    return told.lower().startswith(("our ", "we ")) and bool(patterns.PROBLEM.search(told))
 
 
 def _is_convention(bare: str) -> bool:
