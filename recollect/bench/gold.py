@@ -82,7 +82,7 @@ def own() -> list[GoldSession]:
 
 
 def real(directory: str, by: str = "") -> list[GoldSession]:
-    """Sessions labelled by one reader whose transcripts lie in a directory; others are passed over."""
+    """Sessions that one reader labelled, if their transcripts lie in a directory."""
     labels: dict[str, dict[int, dict[str, Any]]] = {}
     for row in _rows(os.path.join(OWN, "real.jsonl")):
         if row.get("by", "") == by:

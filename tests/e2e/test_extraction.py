@@ -16,6 +16,7 @@ from recollect.cli.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.core.values import Record, Run
 from recollect.store.sqlite import SqliteStore
+from tests.fakes import claude_cli
 from tests.fakes.acp_agent import acp_command
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.extraction import memory
@@ -38,15 +39,14 @@ def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess
 
 
 def queue_now(daemon: RealDaemon) -> dict[str, Any]:
-    """`recollect queue --now --json`, as soon as extraction is loaded."""
+    """What `recollect queue --now` asks of the daemon, as soon as extraction is loaded."""
     deadline = time.monotonic() + 60
     while True:
-        done = command(daemon, "queue", "--now", "--json")
-        if done.returncode == 0:
-            found: dict[str, Any] = json.loads(done.stdout)
-            return found
-        assert "loaded" in done.stderr and time.monotonic() < deadline, done.stderr
-        time.sleep(0.1)
+        with contextlib.suppress(Refused):
+            if daemon.client.ask("POST", "/api/queue/run", {"wait_s": 20})["done"]:
+                return daemon.client.get("/api/queue")
+        assert time.monotonic() < deadline, daemon.log()
+        time.sleep(0.05)
 
 
 def turn(daemon: RealDaemon, place: pathlib.Path, asked: str, answered: str = "Done.") -> None:
@@ -77,7 +77,8 @@ def test_events_become_memories_by_rules_and_the_queue_is_empty(
     daemon: RealDaemon, tmp_path: pathlib.Path
 ) -> None:
     turn(daemon, tmp_path / "a", DECISION, "PostgreSQL 16 is set up in compose.yaml.")
-    found = queue_now(daemon)
+    queue_now(daemon)
+    found = json.loads(command(daemon, "queue", "--now", "--json").stdout)
     (one,) = [item for item in found["items"] if item["last_run"]]
     assert (one["events"], one["quarantined"]) == (0, 0)
     assert one["last_run"]["provider"] == "none" and one["last_run"]["kept"] >= 1
@@ -106,29 +107,37 @@ def test_watchers_hear_of_new_memories(daemon: RealDaemon, tmp_path: pathlib.Pat
     connection.close()
 
 
-@pytest.mark.parametrize("route", ["openai", "anthropic", "acp"])
-def test_events_become_memories_by_each_route(route: str, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("route", ["openai", "anthropic", "acp", "claude-code"])
+def test_events_become_memories_by_each_route(
+    route: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = memory("billing-api moved from MySQL 8 to PostgreSQL 16", sort="decision")
+    programs = tmp_path / "bin"
+    claude_cli.install(programs, text=answer)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     with LlmServer([answer]) as server:
-        urls = {"openai": server.openai_url, "anthropic": server.url, "acp": ""}
+        urls = {"openai": server.openai_url, "anthropic": server.url}
         chosen = {
             "provider": route,
-            "llm_base_url": urls[route],
-            "llm_model": "" if route == "acp" else "small",
+            "llm_base_url": urls.get(route, ""),
+            "llm_model": "small" if route in urls else "",
             "acp_command": acp_command("answer", text=answer),
         }
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", "please look at billing")
             (one,) = [item for item in queue_now(daemon)["items"] if item["last_run"]]
             assert one["last_run"]["provider"] == route, one["last_run"]
-            assert "tokens" in command(daemon, "status").stdout
+            if route == "openai":
+                assert "tokens" in command(daemon, "status").stdout
+            events = daemon.events(str(tmp_path / "a"), expected=2)
+            assert len(events) == 2  # an agent that answers us is not captured
             records, (run,) = stored(daemon)
         made = [record for record in records if record.strategy == "llm-summary"]
         assert [record.title for record in made] == [
             "billing-api moved from MySQL 8 to PostgreSQL 16"
         ]
         assert run.outcome == "committed" and run.input_tokens > 0
-        assert bool(server.seen) == (route != "acp")
+        assert bool(server.seen) == (route in urls)
 
 
 def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path) -> None:

@@ -6,7 +6,7 @@ the session grows.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from recollect.extract.rules import patterns
@@ -35,6 +35,7 @@ class Told:
     turn: Turn
     outcome: Outcome | None
     statements: tuple[Statement, ...]
+    refused: Callable[[str], bool] = lambda text: False
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,15 @@ def summary(told: Sequence[Told]) -> Summary | None:
         subject
         for one in told
         for call in one.turn.commands()
-        if len(content_words(subject := commit_subject(call))) >= 3
+        if len(content_words(subject := commit_subject(call))) >= 3 and not one.refused(subject)
     )
     worked = [one.outcome for one in told if one.outcome]
     done = [one.title for one in worked if one.type in ("tool_use", "error")]
     learned = [one.title for one in worked if one.type in ("error", "discovery")]
     learned += [one.text for one in (s for each in told for s in each.statements)]
-    requests = _once(request(one.turn) for one in told)
+    requests = _once(
+        asked for one in told if (asked := request(one.turn)) and not one.refused(asked)
+    )
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     title = commits[0] if commits else _first(done, learned, requests)
     completed = _once([*commits, *done])[-MOST_COMPLETED:]
