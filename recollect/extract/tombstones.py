@@ -70,9 +70,7 @@ class Tombstones:
             extraction, candidates=tuple(kept), claims=claims, dropped=tuple(dropped)
         )
 
-    def _log(
-        self, record: Record, actor: str, *, lifted: bool, deleted: bool = False
-    ) -> Operation:
+    def _log(self, record: Record, actor: str, *, lifted: bool, deleted: bool = False) -> Operation:
         namespace = record.namespace
         marks = sorted({fingerprint(text) for text in texts_of(record)} - {""})
         detail: dict[str, object] = {

@@ -28,6 +28,8 @@ DECISION = (
     "transactional DDL. Always run `make migrate` before the tests."
 )
 
+BY_OPENAI = {"provider": "openai", "embedding": "false", "llm_model": "m"}
+
 
 def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
@@ -119,9 +121,10 @@ def test_events_become_memories_by_each_route(
         urls = {"openai": server.openai_url, "anthropic": server.url}
         chosen = {
             "provider": route,
+            "embedding": "false",
             "llm_base_url": urls.get(route, ""),
             "llm_model": "small" if route in urls else "",
-            "acp_command": acp_command("answer", text=answer),
+            "acp_command": acp_command("plain", text=answer),
         }
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", "please look at billing")
@@ -142,7 +145,7 @@ def test_events_become_memories_by_each_route(
 
 def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path) -> None:
     with LlmServer(["garbage"] * 9 + ["<skip/>"]) as server:
-        chosen = {"provider": "openai", "llm_base_url": server.openai_url, "llm_model": "m"}
+        chosen = {**BY_OPENAI, "llm_base_url": server.openai_url}
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(3):
@@ -162,7 +165,11 @@ def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path)
 
 def test_a_stop_does_not_wait_for_a_model_and_leaves_no_child(tmp_path: pathlib.Path) -> None:
     notes = tmp_path / "notes"
-    chosen = {"provider": "acp", "acp_command": acp_command("hang", notes=notes)}
+    chosen = {
+        "provider": "acp",
+        "embedding": "false",
+        "acp_command": acp_command("hang", notes=notes),
+    }
     with real_daemon(tmp_path / "home", **chosen) as daemon:
         turn(daemon, tmp_path / "a", DECISION)
         deadline = time.monotonic() + 60
@@ -196,7 +203,7 @@ def _children(daemon: RealDaemon) -> list[int]:
 
 def test_a_server_that_is_gone_is_not_the_events_fault(tmp_path: pathlib.Path) -> None:
     with LlmServer([Behaviour("status", status=500)]) as server:
-        chosen = {"provider": "openai", "llm_base_url": server.openai_url, "llm_model": "m"}
+        chosen = {**BY_OPENAI, "llm_base_url": server.openai_url}
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(4):

@@ -16,6 +16,7 @@ from recollect.extract.words import content_words, names
 MOST_STATED = 3
 _LONG = 900  # a prompt longer than this is a document with a few own words around it
 _SHORT = 250
+_LONG_SENTENCE = 600  # nobody states a rule at such length, and patterns must not meet it
 _OWN_SENTENCES = 2
 _TITLE_CHARS = 190
 
@@ -55,6 +56,8 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
     found: list[Statement] = []
     own = own_sentences(text)
     for index, sentence in enumerate(own):
+        if len(sentence) > _LONG_SENTENCE:
+            continue
         bare = patterns.FILLER.sub("", sentence)
         kind = _kind(sentence, bare, short=len(text) < _SHORT)
         if kind is None or len(content_words(bare)) < (2 if kind == "constraint" else 3):

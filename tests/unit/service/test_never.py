@@ -82,9 +82,7 @@ def house(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterato
 
 
 def about(records: list[Record], text: str) -> list[Record]:
-    return [
-        one for one in records if text.rstrip(".") in f"{one.title} {one.summary} {one.facts}"
-    ]
+    return [one for one in records if text.rstrip(".") in f"{one.title} {one.summary} {one.facts}"]
 
 
 @pytest.mark.parametrize("text", STATED)
