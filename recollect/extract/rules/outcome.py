@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recollect.core.values import Author, ObservationType, ToolClass
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
-from recollect.extract.rules.prose import cut, listed, near, plain, sentences
+from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words, names
 
@@ -73,7 +73,8 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
 def informative(text: str) -> list[str]:
     """The first sentences of an answer that say something: no chatter, no offers."""
     found: list[str] = []
-    for sentence in sentences(text)[:40]:
+    done = patterns.NEXT_SECTION.split(text, maxsplit=1)[0]
+    for sentence in sentences(done)[:40]:
         leads_in = sentence.endswith(":") and len(sentence) < 70 and not names(sentence)
         leads_in = leads_in and not (
             patterns.DONE_FIRST.match(sentence) and len(content_words(sentence)) >= 4
@@ -264,8 +265,7 @@ def titled(text: str, project: str) -> str:
     text = patterns.HEADED.sub("", text)
     if patterns.DONE_FIRST.match(text):
         text = patterns.WHO_DID.sub("", text)
-    text = near(text, project).rstrip(" :")
-    return cut(text[:1].upper() + text[1:], TITLE_CHARS)
+    return cut(capitalised(near(text, project).rstrip(" :")), TITLE_CHARS)
 
 
 def _cause(lead: Sequence[str], *, strict: bool) -> str:

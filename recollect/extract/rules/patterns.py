@@ -258,6 +258,7 @@ CONVENTION = _any(
     r"^(?:please )?(?:don'?t|do not) (?:ever )?(?:touch|edit|modify|push|install|delete|mix|mention|log|print|"
     r"import|rewrite|reformat|merge|force-push|rely|abbreviate|suppress|disable|skip|commit|add|write|put) "
     + _THING,
+    r"^(?:please )?(?:don'?t|do not) (?:touch|change|edit|modify|commit|delete) anything (?:under|in|outside|below) \S+",
     r"^(?:please )?(?:stop|quit|avoid) \w+ing\b.{6,}|^(?:please )?avoid (?!it|this|that|the)\w+",
     r"^(?:please )?keep (?!it\b|this\b|that\b|them\b|the\b|going|my\b|in mind)(?:[\w-]+ ){1,4}(?:in|under|below|"
     r"within|out of|free of|short|small|simple|brief|sorted|at most|alphabetical)\b",
@@ -374,7 +375,8 @@ STATED_FACT = _any(
     r"^we (?:squash|deploy|release|ship|build|lint|tag|version|review|store|log|rebase)\b (?!it\b|this\b|that\b).{5,}",
     r"\b(?:listens|serves) on (?:port )?:?\d+|\b(?:owns|maintains|is responsible for) (?:the )?[\w-]+",
     r"^[\w. ]{2,30} is (?:the|our) (?:minimum|maximum|only|default|required|supported|oldest|lowest|highest) [\w ]+",
-    r"^our [\w ]{2,40}\b(?:is|are|uses?|runs?|lives?)\b .{3,}",
+    r"^we run (?!into\b|the\b|it\b|this\b|tests?\b)[\w.-]+ (?:on|in|with|behind)\b .{2,}",
+    r"(?:^|\bbtw,? |\bby the way,? )our [\w ]{2,40}\b(?:is|are|uses?|runs?|lives?)\b .{3,}",
     r"^the [\w ]{3,40} (?:has|holds|contains|serves|gets) (?:about |around |roughly |over |more than |~ ?)?\d[\d,.]* ?"
     r"(?:million|thousand|billion|k|m|gb|tb|rows|users|requests|tenants|customers|tables)\b",
     r"\bwe (?:no longer|don'?t) (?:have|use|support|ship) .{2,60}?\b(?:any ?more\b|since\b|because\b)",
@@ -425,6 +427,7 @@ NEXT_HEADING = re.compile(
     r"what'?s (?:left|next)|nächste schritte|pr[óo]ximos pasos)\W{0,4}$",
     re.IGNORECASE,
 )
+NEXT_SECTION = re.compile(NEXT_HEADING.pattern, re.IGNORECASE | re.MULTILINE)
 NEXT_INLINE = re.compile(
     r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)",
     re.IGNORECASE,

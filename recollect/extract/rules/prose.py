@@ -88,6 +88,15 @@ def cut(text: str, most: int) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:") + "…"
 
 
+def capitalised(text: str) -> str:
+    """As a sentence begins, unless a name begins it: `run_all` and `cmd/x.go` stay as they are."""
+    first = text.split(" ", 1)[0]
+    named = (
+        any(mark in first.rstrip(".,:;!?") for mark in "_./()") or first[1:] != first[1:].lower()
+    )
+    return text if named else text[:1].upper() + text[1:]
+
+
 def near(text: str, project: str) -> str:
     """Paths as one says them: from the project on, or only their end."""
     if project:

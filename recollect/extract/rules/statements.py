@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recollect.core.values import Author, KnowledgeType, SourceType
 from recollect.extract.rules import patterns
-from recollect.extract.rules.prose import cut, options, sentences
+from recollect.extract.rules.prose import capitalised, cut, options, sentences
 from recollect.extract.rules.turns import Turn
 from recollect.extract.words import content_words, names
 
@@ -62,12 +62,13 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
         kind = _kind(sentence, bare, short=len(text) < _SHORT)
         if kind is None or len(content_words(bare)) < (2 if kind == "constraint" else 3):
             continue
-        around = " ".join(own[max(0, index - 1) : index] + own[index + 1 : index + 2])
+        beside = own[max(0, index - 1) : index] + own[index + 1 : index + 2]
+        around = " ".join(one for one in beside if not patterns.CHATTER.match(one))
         chosen = _chosen(sentence, answer_before)
         found.append(
             Statement(
                 type=kind,
-                text=cut(bare[:1].upper() + bare[1:], _TITLE_CHARS),
+                text=cut(capitalised(bare), _TITLE_CHARS),
                 reason=cut(chosen or around, 240),
                 author="user",
                 source_type="corrected" if patterns.CORRECTION.search(sentence) else "stated",
@@ -142,10 +143,11 @@ def _from_answer(event_id: str, text: str) -> list[Statement]:
 
 
 def _merged(found: list[Statement]) -> list[Statement]:
-    """Sentences of one prompt that state the same kind of thing are one statement with a reason."""
+    """Sentences of one prompt that state the same kind of thing are one statement with a reason;
+    two rules are two."""
     kept: list[Statement] = []
     for one in found:
-        if any(
+        if one.type != "constraint" and any(
             one.text.lower() in other.reason.lower() and one.type == other.type for other in kept
         ):
             continue

@@ -58,7 +58,11 @@ class Summary:
             ("Next", self.next_steps),
             ("Files", [os.path.basename(path) for path in self.files[:10]]),
         )
-        told = [f"{name}: {'; '.join(items)}" for name, items in parts if items]
+        told = [
+            f"{name}: {'; '.join(one.rstrip('.') for one in items)}"
+            for name, items in parts
+            if items
+        ]
         return cut(". ".join(told), _SUMMARY_CHARS)
 
 
@@ -80,6 +84,10 @@ def summary(told: Sequence[Told]) -> Summary | None:
     requests = _once(
         asked for one in told if (asked := request(one.turn)) and not one.refused(asked)
     )
+    # Whoever commits and leaves has not done what was still to do.
+    last = next(
+        (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
+    )
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     title = commits[0] if commits else _first(done, learned, requests)
     completed = _once([*commits, *done])[-MOST_COMPLETED:]
@@ -88,8 +96,8 @@ def summary(told: Sequence[Told]) -> Summary | None:
         requests=_short(_spread(requests, MOST_REQUESTS)),
         completed=_short(completed),
         learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
-        next_steps=_short(next_steps(told[-1].turn.answered)),
-        questions=_short(questions(told[-1].turn.answered)),
+        next_steps=_short(next_steps(last)),
+        questions=_short(questions(last)),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
     )
