@@ -80,7 +80,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _database(client)
     yield _spool(health)
     yield _errors(health)
-    for alarm in health["alarms"]:
+    for alarm in health.get("alarms", ()):  # none of an older daemon
         if alarm["name"] != "silent_host":  # each host is looked at below
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in INSTALLERS:
