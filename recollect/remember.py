@@ -11,6 +11,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.model import MODEL, Embedder
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question, Recalled
@@ -18,6 +19,7 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.graph import Graphs
 from recollect.retrieve.shelves import Shelves
 from recollect.store.interface import Store
 
@@ -36,12 +38,15 @@ class Recollection:
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
-        self.feedback = Feedback(store, clock)
+        self.tombstones = Tombstones(store)
+        self.feedback = Feedback(store, clock, self.tombstones)
+        self.graphs = Graphs(store)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,
             self.engine,
             self.shelves,
+            self.graphs,
             self.feedback,
             self.receipts,
             counters,

@@ -82,6 +82,21 @@ class Settings:
     archive_days: int = _setting(
         30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
     )
+    maintain: bool = _setting(
+        True, "Whether memories are shortened and forgotten with age, when nothing else happens."
+    )
+    retention_observations: int = _setting(
+        90, "How many days observations are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_summaries: int = _setting(
+        365, "How many days summaries and distilled episodes are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_episodes: int = _setting(
+        30, "How many days turns and receipts are kept at the most; 0 for ever.", Range(0, 36500)
+    )
+    retention_knowledge: int = _setting(
+        0, "How many days knowledge is kept; 0 for ever.", Range(0, 36500)
+    )
     embedding: bool = _setting(True, "Whether memories are also found by meaning, not words alone.")
     cache_mb: int = _setting(
         160, "How much memory the search indexes of all projects may take.", Range(16, 8192)
@@ -94,6 +109,27 @@ class Settings:
     )
     prompt_tokens: int = _setting(
         1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
+    )
+    extract_idle_s: int = _setting(
+        30, "How long a project is quiet before its events are extracted.", Range(5, 300)
+    )
+    extract_kb: int = _setting(
+        256, "How many KiB of events are extracted without waiting for quiet.", Range(16, 4096)
+    )
+    reconcile: bool = _setting(
+        True, "Whether new memories are compared with each other and with stored ones."
+    )
+    batch_similarity: float = _setting(
+        0.85, "How alike (cosine) two new memories are one thing.", Range(0.5, 1.0)
+    )
+    neighbour_similarity: float = _setting(
+        0.8, "How alike (cosine) a stored memory is shown to the judge.", Range(0.5, 1.0)
+    )
+    compact_backlog: bool = _setting(
+        False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
+    )
+    share_sensitive: bool = _setting(
+        False, "Whether facts about pay, health or where people live may be put before an agent."
     )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."

@@ -9,10 +9,14 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 
+import msgspec
+
+from recollect.core import ids
 from recollect.core.errors import StoreError
+from recollect.core.values import Citation, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -28,9 +32,20 @@ _LOOK_BACK = timedelta(hours=1)
 _Key = tuple[str, str]
 
 
+def _uncited(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
+    return ()
+
+
 class Scribe:
-    def __init__(self, store: Store, memories: Memories, counters: Counters) -> None:
+    def __init__(
+        self,
+        store: Store,
+        memories: Memories,
+        counters: Counters,
+        cite: Callable[[Iterable[str], str | None], tuple[Citation, ...]] = _uncited,
+    ) -> None:
         self._store = store
+        self._cite = cite
         self._memories = memories
         self._counters = counters
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
@@ -138,11 +153,32 @@ class Scribe:
         ready = list({id(turn): turn for turn in self._ready}.values())
         if not ready:
             return
-        self._memories.replace([turn.episode() for turn in ready])
+        episodes = self._kept([turn.episode() for turn in ready])
+        where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in ready}
+        self._memories.replace(
+            [
+                msgspec.structs.replace(
+                    one, citations=self._cite(one.files, where[one.record_id].project_path)
+                )
+                for one in episodes
+            ]
+        )
         self._ready = []
         for turn in ready:
             turn.dirty = False
         self._counters.count("episodes written", len(ready))
+
+    def _kept(self, episodes: list[Record]) -> list[Record]:
+        """Without those that were forgotten or deleted: what is gone is not made again."""
+        namespaces = {one.namespace for one in episodes}
+        gone = {
+            record_id
+            for namespace in namespaces
+            for record_id in self._store.aging.gone(
+                namespace, [one.record_id for one in episodes if one.namespace == namespace]
+            )
+        }
+        return [one for one in episodes if one.record_id not in gone]
 
     def _flush(self, keys: list[_Key]) -> None:
         for key in keys:

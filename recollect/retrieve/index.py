@@ -5,7 +5,7 @@ same documents give the same scores in whatever order they came. An id added twi
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,15 @@ class Index:
     def chapters_with(self, stem: str) -> int:
         number = self.vocabulary.stem_number(stem)
         return int(self.stem_chapters.view[number]) if number >= 0 else 0
+
+    def numbers(self, values: Mapping[str, float]) -> list[tuple[int, float]]:
+        """Document numbers of the ids that are here, with their values."""
+        return [(self._number[id], value) for id, value in values.items() if id in self._number]
+
+    def time_of(self, id: str) -> int | None:
+        """When a document happened; None when that is not known."""
+        time = int(self.time.view[self._number[id]]) if id in self._number else NO_TIME
+        return None if time == NO_TIME else time
 
     def blocks(self) -> tuple[Block, ...]:
         """Postings of all documents; the newest are taken in now."""

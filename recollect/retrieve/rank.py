@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.dates import Date
+from recollect.retrieve.dates import Date, Span
 from recollect.retrieve.growable import distinct, spread
 from recollect.retrieve.index import AUTHORS, NO_TIME, Index
 from recollect.retrieve.query import Terms
@@ -38,6 +38,7 @@ class Weights:
     session_cosine: float = 0.08
     date: float = 0.15
     user: float = 0.08
+    graph: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,15 @@ def dated(index: Index, dates: tuple[Date, ...], docs: NDArray[Any]) -> Floats:
         parts += [of_month == date.day] if date.day else []
         score = np.maximum(score, np.mean(parts, axis=0))
     return np.where(time == NO_TIME, 0.0, score)
+
+
+def within(index: Index, spans: tuple[Span, ...], docs: NDArray[Any]) -> Floats:
+    """1 for a document of a time that the query names; 0 if it names none."""
+    score = np.zeros(len(docs))
+    time = index.time.view[docs]
+    for span in spans:
+        score = np.maximum(score, (time >= span.start) & (time < span.end) & (time != NO_TIME))
+    return np.asarray(score, dtype=np.float64)
 
 
 def replies(index: Index, docs: NDArray[Any]) -> Floats:

@@ -21,14 +21,17 @@ from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
 from recollect.server.mcp import Mcp
 from recollect.server.routes import (
+    dashboard,
     doctor,
     events,
     figures,
     graph,
     health,
+    maintain,
     memories,
     opening,
     projects,
+    queue,
     receipts,
     search,
     sessions,
@@ -42,13 +45,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: /api/memories/search is no id
     *memories.ENDPOINTS,
     *sessions.ENDPOINTS,
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
+    *dashboard.ENDPOINTS,
     *opening.ENDPOINTS,
+    *maintain.ENDPOINTS,
 )
 
 
