@@ -339,7 +339,8 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             continue
         allowed = re.fullmatch(r"([\d.]+) to ([\d.e+]+)", one["allowed"])
         if allowed:
-            value = type(one["default"])(float(allowed.group(1)))
+            ends = [type(one["default"])(float(end)) for end in allowed.groups()]
+            value = next(end for end in ends if end != one["default"])
         elif one["type"] == "bool":
             value = not one["default"]
         elif one["allowed"].startswith("an address"):
