@@ -212,6 +212,8 @@ BODIES: dict[str, Any] = {
         "session_id": "{session_id}", "kind": "prompt", "body": {"type": "text", "content": "hi"},
         "source": {"surface": "test"},
     },
+    "POST /api/queue/run": {"wait_s": 10},
+    "POST /api/queue/retry": {},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
@@ -241,6 +243,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "receipt_id": receipt["receipt_id"],
         "project": mine["project_id"],
         "entity_id": "nothing",
+        "host": "claude-code",
     }
 
 
