@@ -32,6 +32,7 @@ from recollect.store.sqlite.connect import explained, open_writer, refused, tran
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.graph import SqliteGraph, put_things
+from recollect.store.sqlite.holdings import SqliteHoldings
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
@@ -90,6 +91,7 @@ class SqliteStore:
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
         self.upkeep = SqliteUpkeep(engine)
+        self.holdings = SqliteHoldings(engine, self.events, self.projects)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:

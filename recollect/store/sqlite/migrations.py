@@ -14,7 +14,7 @@ import apsw
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import MigrationDrift, NewerDatabase
-from recollect.store.sqlite import schema_0001
+from recollect.store.sqlite import schema_0001, schema_0006
 
 BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS _migrations (
@@ -37,7 +37,10 @@ class Migration:
         return hashlib.blake2b(self.sql.encode(), digest_size=16).hexdigest()
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "init", schema_0001.SQL),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "init", schema_0001.SQL),
+    Migration(6, "forgotten", schema_0006.SQL),
+)
 
 
 def applied(connection: apsw.Connection) -> list[tuple[int, str, str]]:
