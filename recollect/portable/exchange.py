@@ -7,7 +7,7 @@ What comes in is cleaned like everything else, and a line that does not fit is n
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -78,16 +78,16 @@ class Wanted:
     namespaces: tuple[str, ...] | None = None
     kinds: frozenset[str] | None = None
     memory_kinds: frozenset[str] | None = None
-    period: Period = Period()
+    period: Period = field(default_factory=Period)
 
     def takes(self, kind: str, row: dict[str, Any]) -> bool:
         if kind == "project":
             return True
         if self.kinds is not None and kind not in self.kinds:
             return False
-        if kind == "memory" and self.memory_kinds is not None:
-            if row["kind"] not in self.memory_kinds:
-                return False
+        kinds = self.memory_kinds if kind == "memory" else None
+        if kinds is not None and row["kind"] not in kinds:
+            return False
         name = _MOMENTS.get(kind)
         moment = row.get(name) if name else None
         return moment is None or self.period.covers(datetime.fromisoformat(moment))
@@ -158,9 +158,11 @@ def _markdown(kind: str, row: dict[str, Any]) -> str:
             lines += [f"- {_escaped(fact)}\n" for fact in row["facts"]]
             return "".join(lines)
         case "fact" if row["valid_until"] is None:
-            return f"\n- {_escaped(row['subject'])} {_escaped(row['predicate'])} {_escaped(row['object'])}\n"
+            said = " ".join(_escaped(row[name]) for name in ("subject", "predicate", "object"))
+            return f"\n- {said}\n"
         case "preference":
-            return f"\n- {_escaped(row['category'])}.{_escaped(row['key'])}: {_escaped(row['value'])}\n"
+            key = f"{_escaped(row['category'])}.{_escaped(row['key'])}"
+            return f"\n- {key}: {_escaped(row['value'])}\n"
         case "procedure":
             steps = "".join(
                 f"  {at}. {_escaped(step)}\n" for at, step in enumerate(row["steps"], 1)

@@ -76,19 +76,23 @@ class History:
     def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
         """One session. What was stored before an interruption is met again as known."""
         namespace = self._attribution.namespace(transcript.cwd)
-        told = [
-            (one, self._event(transcript, one, namespace))
+        events = [
+            self._event(transcript, one, namespace)
             for one in self._settled(transcript)
             if period.covers(one.at)
         ]
-        captured, stored = self._already(
-            namespace, transcript.session_id, {e.event_id for _, e in told}
-        )
+        self.take_events(transcript.host, namespace, transcript.session_id[:256], events, units)
+
+    def take_events(
+        self, source: str, namespace: str, session_id: str, events: list[Event], units: int = 0
+    ) -> None:
+        """Events of one session, in order."""
+        captured, stored = self._already(namespace, session_id, {one.event_id for one in events})
         new: list[Event] = []
-        counts: Counter[str] = Counter(read=len(told), sessions=1)
-        marks = self._marks([event for _, event in told], anyway=bool(captured))
+        counts: Counter[str] = Counter(read=len(events), sessions=1)
+        marks = self._marks(events, anyway=bool(captured))
         erased = self._store.holdings.forgotten([one for one in marks.values() if one])
-        for _, event in told:
+        for event in events:
             marked = marks.get(event.event_id)
             if event.event_id in stored:
                 counts["known"] += 1
@@ -100,7 +104,7 @@ class History:
             else:
                 new.append(event)
         counts.update(self._put(new))
-        self._progress.step(transcript.host, units, **counts)
+        self._progress.step(source, units, **counts)
 
     def missing(self, transcript: Transcript) -> bool:
         """Whether the transcript may hold something that is not here: it went on after the last
@@ -149,13 +153,13 @@ class History:
         """What hooks captured of this session, by mark, and which of our own ids are stored."""
         captured: Counter[bytes] = Counter()
         stored: set[str] = set()
-        for known in self._store.events.session(namespace, session_id[:256]):
+        for known in self._store.events.session(namespace, session_id):
             event = known.event
             if event.event_id in own:
                 stored.add(event.event_id)
                 continue
             marked = mark(event.session_id, event.kind, event.body)
-            if marked is not None and event.source.client_id != IMPORTED:
+            if marked is not None:
                 captured[marked] += 1
         return captured, stored
 

@@ -70,13 +70,14 @@ def _user(talk: Conversation, key: str, line: Data) -> Iterator[Told]:
     if line.get("isVisibleInTranscriptOnly") is True:
         return
     spoken: list[Any] = [content] if isinstance(content, str) else []
-    for part in content if isinstance(content, list) else ():
+    parts = content if isinstance(content, list) else []
+    for part in parts:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "tool_result":
             failed = True if part.get("is_error") is True else None
             output = line.get("toolUseResult")
             # One line may answer several calls; the structured result is that of a single one.
-            whole = output if len(content) == 1 and output is not None else part.get("content")
+            whole = output if len(parts) == 1 and output is not None else part.get("content")
             for told in talk.result(word(part, "tool_use_id"), at, whole, failed):
                 yield Told(f"{key} {told.key}", told.at, told.draft)
         elif kind == "text":

@@ -67,9 +67,8 @@ def read(transcript: Transcript) -> Iterator[Told]:
             case "response_item", "message":
                 if payload.get("role") == "assistant":
                     talk.text(at, prose(payload.get("content")))
-                elif payload.get("role") == "user" and not told_as_events:
-                    if _by_the_user(payload):
-                        yield from talk.prompt(key, at, prose(payload.get("content")))
+                elif not told_as_events and _by_the_user(payload):
+                    yield from talk.prompt(key, at, prose(payload.get("content")))
             case "response_item", "function_call" | "custom_tool_call" | "local_shell_call":
                 talk.calls(word(payload, "call_id", "id"), *_call(payload))
             case "response_item", "function_call_output" | "custom_tool_call_output":
@@ -87,6 +86,8 @@ def _result(
 
 
 def _by_the_user(payload: Data) -> bool:
+    if payload.get("role") != "user":
+        return False
     kinds = section(payload, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     return not isinstance(kinds, list) or _SAID in kinds
 

@@ -72,7 +72,7 @@ class Choice:
                     "memory_records",
                     "record_id IN (SELECT value FROM json_each(:ids))",
                     ids=ids_json(what.record_ids),
-                )  # fmt: skip
+                )
             )
             ids = ids_json(sorted(self.keys["memory_records"]))
             values = {"namespace": self.namespace, "ids": ids}
@@ -82,7 +82,7 @@ class Choice:
                     "events",
                     "event_id IN (SELECT value FROM json_each(:ids))",
                     ids=ids_json(sorted(sources)),
-                )  # fmt: skip
+                )
             )
         if what.session_id is not None:
             for name in ("events", "memory_records", "receipts", "checkpoints", "sessions"):
@@ -162,7 +162,7 @@ class Choice:
                 "procedures",
                 "preferences",
                 "relationships",
-            )  # fmt: skip
+            )
             for key in self.keys[name]
         }
         chosen = gone | self.keys["events"]

@@ -352,10 +352,10 @@ def _load_project(db: apsw.Connection, row: dict[str, Any]) -> bool:
     new = _insert(db, about, about.cells(row))
     mark_names = columns_of(db, "project_identities")
     marks = Table("project_identities", "mark", "value", mark_names, frozenset())
-    for mark in row.get("marks") or ():
-        if not isinstance(mark, dict):
+    for one in row.get("marks") or ():
+        if not isinstance(one, dict):
             raise BadInput("a project's mark is not an object", field="marks")
-        _insert(db, marks, marks.cells(mark))
+        _insert(db, marks, marks.cells(one))
     return new
 
 

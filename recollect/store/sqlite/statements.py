@@ -345,7 +345,8 @@ SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
  WHERE m.type = 'table' AND c.name = 'namespace' ORDER BY m.name
 """
 DUMP_EVENTS = """
-SELECT {columns}, u.failures, u.reason, u.state FROM events AS t LEFT JOIN unextracted AS u USING (seq)
+SELECT {columns}, u.failures, u.reason, u.state
+  FROM events AS t LEFT JOIN unextracted AS u USING (seq)
  WHERE t.namespace = :namespace ORDER BY t.seq
 """
 DUMP_ROWS = "SELECT {columns} FROM {table} WHERE namespace = :namespace ORDER BY rowid"
@@ -404,7 +405,8 @@ BARE_ENTITIES = """
 SELECT n.entity_id FROM entities AS n
  WHERE n.namespace = :namespace
    AND (EXISTS (SELECT 1 FROM facts AS f WHERE f.namespace = :namespace
-                   AND f.entity_id = n.entity_id AND f.fact_id IN (SELECT value FROM json_each(:ids)))
+                   AND f.entity_id = n.entity_id
+                   AND f.fact_id IN (SELECT value FROM json_each(:ids)))
         OR EXISTS (SELECT 1 FROM relationships AS r WHERE r.namespace = :namespace
                       AND n.entity_id IN (r.source_id, r.target_id)
                       AND r.relationship_id IN (SELECT value FROM json_each(:ids))))

@@ -217,7 +217,7 @@ class Writer:
             reason = self._explained(error)
             self._judge(reason)
             pending.settle(_again(reason))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
             pending.settle(error)
         else:
             pending.settle()
