@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 from recollect.capture import paths
@@ -57,6 +58,24 @@ class Client:
             told = (answer or {}).get("error", {})
             raise Refused(told.get("message", ""), hint=told.get("hint", ""))
         return answer
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """A long answer, piece by piece."""
+        connection = _UnixConnection(self._path, self._timeout)
+        try:
+            connection.request("GET", path, headers={"Host": "localhost"})
+            response = connection.getresponse()
+            if response.status >= 400:
+                told = json.loads(response.read() or b"{}").get("error", {})
+                raise Refused(told.get("message", ""), hint=told.get("hint", ""))
+            while piece := response.read(1 << 16):
+                yield piece
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise NotRunning() from None
+        except (OSError, http.client.HTTPException) as error:
+            raise NotRunning(f"The daemon does not answer: {error}") from error
+        finally:
+            connection.close()
 
     def alive(self) -> bool:
         if not os.path.exists(self._path):

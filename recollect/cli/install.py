@@ -58,7 +58,16 @@ def command(
         print_json(_as_data(report))
     else:
         _tell(report, dry_run=dry_run)
+    if report.ok and not dry_run and not as_json:
+        _offer_history(ask=not yes)
     return 0 if report.ok else 1
+
+
+def _offer_history(*, ask: bool) -> None:
+    """What is on this machine already could be remembered; only the user can say so."""
+    from recollect.cli import import_
+
+    import_.offer(ask=ask)
 
 
 def _show(host: Installer, changes: list[Change]) -> None:

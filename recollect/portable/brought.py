@@ -55,7 +55,8 @@ class Found:
 
 
 class Brought:
-    def __init__(self, store: Store, memories: Memories) -> None:
+    def __init__(self, store: Store, memories: Memories, *, dry_run: bool = False) -> None:
+        self._dry_run = dry_run
         self._store = store
         self._memories = memories
 
@@ -75,7 +76,7 @@ class Brought:
                 if record.record_id not in known and not told:
                     new[record.record_id] = record
                     seen.add(record.content_hash)
-        if new:
+        if new and not self._dry_run:
             self._memories.add(list(new.values()))
         return len(new), len(records) - len(new)
 

@@ -1,8 +1,8 @@
 """Forgetting, cleaning and moving, everywhere at once.
 
 In: what a person means: memories, a session, a project, an entity, words, an age. Out: what it
-comes to, and when it is done, that nothing of it is left: in rows, index, vectors, archive and log of the
-store, in the spool, in the log files, and if wanted in the backups.
+comes to, and when it is done, that nothing of it is left: in rows, index, vectors, archive and log
+of the store, in the spool, in the log files, and if wanted in the backups.
 """
 
 import os

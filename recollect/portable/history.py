@@ -65,6 +65,8 @@ class History:
         actor: str,
         attribution: Attribution,
         progress: Progress,
+        *,
+        dry_run: bool = False,
     ) -> None:
         self._store = store
         self._pipeline = pipeline
@@ -72,6 +74,7 @@ class History:
         self._actor = actor
         self._attribution = attribution
         self._progress = progress
+        self._dry_run = dry_run
 
     def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
         """One session. What was stored before an interruption is met again as known."""
@@ -172,6 +175,8 @@ class History:
 
     def _put(self, events: list[Event]) -> Counter[str]:
         counts: Counter[str] = Counter()
+        if self._dry_run:
+            return Counter(stored=len(events))
         for start in range(0, len(events), BATCH):
             batch = [(event, event.event_id) for event in events[start : start + BATCH]]
             try:

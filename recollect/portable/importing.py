@@ -52,6 +52,7 @@ class Request:
     env: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""  # where the request was made: which repository `git` means
     most_commits: int = git.MOST
+    dry_run: bool = False
 
     @property
     def period(self) -> Period:
@@ -165,7 +166,13 @@ class Importing:
         )
         attribution = self._attribution(plan, request)
         history = History(
-            self._store, self._pipeline, self._clock, self._actor, attribution, progress
+            self._store,
+            self._pipeline,
+            self._clock,
+            self._actor,
+            attribution,
+            progress,
+            dry_run=request.dry_run,
         )
         # The oldest first: what is learned from one session is there for the next.
         for one in sorted(plan.transcripts, key=_beginning):
@@ -177,7 +184,7 @@ class Importing:
         for path in plan.repositories:
             self._take_commits(path, request, attribution, progress)
         for path in plan.exports:
-            self._take_export(path, progress)
+            self._take_export(path, request, progress)
         if not self._stopped(progress):
             progress.state = "done"
 
@@ -187,26 +194,34 @@ class Importing:
             return True
         return False
 
-    def catch_up(self, hosts: Iterable[str], home: str, env: Mapping[str, str]) -> Progress | None:
-        """What the transcripts of connected hosts have and we do not: hooks were off, or silent.
-        Bounded, and quietly left alone while an import goes on."""
+    def catch_up(
+        self, hosts: Mapping[str, datetime], home: str, env: Mapping[str, str]
+    ) -> Progress | None:
+        """What connected hosts' transcripts have and we do not, from the moment on at which each
+        was connected: earlier history is brought only when somebody asks. Bounded, and left alone
+        while an import goes on."""
         if not self._lock.acquire(blocking=False):
             return None
         progress = Progress(state="running")
         try:
-            since = self._clock.now() - CATCH_UP_AGE
-            request = Request(sources=tuple(hosts), since=since, home=home, env=env)
-            found = self._plan(request).transcripts if request.sources else []
-            attribution = Attribution(self._store, self._actor, [one.cwd for one in found], home)
+            edge = self._clock.now() - CATCH_UP_AGE
+            found = [
+                (one, Period(since=max(since, edge)))
+                for host, since in hosts.items()
+                for one in transcripts.find(host, home, env)
+            ]
+            found = [(one, period) for one, period in found if period.touches(one)]
+            directories = [one.cwd for one, _ in found]
+            attribution = Attribution(self._store, self._actor, directories, home)
             history = History(
                 self._store, self._pipeline, self._clock, self._actor, attribution, progress
             )
-            newest = sorted(found, key=_ending, reverse=True)[:CATCH_UP_SESSIONS]
-            for one in sorted(newest, key=_beginning):
+            newest = sorted(found, key=lambda pair: _ending(pair[0]))[-CATCH_UP_SESSIONS:]
+            for one, period in newest:
                 if self._stopped(progress):
                     return progress
                 if history.missing(one):
-                    history.take(one, request.period)
+                    history.take(one, period)
             progress.state = "done"
         finally:
             self._lock.release()
@@ -276,7 +291,7 @@ class Importing:
         history: History,
         progress: Progress,
     ) -> None:
-        brought = Brought(self._store, self._memories)
+        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
         waiting: list[Found] = []
         events: list[Event] = []
         for item in store.items():
@@ -334,7 +349,7 @@ class Importing:
     def _take_commits(
         self, path: str, request: Request, attribution: Attribution, progress: Progress
     ) -> None:
-        brought = Brought(self._store, self._memories)
+        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
         namespace = attribution.namespace(path)
         waiting: list[Found] = []
         for found in git.commits(path, namespace, request.since, request.most_commits):
@@ -350,12 +365,14 @@ class Importing:
         self._bring(brought, waiting, git.PROGRAM, progress)
         progress.step(git.PROGRAM, len(waiting))
 
-    def _take_export(self, path: str, progress: Progress) -> None:
+    def _take_export(self, path: str, request: Request, progress: Progress) -> None:
         def step(size: int, read: int, loaded: dict[str, int]) -> None:
             new = sum(loaded.values())
             progress.step("export", size, read=read, stored=new, known=read - new)
 
-        exchange.Intake(self._store, self._actor).take(path, step)
+        exchange.Intake(self._store, self._actor).take(path, step, dry_run=request.dry_run)
+        if request.dry_run:
+            return
         for namespace in self._store.projects.namespaces():
             self._memories.reloaded(namespace)
 

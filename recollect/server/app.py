@@ -19,7 +19,7 @@ from recollect.server import answers
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, receipts
+from recollect.server.routes import doctor, events, health, portable, receipts
 from recollect.server.services import Services
 from recollect.server.tokens import Tokens
 
@@ -30,6 +30,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *portable.ENDPOINTS,
 )
 
 

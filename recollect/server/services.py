@@ -9,6 +9,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
+from recollect.portable.desk import Desk
 from recollect.server.live import Live
 from recollect.store.interface import Store
 
@@ -24,3 +25,4 @@ class Services:
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     feedback: Callable[[], Any]  # None until recall is loaded
+    desk: Desk

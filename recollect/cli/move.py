@@ -1,0 +1,58 @@
+"""`recollect move`: memories that belong to another project, given to it."""
+
+from datetime import datetime
+
+import click
+
+from recollect.cli import process
+from recollect.cli.aims import aim, aim_options, directory, show
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json
+from recollect.core import settings
+
+SLOW_S = 600.0
+
+
+@click.command()
+@aim_options
+@click.option("--path", type=click.Path(), help="What was done in or below this directory.")
+@click.option("--to", "target", required=True, help="The project: its directory, name or id.")
+@json_option
+def command(
+    memories: tuple[str, ...],
+    session: str | None,
+    entity: str | None,
+    text: str | None,
+    older_than: datetime | None,
+    project: str | None,
+    everything: bool,
+    path: str | None,
+    target: str,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Move memories to another project, with the events they came from.
+
+    MEMORY is the id of one. With --all the whole of --project goes, and what happens there from
+    now on belongs to the other project too. To take a move back, move again the other way.
+    """
+    body = aim(memories, session, entity, text, older_than, project, everything, path)
+    body["target"] = directory(target)
+    chosen = settings.load()
+    process.start(chosen)
+    client = Client(chosen, SLOW_S)
+    shown = client.ask("POST", "/api/move", {**body, "dry_run": True})
+    if dry_run:
+        print_json(shown) if as_json else show(shown)
+        return 0
+    if not as_json:
+        show(shown)
+    if not yes and not click.confirm(f"Move this to {target}?", default=True):
+        return 1
+    done = client.ask("POST", "/api/move", {**body, "dry_run": False})
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(f"Moved: {sum(done['counts'].values())} rows.")
+    return 0
