@@ -10,7 +10,7 @@ _AGE = re.compile(r"^(\d{1,6})\s*(h|d|w|m|y)$")
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[datetime]):
     name = "when"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Literal
 
+from msgspec import field
+
 from recollect.core import oslayer
 from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, Nothing
@@ -14,7 +16,7 @@ class Checked(Value, frozen=True, kw_only=True):
     events: int
     records: int
     free_bytes: int
-    orphans: dict[str, int] = {}
+    orphans: dict[str, int] = field(default_factory=dict)
     backups: int = 0
     last_backup: datetime | None = None
     backup_days: int = 0

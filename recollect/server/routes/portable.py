@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
 from recollect.core.errors import BadInput, NotFound
@@ -37,7 +37,7 @@ class ImportBody(Value, frozen=True, kw_only=True):
     until: Moment | None = None
     home: Text | None = None
     directory: Text | None = None
-    env: dict[str, Annotated[str, Meta(max_length=2048)]] = {}
+    env: dict[str, Annotated[str, Meta(max_length=2048)]] = field(default_factory=dict)
     most_commits: Annotated[int, Meta(ge=1, le=100_000)] = 2000
     dry_run: bool = False
 
@@ -227,7 +227,7 @@ class OutcomeShown(Value, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     backups: int = 0
     tombstones: int = 0
-    found: dict[str, int] = {}
+    found: dict[str, int] = field(default_factory=dict)
 
 
 class ScrubBody(Value, frozen=True, kw_only=True):
