@@ -181,8 +181,10 @@ class Choice:
         ):
             if event_id in chosen or gone.intersection(_RECORD_ID.findall(injected + detail)):
                 self.keys["receipts"].add(key)
-        for key, snapshot in self._rows("checkpoints", "snapshot"):
-            if gone.intersection(_RECORD_ID.findall(snapshot)):
+        # Where a session stood is told in words that may be anybody's of it.
+        sessions = {key for (key,) in self._db.execute(sql.SESSIONS_OF, events)}
+        for key, session, snapshot in self._rows("checkpoints", "session_id", "snapshot"):
+            if session in sessions or gone.intersection(_RECORD_ID.findall(snapshot)):
                 self.keys["checkpoints"].add(key)
 
     # --- reading ---

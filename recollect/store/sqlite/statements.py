@@ -392,6 +392,10 @@ SEQS_OF = """
 SELECT seq FROM events
  WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
 """
+SESSIONS_OF = """
+SELECT DISTINCT session_id FROM events
+ WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
+"""
 EMPTIED_SESSIONS = """
 SELECT s.session_id FROM sessions AS s
  WHERE s.namespace = :namespace AND NOT EXISTS (

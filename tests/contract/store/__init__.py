@@ -3,6 +3,7 @@
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
 from tests.contract.store.graph import GraphContract
+from tests.contract.store.holdings import HoldingsContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
@@ -23,5 +24,6 @@ class StoreContract(
     ProjectsContract,
     TransactionContract,
     LifeContract,
+    HoldingsContract,
 ):
     """All of it, for a backend to inherit in three lines."""
