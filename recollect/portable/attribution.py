@@ -27,7 +27,6 @@ class Attribution:
              if kind == "root"),
             key=len,
         )  # fmt: skip
-        self._names = _by_name(store)
         gone = sorted({_tidy(one) for one in directories if _usable(one)}, key=len)
         self._gone = [one for one in gone if not os.path.isdir(one) and self._below_home(one)]
         self._known: dict[str, str] = {}
@@ -46,10 +45,12 @@ class Attribution:
             return self.namespace(name)
         if not name:
             return projects.namespace(self._actor)
-        known = self._names.get(name.lower())
-        if known is None:
-            known = self._store.projects.resolve(Place(alias=f"{program}:{name}"))
-        return projects.namespace(self._actor, known)
+        key = f"{program}:{name}"
+        if key not in self._known:
+            known = _by_name(self._store).get(name.lower())
+            project = known or self._store.projects.resolve(Place(alias=key))
+            self._known[key] = projects.namespace(self._actor, project)
+        return self._known[key]
 
     def place(self, directory: str) -> Place:
         if not _usable(directory) or privacy.scrub(directory).text != directory:

@@ -16,7 +16,7 @@ from recollect.core.settings import Settings
 from recollect.store.interface import BackupInfo, Store
 
 _NAME = re.compile(r"^recollect-(\d{8}T\d{6}Z)(?:-\d+)?\.db$")
-_ASIDE = re.compile(r"^before-restore-\d{8}T\d{6}Z\.db$")
+_ASIDE = re.compile(r"^before-restore-\d{8}T\d{6}Z(?:-\d+)?\.db$")
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
@@ -34,12 +34,7 @@ class Backups:
         """A new one; then the oldest go."""
         oslayer.private_directory(self.folder)
         stamp = self._clock.now().strftime(_STAMP)
-        path = os.path.join(self.folder, f"recollect-{stamp}.db")
-        number = 1
-        while os.path.exists(path):
-            number += 1
-            path = os.path.join(self.folder, f"recollect-{stamp}-{number}.db")
-        info = self._store.upkeep.backup(path)
+        info = self._store.upkeep.backup(_free(os.path.join(self.folder, f"recollect-{stamp}")))
         self.rotate()
         return info
 
@@ -103,7 +98,16 @@ def chosen(folder: str, which: str | None) -> str:
 
 
 def aside_name(folder: str, now: datetime) -> str:
-    return os.path.join(folder, f"before-restore-{now.strftime(_STAMP)}.db")
+    """Where the old database is kept: never under a name that is taken."""
+    return _free(os.path.join(folder, f"before-restore-{now.strftime(_STAMP)}"))
+
+
+def _free(stem: str) -> str:
+    path, number = f"{stem}.db", 1
+    while os.path.exists(path):
+        number += 1
+        path = f"{stem}-{number}.db"
+    return path
 
 
 def _fits(path: str, which: str) -> bool:

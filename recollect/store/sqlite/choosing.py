@@ -38,7 +38,8 @@ class Choice:
             return
         self._direct(what)
         if what.before is None:
-            self._close()
+            self._made_from_events()
+        self._bare_entities()
         self._traces()
 
     def chosen(self) -> Chosen:
@@ -108,6 +109,9 @@ class Choice:
             "receipts": "created_at < :edge",
             "checkpoints": "created_at < :edge",
             "archive": "until < :edge",
+            "operations": "at < :edge",
+            "procedures": "updated_at < :edge",
+            "preferences": "updated_at < :edge",
         }
         for name, condition in conditions.items():
             self.keys[name].update(self._where(name, condition, edge=edge))
@@ -130,13 +134,15 @@ class Choice:
 
     # --- what follows from it ---
 
-    def _close(self) -> None:
-        """What was made from chosen events, and entities of which nothing else is known."""
+    def _made_from_events(self) -> None:
         values = {"namespace": self.namespace, "ids": ids_json(sorted(self.keys["events"]))}
         for table in self.tables.values():
             if table.has_sources:
                 statement = sql.MADE_FROM.format(key=table.key, table=table.name)
                 self.keys[table.name].update(key for (key,) in self._db.execute(statement, values))
+
+    def _bare_entities(self) -> None:
+        """Entities of which nothing else is known go too, with what ties them to others."""
         known = sorted(self.keys["facts"] | self.keys["relationships"])
         bare = {"namespace": self.namespace, "ids": ids_json(known)}
         self.keys["entities"].update(key for (key,) in self._db.execute(sql.BARE_ENTITIES, bare))
