@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recollect.core.errors import StoreError
 from recollect.ingest.counters import Counters
@@ -164,17 +164,24 @@ class Scribe:
                 namespace, RecordFilter(kind="episode"), limit=1
             ).items
             edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
-            cursor: Cursor | None = None
-            while True:
-                page = self._store.sessions.page(namespace, before=cursor, limit=50)
-                for session in page.items:
-                    if edge is None or session.last_event_at >= edge:
-                        events = self._store.events.session(namespace, session.session_id)
-                        self._write(self._unwritten(namespace, turns_of(events)))
+            for session_id in self._heard_since(namespace, edge):
+                events = self._store.events.session(namespace, session_id)
+                self._write(self._unwritten(namespace, turns_of(events)))
                 self._commit()
-                cursor = page.next
-                if cursor is None or (edge and page.items[-1].last_event_at < edge):
-                    break
+
+    def _heard_since(self, namespace: str, edge: datetime | None) -> list[str]:
+        """Sessions by when the store heard of them: what was imported happened long before."""
+        found: dict[str, None] = {}
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.events.page(namespace, before=cursor, limit=_BATCH)
+            for stored in page.items:
+                if edge is not None and stored.transaction_time < edge:
+                    return list(found)
+                found.setdefault(stored.event.session_id)
+            cursor = page.next
+            if cursor is None:
+                return list(found)
 
     def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
         """Turns whose episode is not there, or says less than the events now do."""
