@@ -22,18 +22,19 @@ from recollect.capture import launcher, paths, spool
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
-from recollect.core.values import encode
+from recollect.core.values import Receipt, encode
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
+from recollect.ingest.pipeline import Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
 from recollect.portable.backups import Backups, aside_name
 from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from recollect.portable.desk import Desk
+    from recollect.portable.parts import Portable
     from recollect.remember import Recollection
+    from recollect.service.desk import Desk
 
 log = logging.getLogger("recollect.daemon")
 
@@ -47,6 +48,7 @@ SCRUB_ROWS = 2000
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
 GRACE_S = 1
+ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
 
 
@@ -65,12 +67,15 @@ class Daemon:
         self._pipeline.listeners.append(self._scribe.heard)
         self._recall: Recollection | None = None
         self._can_recall = threading.Event()
+        self._desk: Desk | None = None
+        self._alarms: tuple[float, list[Any]] = (0.0, [])
+        self._told_receipt: Callable[[Receipt], None] = lambda receipt: None
         self._pipeline.recall = self._recall_early
         self._hooks = HookServer(
             self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
         )
         self._backups = Backups(chosen, self._store, self._clock)
-        self._desk: Desk | None = None
+        self._portable: Portable | None = None
         self._keeper = threading.Thread(target=self._keep, name="recollect-keeper", daemon=True)
 
     def run(self) -> None:
@@ -123,6 +128,7 @@ class Daemon:
             self._settings, self._clock, self._store, self._memories, self._counters
         )
         self._pipeline.listeners.append(recall.heard)
+        recall.receipts.listeners.append(lambda receipt: self._told_receipt(receipt))
         self._recall = recall
         recall.start()
         self._pipeline.recall = recall.recall
@@ -144,17 +150,31 @@ class Daemon:
         """The slow imports come here, when hooks are already answered."""
         import uvicorn
 
-        from recollect.portable.desk import Desk
         from recollect.portable.erasure import Erasure
         from recollect.portable.importing import Importing
+        from recollect.portable.parts import Portable
         from recollect.server.app import build
         from recollect.server.http import PeerCheckedProtocol
-        from recollect.server.live import Live
+        from recollect.server.live import Live, News
         from recollect.server.services import Services
         from recollect.server.tokens import Tokens
+        from recollect.service.desk import Desk
 
         live = Live()
-        self._desk = desk = Desk(
+        listener = _listen(self._settings.port)
+        self._port = listener.getsockname()[1]
+        tokens = Tokens(self._settings.path("token"))
+        self._desk = Desk(
+            settings=self._settings,
+            clock=self._clock,
+            store=self._store,
+            memories=self._memories,
+            pipeline=self._pipeline,
+            counters=self._counters,
+            recollection=lambda: self._recall,
+            tell=live.publish,
+        )
+        self._portable = Portable(
             importing=Importing(
                 self._store,
                 self._pipeline,
@@ -182,18 +202,20 @@ class Daemon:
             pipeline=self._pipeline,
             counters=self._counters,
             live=live,
+            tokens=tokens,
+            port=self._port,
             started_at=self._started_at,
             health=self._health,
-            feedback=lambda: self._recall.feedback if self._recall else None,
-            desk=desk,
+            desk=self._desk,
+            portable=self._portable,
         )
-        self._pipeline.listeners.append(_publisher(live.publish))
-        listener = _listen(self._settings.port)
-        self._port = listener.getsockname()[1]
-        tokens = Tokens(self._settings.path("token"))
+        news = News(live.publish)
+        self._pipeline.listeners.append(news.heard)
+        self._memories.listeners.append(news)
+        self._told_receipt = news.receipt
         unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
         config = uvicorn.Config(
-            build(services, tokens, self._port),
+            build(services),
             http=PeerCheckedProtocol,
             ws="none",
             lifespan="off",
@@ -206,7 +228,7 @@ class Daemon:
         server = uvicorn.Server(config)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
         self._write_state()
-        log.info("API on http://127.0.0.1:%d", self._port)
+        log.info("dashboard and API on http://127.0.0.1:%d", self._port)
         server.run(sockets=[listener, unix])
 
     def _stop_server(self, server: Any) -> None:
@@ -254,14 +276,14 @@ class Daemon:
         from recollect.hosts import connected_since
         from recollect.portable.transcripts import ENVIRONMENT, FINDERS
 
-        if self._stop.wait(CATCH_UP_AFTER_S) or self._desk is None:
+        if self._stop.wait(CATCH_UP_AFTER_S) or self._portable is None:
             return
         home = os.path.expanduser("~")
         env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
         try:
             known = connected_since(self._settings.directory)
             hosts = {name: since for name, since in known.items() if name in FINDERS}
-            done = self._desk.importing.catch_up(hosts, home, env)
+            done = self._portable.importing.catch_up(hosts, home, env)
         except errors.RecollectError as error:
             self._counters.error(f"catching up: {error}")
             log.error("catching up: %s", error)
@@ -319,26 +341,19 @@ class Daemon:
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},
+            "alarms": self._alarming(),
+            "wanted_port": self._settings.port,
         }
 
+    def _alarming(self) -> list[Any]:
+        """Alarms read a good deal, and health is asked for often: once a minute is enough."""
+        from recollect.service import alarms
 
-def _publisher(publish: Callable[[str, Any], None]) -> Callable[[Notice], None]:
-    def tell(notice: Notice) -> None:
-        event = notice.stored.event
-        publish(
-            "event",
-            {
-                "event_id": event.event_id,
-                "kind": event.kind,
-                "session_id": event.session_id,
-                "namespace": event.namespace,
-                "host": notice.host,
-                "signal": notice.signal,
-                "valid_time": event.valid_time,
-            },
-        )
-
-    return tell
+        looked, known = self._alarms
+        if self._desk is not None and time.monotonic() - looked > ALARMS_EVERY_S:
+            known = list(alarms.alarms(alarms.gather(self._desk)))
+            self._alarms = (time.monotonic(), known)
+        return known
 
 
 def _listen(port: int) -> socket.socket:

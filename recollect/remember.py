@@ -31,8 +31,8 @@ class Recollection:
         counters: Counters,
     ) -> None:
         self._store = store
-        self._embedder = Embedder(settings.models) if settings.embedding else None
-        self.engine = Engine(self._embedder)
+        self.embedder = Embedder(settings.models) if settings.embedding else None
+        self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
         self.feedback = Feedback(store, clock)
         self.receipts = Receipts(store, counters)
@@ -47,7 +47,7 @@ class Recollection:
             settings,
         )
         self._backfill = (
-            Backfill(store, self._embedder, self.shelves.embedded) if self._embedder else None
+            Backfill(store, self.embedder, self.shelves.embedded) if self.embedder else None
         )
         memories.listeners.append(self.shelves)
 
@@ -67,6 +67,11 @@ class Recollection:
 
     def heard(self, notice: Notice) -> None:
         self.recall_now.heard(notice)
+        if self._backfill is not None:
+            self._backfill.wake()
+
+    def backfill(self) -> None:
+        """Give vectors to what has none, now and not at the next occasion."""
         if self._backfill is not None:
             self._backfill.wake()
 

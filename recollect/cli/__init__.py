@@ -12,6 +12,7 @@ COMMANDS = {
     "down": ("recollect.cli.down", "Stop the daemon"),
     "restart": ("recollect.cli.restart", "Stop it and start it again"),
     "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
+    "open": ("recollect.cli.open", "Open the dashboard in your browser"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
     "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),

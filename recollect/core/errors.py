@@ -174,6 +174,12 @@ class ProviderError(RecollectError):
     """The language model gave no answer."""
 
     hint = "recollect doctor"
+    spent = True  # the model may have worked, so the meter counts the worst case
+
+    def __init__(self, message: str = "", *, hint: str = "", spent: bool | None = None) -> None:
+        super().__init__(message, hint=hint)
+        if spent is not None:
+            self.spent = spent
 
 
 class ProviderTimeout(ProviderError):
@@ -187,11 +193,14 @@ class ProviderDown(ProviderError):
 class ProviderRefused(ProviderError):
     """The language model refused the request."""
 
+    spent = False
+
 
 class BudgetSpent(ProviderError):
     """The day's budget for language models is spent. Extraction goes on by rules."""
 
     hint = "recollect settings"
+    spent = False
 
 
 class ExtractionFailed(RecollectError):

@@ -7,11 +7,13 @@ flags. Out: `Settings`. A name nobody knows or a value out of range raises BadSe
 import dataclasses
 import getpass
 import os
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.core.addresses import wrong_with
 from recollect.core.errors import BadSetting
 
 PREFIX = "RECOLLECT_"
@@ -25,7 +27,29 @@ class Range:
     high: float
 
 
-def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | None = None) -> Any:
+@dataclass(frozen=True)
+class Form:
+    """What a text must look like: `wrong` says why it does not, or nothing."""
+
+    name: str
+    wrong: Callable[[str], str]
+    secret: bool = False  # a wrong value may hold a password, so it is not repeated
+
+
+def _wrong_command(text: str) -> str:
+    try:
+        return "" if shlex.split(text) else "it names no program"
+    except ValueError:
+        return "its quotes do not close"
+
+
+_COMMAND = Form("a command line", _wrong_command)
+_ADDRESS = Form(
+    "an address, or nothing", lambda text: wrong_with(text) if text else "", secret=True
+)
+
+
+def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
     return field(default=default, metadata={"help": help, "allowed": allowed})
 
 
@@ -76,6 +100,30 @@ class Settings:
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."
     )
+    provider: str = _setting(
+        "none",
+        "Who extracts memories: a language model by this route, or rules alone.",
+        ("none", "acp", "anthropic", "openai", "claude-code"),
+    )
+    llm_model: str = _setting("", "The model to ask; empty means the route's pinned small one.")
+    llm_base_url: str = _setting(
+        "", "Where provider anthropic or openai is asked, if not at its maker's.", _ADDRESS
+    )
+    acp_command: str = _setting(
+        "kiro-cli acp --agent {agent}",
+        "What provider acp runs; {agent} is the tool-less agent that install wrote.",
+        _COMMAND,
+    )
+    daily_tokens: int = _setting(
+        2_000_000,
+        "The most tokens, in and out, that language models may use in a day (UTC).",
+        Range(0, 1_000_000_000),
+    )
+    daily_usd: float = _setting(
+        2.0,
+        "The most that they may cost in a day, estimated; 0 allows only what is free.",
+        Range(0, 10_000),
+    )
 
     @property
     def directory(self) -> str:
@@ -103,7 +151,13 @@ def load(
     home = (flags or {}).get("home") or environ.get(PREFIX + "HOME") or Settings.home
     path = os.path.join(os.path.expanduser(home), "settings.toml")
     values: dict[str, Any] = {**_from_file(path), **_from_environment(environ), **(flags or {})}
-    return Settings(**{name: _checked(name, value) for name, value in values.items()})
+    loaded = Settings(**{name: _checked(name, value) for name, value in values.items()})
+    if loaded.llm_base_url and loaded.provider == "openai" and not loaded.llm_model:
+        raise BadSetting(
+            "llm_model = '' names no model: a server of your own at llm_base_url needs one",
+            field="llm_model",
+        )
+    return loaded
 
 
 def described() -> list[dict[str, Any]]:
@@ -147,6 +201,11 @@ def _checked(name: str, value: Any) -> Any:
     item = fields[name]
     converted = _converted(name, value, _kind(item))
     allowed = item.metadata["allowed"]
+    if isinstance(allowed, Form):
+        if problem := allowed.wrong(converted):
+            told = name if allowed.secret and "@" in converted else f"{name} = {value!r}"
+            raise BadSetting(f"{told} is not valid: {problem}", field=name)
+        return converted
     fits = (
         allowed is None
         or (isinstance(allowed, Range) and allowed.low <= converted <= allowed.high)
@@ -183,4 +242,4 @@ def _allowed_text(item: "dataclasses.Field[Any]") -> str:
         return f"{allowed.low:g} to {allowed.high:g}"
     if isinstance(allowed, tuple):
         return " or ".join(repr(choice) for choice in allowed)
-    return ""
+    return allowed.name if isinstance(allowed, Form) else ""

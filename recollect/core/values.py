@@ -319,6 +319,26 @@ class Receipt(Value, frozen=True, kw_only=True):
     created_at: Moment | None = None
 
 
+# --- language models ----------------------------------------------------------------------------
+
+
+class Usage(Value, frozen=True, kw_only=True):
+    """What calls of one kind used in a day (UTC): one row by day, namespace, provider, model and
+    purpose. `unpriced`: the model stands in no price list, so its cost is not known."""
+
+    day: Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
+    namespace: Namespace
+    provider: Annotated[str, Meta(max_length=64)]
+    model: Annotated[str, Meta(max_length=256)]
+    purpose: Annotated[str, Meta(max_length=64)]
+    calls: Count = 0
+    failures: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cost_micros: Count = 0  # millionths of a US dollar
+    unpriced: bool = False
+
+
 # --- decisions ----------------------------------------------------------------------------------
 
 

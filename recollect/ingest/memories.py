@@ -7,8 +7,10 @@ embedder) listens here, so that nothing is written past them.
 from collections.abc import Sequence
 from typing import Protocol
 
-from recollect.core.values import Operation, Record
-from recollect.store.interface import Store
+import msgspec
+
+from recollect.core.values import Checkpoint, Operation, Record
+from recollect.store.interface import Store, Transaction
 
 
 class MemoryListener(Protocol):
@@ -24,6 +26,50 @@ class Memories:
     def add(self, records: Sequence[Record]) -> list[Record]:
         """New memories."""
         return self._told(self._store.records.put(records))
+
+    def remember(
+        self, record: Record, actor: str, reason: str = "", checkpoint: Checkpoint | None = None
+    ) -> tuple[Record, Operation]:
+        """One new memory that somebody asked for: the log knows of it, so it can be undone."""
+
+        def work(tx: Transaction) -> tuple[Record, Operation]:
+            made = [record.record_id]
+            operation = tx.log("add", record.namespace, actor, created=made, reason=reason)
+            if checkpoint is not None:
+                tx.put_checkpoint(checkpoint)
+            return tx.put_record(record, operation.op_id), operation
+
+        stored, operation = self._store.transaction(work)
+        self._told([stored])
+        return stored, operation
+
+    def move(
+        self, record: Record, namespace: str, actor: str, reason: str = ""
+    ) -> tuple[Operation, Operation]:
+        """To another namespace, under the same id: out of the one, into the other, at once. Each
+        has its own entry in the log, and each names the other."""
+
+        def work(tx: Transaction) -> tuple[Operation, Operation]:
+            which = [record.record_id]
+            left = tx.log(
+                "move", record.namespace, actor, targets=which, reason=reason,
+                detail={"to": namespace},
+            )  # fmt: skip
+            tx.delete_records(record.namespace, which, left.op_id)
+            came = tx.log(
+                "move", namespace, actor, created=which, reason=reason,
+                detail={"from": record.namespace, "left_by": left.op_id},
+            )  # fmt: skip
+            there = msgspec.structs.replace(
+                record, namespace=namespace, version=record.version + 1, updated_at=None
+            )
+            tx.put_record(there, came.op_id)
+            return left, came
+
+        left, came = self._store.transaction(work)
+        self.changed(record.namespace, [record.record_id])
+        self.changed(namespace, [record.record_id])
+        return left, came
 
     def replace(self, records: Sequence[Record]) -> list[Record]:
         """Memories that are derived from events, over what stood under their ids."""

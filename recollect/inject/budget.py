@@ -4,35 +4,15 @@ In: candidate texts, best first. Out: those that fit, some in their short form, 
 one was left out. The whole never exceeds the limit.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from recollect.core.tokens import count_tokens as count_tokens
+
 T = TypeVar("T")
 
 MARGIN = 0.05
-
-_RUN = re.compile(r"[A-Za-z]+|[0-9]|[^\S\n]+|[\x00-\x7f]|[^\x00-\x7f]+")
-
-
-def count_tokens(text: str) -> int:
-    """An upper bound for the tokenizers of today's models: a token for each three letters of a
-    word, for each digit and sign, and for each byte of other scripts. White space before a word
-    belongs to the word; indentation and line ends count."""
-    total = 0
-    for run in _RUN.findall(text):
-        first = run[0]
-        if first.isascii():
-            if first.isalpha():
-                total += -(-len(run) // 3)
-            elif first.isspace() and first != "\n":
-                total += len(run) - 1
-            else:
-                total += 1
-        else:
-            total += len(run.encode("utf-8", "replace"))
-    return total
 
 
 def retrieval_budget(total: int, *used: int) -> int:

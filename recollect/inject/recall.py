@@ -43,6 +43,7 @@ PREFERENCE_SHARE = 0.15
 _MINUTE_US = 60_000_000
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 WEAK = 0.5
+NO_SESSION = ""  # of a preview: nothing was said to it, and it has no topic
 # The floor looks at the best one, which may be one that is not to be said: so each must also hold
 # this much by itself.
 LEAST = 0.30
@@ -67,6 +68,15 @@ class Draft:
     stages: dict[str, float] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     preferences: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would be injected, with the receipt that it would have."""
+
+    context: str
+    records: tuple[str, ...]
+    receipt: Receipt
 
 
 class Recall:
@@ -123,6 +133,14 @@ class Recall:
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
 
+    def preview(self, question: Question, tokens: int | None = None) -> Preview:
+        """What would be said to this question now, and why: no receipt is written, no session
+        hears of it, and nothing counts as said. It may take its time, and it raises."""
+        began = self._clock.mono_ns()
+        draft, text, injected = self._work(question, tokens)
+        took = (self._clock.mono_ns() - began) // 1000
+        return Preview(text, injected, self._receipt(question, draft, text, injected, took))
+
     def heard(self, notice: Notice) -> None:
         """A host compacted its context: what it was told is gone from it."""
         if notice.signal == "compaction":
@@ -131,18 +149,20 @@ class Recall:
 
     # --- the work ---
 
-    def _work(self, question: Question) -> tuple[Draft, str, tuple[str, ...]]:
+    def _work(
+        self, question: Question, tokens: int | None = None
+    ) -> tuple[Draft, str, tuple[str, ...]]:
         if question.trigger == "session-start":
             if question.reason != "resume":
                 self._said.forget(question.namespaces[0], question.session_id)
             draft = self._start(question)
-            tokens = self._settings.start_tokens
+            room = self._settings.start_tokens
         else:
             draft = self._prompt(question)
-            tokens = self._settings.prompt_tokens
+            room = self._settings.prompt_tokens
             if draft.notes.get("explicit"):
-                tokens = int(tokens * DEEP_TOKENS)
-        return draft, *self._fitted(question, draft, tokens)
+                room = int(room * DEEP_TOKENS)
+        return draft, *self._fitted(question, draft, room if tokens is None else tokens)
 
     def _prompt(self, question: Question) -> Draft:
         """What is new to this session and above the floor; often nothing."""
@@ -155,7 +175,8 @@ class Recall:
             draft.notes["explicit"] = True
         if self._shelves.ready(question.namespaces):
             ranked = self._search(text, question.namespaces)
-            if self._topics.changed(question.session_id, ranked.vector):
+            known = question.session_id != NO_SESSION
+            if known and self._topics.changed(question.session_id, ranked.vector):
                 draft.notes["topic"] = "changed"
                 self._said.forget(question.namespaces[0], question.session_id)
             draft.stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}

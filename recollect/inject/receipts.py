@@ -23,6 +23,7 @@ class Receipts:
     def __init__(self, store: Store, counters: Counters) -> None:
         self._store = store
         self._counters = counters
+        self.listeners: list[Callable[[Receipt], None]] = []
         self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue(_WAITING)
         self._thread = threading.Thread(target=self._loop, name="recollect-receipts", daemon=True)
 
@@ -37,6 +38,8 @@ class Receipts:
     def keep(self, receipt: Receipt) -> None:
         def write() -> None:
             self._store.receipts.put(receipt)
+            for listener in self.listeners:
+                listener(receipt)
             if receipt.injected and receipt.created_at:
                 self._store.records.touch(receipt.namespace, receipt.injected, receipt.created_at)
 

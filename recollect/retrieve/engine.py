@@ -71,6 +71,14 @@ class Engine:
     def __contains__(self, namespace: str) -> bool:
         return namespace in self._indexes
 
+    def floor(self, semantic: bool) -> float:
+        """What confidence an answer needs, with meaning or by words alone."""
+        return self._floor.threshold(semantic)
+
+    @property
+    def weights(self) -> Weights:
+        return self._weights
+
     def memory(self) -> dict[str, dict[str, int]]:
         """Bytes by namespace and purpose."""
         with self._lock:

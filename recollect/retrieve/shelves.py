@@ -58,6 +58,11 @@ class Shelves:
         for namespace in missing:
             threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
 
+    def filling(self, namespaces: Sequence[str]) -> bool:
+        """Whether any of them is being filled just now."""
+        with self._lock:
+            return any(namespace in self._filling for namespace in namespaces)
+
     def fill(self, namespaces: Iterable[str]) -> None:
         """Fill shelves here and now."""
         for namespace in namespaces:
@@ -130,7 +135,7 @@ class Shelves:
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
             ids = [record.record_id for record in page.items]
-            vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+            vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
             for record in page.items:
                 yield document(record, vectors.get(record.record_id))
             if page.next is None:
@@ -146,7 +151,7 @@ class Shelves:
     def _put(self, namespace: str, records: Sequence[Record]) -> None:
         """Memories with the vectors they have: a new one has none, one that came back has."""
         ids = [record.record_id for record in records]
-        vectors = _by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
         self._engine.add(
             namespace, [document(record, vectors.get(record.record_id)) for record in records]
         )
@@ -189,7 +194,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
     )
 
 
-def _by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
+def by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
     parts: dict[str, list[bytes]] = {}
     for vector in vectors:
         if vector.source_kind == "record":

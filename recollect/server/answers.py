@@ -3,6 +3,7 @@
 In: values and errors. Out: responses. The words of an error are ours; a cause is never shown.
 """
 
+from html import escape
 from typing import Any
 
 import msgspec
@@ -56,6 +57,15 @@ def problem(
     if hint:
         body["hint"] = hint
     return json({"error": body}, status, headers)
+
+
+def page(status: int, title: str, text: str) -> Response:
+    """A page of plain words, for a browser that may not see more."""
+    body = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
+    )
+    return Response(body, status, media_type="text/html")
 
 
 def explained(error: errors.RecollectError) -> Response:

@@ -15,13 +15,25 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.core.errors import RecollectError
-from recollect.server import answers
+from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.routes import doctor, events, health, portable, receipts
+from recollect.server.routes import (
+    doctor,
+    events,
+    figures,
+    graph,
+    health,
+    memories,
+    opening,
+    portable,
+    projects,
+    receipts,
+    search,
+    sessions,
+)
 from recollect.server.services import Services
-from recollect.server.tokens import Tokens
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +42,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *search.ENDPOINTS,  # before memories: /api/memories/search is no id
+    *memories.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *figures.ENDPOINTS,
+    *graph.ENDPOINTS,
+    *projects.ENDPOINTS,
+    *opening.ENDPOINTS,
     *portable.ENDPOINTS,
 )
 
 
-def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
+def build(services: Services) -> ASGIApp:
     document = openapi(ENDPOINTS)
 
     async def describe(request: Request) -> Response:
@@ -52,6 +71,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             *routes(ENDPOINTS, services),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
+            *pages.routes(services.tokens, services.port),
         ],
         exception_handlers={
             RecollectError: _ours,
@@ -59,7 +79,7 @@ def build(services: Services, tokens: Tokens, port: int) -> ASGIApp:
             Exception: _unexpected,
         },
     )
-    return Guard(app, tokens, port)
+    return Guard(app, services.tokens, services.port)
 
 
 async def _ours(request: Request, error: Any) -> Response:

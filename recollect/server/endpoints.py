@@ -108,18 +108,20 @@ _ERRORS = {
 
 def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """The document, generated from the table."""
-    kinds = [one.answer for one in endpoints] + [one.parameters for one in endpoints]
-    kinds += [one.body for one in endpoints if one.body is not None]
+    bodies = [one.body for one in endpoints if one.body is not None]
     schemas, components = msgspec.json.schema_components(
-        kinds, ref_template="#/components/schemas/{name}"
+        [one.answer for one in endpoints] + bodies, ref_template="#/components/schemas/{name}"
     )
-    answer_of = dict(zip(range(len(endpoints)), schemas, strict=False))
+    answer_of = dict(enumerate(schemas[: len(endpoints)]))
+    # By the schema's own reference: two classes of one name have two entries.
+    body_of = {id(body): schema for body, schema in zip(bodies, schemas[len(endpoints) :],
+                                                        strict=True)}  # fmt: skip
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for index, endpoint in enumerate(endpoints):
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
             "operationId": _operation_id(endpoint),
-            "parameters": _parameter_list(endpoint, components),
+            "parameters": _parameter_list(endpoint),
             "responses": {
                 "200": {
                     "description": "Done.",
@@ -137,10 +139,9 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             },
         }
         if endpoint.body is not None:
-            reference = {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
             operation["requestBody"] = {
                 "required": True,
-                "content": {"application/json": {"schema": reference}},
+                "content": {"application/json": {"schema": body_of[id(endpoint.body)]}},
             }
         paths[endpoint.path][endpoint.method.lower()] = operation
     return {
@@ -155,12 +156,14 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _parameter_list(endpoint: Endpoint, components: dict[str, Any]) -> list[dict[str, Any]]:
-    schema = components.get(endpoint.parameters.__name__, {})
+def _parameter_list(endpoint: Endpoint) -> list[dict[str, Any]]:
+    (_,), components = msgspec.json.schema_components([endpoint.parameters])
+    schema = components[endpoint.parameters.__name__]
     in_path = set(re.findall(r"{(\w+)}", endpoint.path))
     return [
         {
             "name": name,
+            "description": described.get("description", ""),
             "in": "path" if name in in_path else "query",
             "required": name in in_path or name in schema.get("required", ()),
             "schema": described,

@@ -1,8 +1,8 @@
 """Who may come in over HTTP: decided from the head of a request, before a byte of body is read.
 
 In: ASGI requests. Out: the same, let through, or a refusal. On TCP: a Host that names this machine,
-an Origin and Sec-Fetch-Site that are our own, a token, a pace. On the unix socket the kernel
-vouches for the user instead. Bodies are capped while they are read.
+an Origin and Sec-Fetch-Site that are our own, a token or a browser's pass, a pace. On the unix
+socket the kernel vouches for the user instead. Bodies are capped while they are read.
 """
 
 import threading
@@ -17,6 +17,10 @@ from recollect.server import answers
 from recollect.server.tokens import Tokens
 
 REQUESTS_PER_MINUTE = 200
+# A page asks for many small things at once.
+BROWSER_REQUESTS_PER_MINUTE = 1200
+# Where a browser trades its code for a pass: the only path that needs neither.
+OPEN = "/open"
 # What a hook's token opens, by method and path.
 HOOK_ROUTES = frozenset({("POST", "/v1/events"), ("GET", "/healthz")})
 _LIMIT = f"A request may have {REQUEST_BYTES} bytes."
@@ -29,7 +33,9 @@ class Guard:
         self._tokens = tokens
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
         self._origins = {f"http://{host}" for host in self._hosts}
+        self._cookie = cookie_name(port)
         self._pace = Pace(REQUESTS_PER_MINUTE)
+        self._browser_pace = Pace(BROWSER_REQUESTS_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,9 +72,11 @@ class Guard:
         return None
 
     def _no_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
-        given = headers.getlist("authorization")
-        word, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        allowed = self._tokens.scope(token.strip()) if word.lower() == "bearer" else None
+        if (scope["method"], scope["path"]) == ("GET", OPEN):
+            return self._too_fast("open")
+        allowed = self._allowed(scope, headers)
+        if allowed is None and "text/html" in headers.get("accept", ""):
+            return answers.page(401, "Not signed in", "Open it with: recollect open")
         if allowed is None:
             return answers.problem(
                 401,
@@ -79,15 +87,41 @@ class Guard:
             )
         if allowed == "hook" and (scope["method"], scope["path"]) not in HOOK_ROUTES:
             return answers.problem(403, "scope", "A hook's token may only ingest and recall.")
-        wait = self._pace.wait(allowed)
-        if wait:
-            return answers.problem(
-                429,
-                "too_many",
-                f"More than {REQUESTS_PER_MINUTE} requests in a minute.",
-                headers={"retry-after": str(wait)},
-            )
+        return self._too_fast(allowed)
+
+    def _allowed(self, scope: Scope, headers: Headers) -> str | None:
+        """By the token of a header, or by the pass of a browser that shows one of our pages."""
+        given = headers.getlist("authorization")
+        if given:
+            word, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+            return self._tokens.scope(token.strip()) if word.lower() == "bearer" else None
+        passes = [
+            value.strip()
+            for line in headers.getlist("cookie")
+            for name, _, value in [part.partition("=") for part in line.split(";")]
+            if name.strip() == self._cookie
+        ]
+        # What changes something must come from our own page, and the browser must say so.
+        ours = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+        if len(passes) == 1 and (scope["method"] in ("GET", "HEAD") or ours):
+            return "browser" if self._tokens.is_pass(passes[0]) else None
         return None
+
+    def _too_fast(self, caller: str) -> ASGIApp | None:
+        wait = (self._browser_pace if caller == "browser" else self._pace).wait(caller)
+        if not wait:
+            return None
+        return answers.problem(
+            429,
+            "too_many",
+            "Too many requests in a minute.",
+            headers={"retry-after": str(wait)},
+        )
+
+
+def cookie_name(port: int) -> str:
+    """Cookies do not know ports, so each daemon has a name of its own."""
+    return f"recollect_{port}"
 
 
 class Pace:

@@ -8,12 +8,14 @@ ago to say.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from recollect.core import errors, ids
+from recollect.core.values import Receipt, Record
+from recollect.ingest.pipeline import Notice
 
 KEEP_ALIVE_S = 15.0
 CLIENTS = 50
@@ -92,8 +94,71 @@ class _Watcher:
             self._loop.call_soon_threadsafe(self._put, line)
 
     def _put(self, line: bytes) -> None:
-        if self.queue.qsize() < KEPT:  # a watcher that does not read is not fed for ever
+        """A watcher that does not read is not fed for ever: it is told to start over."""
+        if self.queue.qsize() < KEPT:
             self.queue.put_nowait(line)
+            return
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        number = line.partition(b"\n")[0].removeprefix(b"id: ").decode()
+        self.queue.put_nowait(_event(number, "reset", {}))
+
+
+class News:
+    """What happens, told to watchers by kind: event, prompt, session, memory, summary, receipt."""
+
+    def __init__(self, publish: Callable[[str, Any], None]) -> None:
+        self._publish = publish
+
+    def heard(self, notice: Notice) -> None:
+        event = notice.stored.event
+        told = {
+            "event_id": event.event_id,
+            "kind": event.kind,
+            "session_id": event.session_id,
+            "namespace": event.namespace,
+            "host": notice.host,
+            "signal": notice.signal,
+            "valid_time": event.valid_time,
+        }
+        self._publish("event", told)
+        if event.kind == "prompt":
+            self._publish("prompt", told)
+        if notice.signal in ("session-start", "session-end"):
+            self._publish("session", told)
+
+    def stored(self, records: Sequence[Record]) -> None:
+        for record in records:
+            told = {
+                "record_id": record.record_id,
+                "namespace": record.namespace,
+                "kind": record.kind,
+                "title": record.title,
+                "session_id": record.session_id,
+                "version": record.version,
+                "removed": False,
+            }
+            self._publish("summary" if record.kind == "summary" else "memory", told)
+
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        for record_id in record_ids:
+            self._publish(
+                "memory", {"record_id": record_id, "namespace": namespace, "removed": True}
+            )
+
+    def receipt(self, receipt: Receipt) -> None:
+        self._publish(
+            "receipt",
+            {
+                "receipt_id": receipt.receipt_id,
+                "namespace": receipt.namespace,
+                "session_id": receipt.session_id,
+                "trigger": receipt.trigger,
+                "injected": len(receipt.injected),
+                "tokens": receipt.tokens,
+                "latency_ms": receipt.latency_us / 1000,
+            },
+        )
 
 
 def _event(event_id: str, kind: str, data: Any) -> bytes:

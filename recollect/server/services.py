@@ -9,8 +9,10 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
-from recollect.portable.desk import Desk
+from recollect.portable.parts import Portable
 from recollect.server.live import Live
+from recollect.server.tokens import Tokens
+from recollect.service.desk import Desk
 from recollect.store.interface import Store
 
 
@@ -22,7 +24,9 @@ class Services:
     pipeline: Pipeline
     counters: Counters
     live: Live
+    tokens: Tokens
+    port: int
     started_at: datetime
     health: Callable[[], dict[str, Any]]
-    feedback: Callable[[], Any]  # None until recall is loaded
     desk: Desk
+    portable: Portable

@@ -1,7 +1,8 @@
-"""The token that every TCP request needs, and the smaller one that a hook may have.
+"""The token that every TCP request needs, the smaller one of a hook, and the pass of a browser.
 
 In: the data directory. Out: a 256-bit token in a private file, read again when it changes, so that
-rotation needs no restart. Comparison takes the same time for every guess.
+rotation needs no restart. Comparison takes the same time for every guess. A browser exchanges a
+code, good once and for a minute, for a signed pass that outlives the daemon but not the token.
 """
 
 import hashlib
@@ -9,16 +10,24 @@ import hmac
 import os
 import secrets
 import threading
+import time
+from collections.abc import Callable
 from typing import Literal
 
 from recollect.core import oslayer
 
-Scope = Literal["admin", "hook"]
+Scope = Literal["admin", "hook", "browser"]
+
+CODE_S = 60
+CODES = 20
+PASS_S = 30 * 24 * 3600
 
 
 class Tokens:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, now: Callable[[], float] = time.time) -> None:
         self._path = path
+        self._now = now
+        self._codes: dict[str, float] = {}
         self._lock = threading.Lock()
         self._stamp: tuple[int, int, int] | None = None
         self._token = ""
@@ -50,6 +59,38 @@ class Tokens:
         admin = hmac.compare_digest(raw, self.current().encode())
         hook = hmac.compare_digest(raw, self.hook_token().encode())
         return "admin" if admin else "hook" if hook else None
+
+    # --- browsers ---
+
+    def new_code(self) -> str:
+        """A code for `/open`, good once and for a minute."""
+        code = secrets.token_urlsafe(24)
+        with self._lock:
+            waiting = sorted(self._codes.items(), key=lambda one: one[1])[-CODES + 1 :]
+            self._codes = {**dict(waiting), _digest(code): self._now() + CODE_S}
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """The pass for a code; None when it was used, is too old, or never was one."""
+        with self._lock:
+            until = self._codes.pop(_digest(code), None)
+        if until is None or until < self._now():
+            return None
+        return self._signed(f"{int(self._now()) + PASS_S}.{secrets.token_hex(16)}")
+
+    def is_pass(self, given: str) -> bool:
+        claim, _, _ = given.rpartition(".")
+        until = claim.partition(".")[0]
+        genuine = hmac.compare_digest(given.encode(), self._signed(claim).encode())
+        return genuine and until.isdecimal() and int(until) > self._now()
+
+    def _signed(self, claim: str) -> str:
+        key = derived(self.current(), "browser").encode()
+        return f"{claim}.{hmac.new(key, claim.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
 
 
 def derived(token: str, scope: str) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from recollect.core.errors import BadCursor
-from recollect.core.projects import Place
+from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
     Arrival,
     Checkpoint,
@@ -32,6 +32,7 @@ from recollect.core.values import (
     SessionStatus,
     SourceKind,
     StoredEvent,
+    Usage,
     Vector,
     Version,
 )
@@ -147,6 +148,40 @@ class Stats:
     record_kinds: dict[str, int] = field(default_factory=dict)
     observation_types: dict[str, int] = field(default_factory=dict)
     concepts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What language models used in a day; cost in millionths of a US dollar."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    unpriced: bool = False
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What happened in one stretch of time: how many of a kind, and what they add up to.
+
+    `at` is the beginning of the stretch. `size` is in bytes for events and memories, in tokens
+    for receipts, in seconds for sessions; `took_us` is latency, of receipts alone."""
+
+    at: datetime
+    kind: str
+    count: int
+    size: int = 0
+    took_us: int = 0
+    longest_us: int = 0
+
+
+Tallied = Literal["events", "records", "sessions", "receipts"]
 
 
 @dataclass(frozen=True)
@@ -292,6 +327,16 @@ class Records(Protocol):
     ) -> Page[Record]:
         """Newest first. With `as_of`: what memory held at that moment."""
 
+    def newer(
+        self,
+        namespace: str,
+        after: Cursor,
+        where: RecordFilter | None = None,
+        *,
+        limit: int = 50,
+    ) -> list[Record]:
+        """Those that come right after a place in time, oldest first; what `page` is backwards."""
+
     def search(
         self,
         namespaces: Sequence[str],
@@ -418,6 +463,25 @@ class Log(Protocol):
         """Drop archived versions that ended before a moment; returns how many."""
 
 
+class Usages(Protocol):
+    """What calls of language models used, so that a day's budget holds over restarts."""
+
+    def reserve(self, worst: Usage, *, most_tokens: int, most_micros: int) -> bool:
+        """Count a call's worst case in advance, if the whole store stays within both limits on
+        that day with it; False, and nothing counted, if not. However many ask at once, together
+        they stay within. A call that is never settled stays counted at its worst."""
+
+    def settle(self, worst: Usage, actual: Usage) -> None:
+        """Put what a call really used in the place of what was reserved for it. Both are of the
+        same day and kind; a reservation is settled once."""
+
+    def spent(self, day: str, namespace: str | None = None) -> Spent:
+        """The day's total, of one namespace or all."""
+
+    def days(self, since: str, namespace: str | None = None) -> list[Usage]:
+        """Rows from a day on, by day, then namespace, provider, model and purpose."""
+
+
 class Projects(Protocol):
     def resolve(self, place: Place) -> str:
         """The lasting id of a place: the project that any of its marks is known to belong to,
@@ -427,6 +491,10 @@ class Projects(Protocol):
     def all(self) -> list[ProjectInfo]: ...
     def rename(self, project_id: str, name: str) -> None:
         """NotFound when there is none."""
+
+    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
+        """Let a mark stand for a project from now on. NotFound when there is no such project;
+        Conflict when the mark belongs to another one."""
 
     def namespaces(self) -> list[str]:
         """Every namespace that holds anything."""
@@ -468,6 +536,18 @@ class Transaction(Protocol):
 
 class Upkeep(Protocol):
     def stats(self, namespace: str | None = None) -> Stats: ...
+    def tally(
+        self,
+        what: Tallied,
+        since: datetime,
+        until: datetime,
+        *,
+        seconds: int = 3600,
+        namespace: str | None = None,
+    ) -> list[Tally]:
+        """What happened in a period, by stretches of so many seconds (counted from 1970, UTC) and
+        by kind (of a session: its host; of a receipt: its trigger), oldest first."""
+
     def backup(self, path: str) -> BackupInfo:
         """A verified copy of the running store; `path` appears only when it is whole."""
 
@@ -550,6 +630,8 @@ class Store(Protocol):
     def log(self) -> Log: ...
     @property
     def projects(self) -> Projects: ...
+    @property
+    def usage(self) -> Usages: ...
     @property
     def upkeep(self) -> Upkeep: ...
 

@@ -34,7 +34,7 @@ def test_a_migration_that_fails_after_any_statement_did_not_happen(
     before = schema_and_rows(db)
     broken = ";".join([*STATEMENTS[:done], "INSERT INTO nowhere VALUES (1)"])
     with pytest.raises(apsw.SQLError):
-        migrate(db, SystemClock(), (*MIGRATIONS, Migration(2, "second", broken)))
+        migrate(db, SystemClock(), (*MIGRATIONS, Migration(SECOND.version, "second", broken)))
     assert schema_and_rows(db) == before
     assert migrate(db, SystemClock(), (*MIGRATIONS, SECOND)) == 1
     assert migrate(db, SystemClock(), (*MIGRATIONS, SECOND)) == 0
@@ -79,7 +79,7 @@ def test_a_migration_on_a_disk_that_fails_at_any_call_completes_or_did_not_happe
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ("INSERT INTO _migrations VALUES (2, 'future', 'x', 0)", NewerDatabase),
+        ("INSERT INTO _migrations VALUES (999, 'future', 'x', 0)", NewerDatabase),
         ("UPDATE _migrations SET digest = 'other'", MigrationDrift),
         ("UPDATE _migrations SET name = 'other'", MigrationDrift),
     ],

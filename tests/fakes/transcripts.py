@@ -267,8 +267,10 @@ def opencode(home: pathlib.Path, cwd: str, session: str = "ses_c0ffee00") -> pat
         db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)",
                    (key, session, *stamp, json.dumps(data)))  # fmt: skip
         for at_, part in enumerate(parts):
-            db.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
-                       (f"prt_{number:03d}_{at_}", key, session, *stamp, json.dumps(part)))
+            db.execute(
+                "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
+                (f"prt_{number:03d}_{at_}", key, session, *stamp, json.dumps(part)),
+            )
     db.commit()
     db.close()
     return path

@@ -21,6 +21,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.projects import Place, namespace
 from recollect.core.settings import Settings
 from recollect.core.values import (
+    Arrival,
     Checkpoint,
     Entity,
     Event,
@@ -47,9 +48,9 @@ def clean(text: str) -> bool:
     return privacy.scrub(text).text == text and "\0" not in text
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30).filter(
-    clean
-)
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
+).filter(clean)
 SAID = TEXT.filter(lambda text: bool(text.strip()))
 TIMES = st.integers(0, 10**8).map(lambda seconds: NOW - timedelta(seconds=seconds))
 TREES = st.recursive(
@@ -107,8 +108,6 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                     kind="prompt" if isinstance(value, TextBody) else "tool_use", body=value,
                     valid_time=when, source=Source(surface="test", project_path="/srv/engine"),
                 )  # fmt: skip
-                from recollect.core.values import Arrival
-
                 store.events.put([Arrival(event=event, digest=f"d{number}", mono_ns=number)])
                 event_ids.append(event.event_id)
             case "memory":
@@ -168,7 +167,7 @@ def rows(store: SqliteStore) -> list[Any]:
 
 
 @given(STEPS, st.sampled_from(["jsonl", "json"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_export_then_import_is_the_identity(steps: list[tuple[Any, ...]], form: str) -> None:
     with two_stores() as (first, second, folder):
         here = live(first, steps)
@@ -182,7 +181,9 @@ def test_export_then_import_is_the_identity(steps: list[tuple[Any, ...]], form: 
         assert second.upkeep.stats().event_kinds == first.upkeep.stats().event_kinds
         assert second.upkeep.check() == [] and second.upkeep.scrub(None, 500).damaged == ()
         new: list[int] = []
-        Intake(second, "ada").take(str(path), lambda size, read, loaded: new.extend(loaded.values()))
+        Intake(second, "ada").take(
+            str(path), lambda size, read, loaded: new.extend(loaded.values())
+        )
         assert sum(new) == 0 and rows(second) == rows(first)
         b"".join(markdown(first, "ada", Wanted(), NOW)).decode()
 
@@ -197,7 +198,7 @@ SELECTIONS = st.one_of(
 
 
 @given(STEPS, SELECTIONS, st.sampled_from(["erase", "move"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_preview_is_what_happens_and_nothing_else(
     steps: list[tuple[Any, ...]], what: Selection, how: str
 ) -> None:

@@ -38,8 +38,8 @@ def check(services: Services, parameters: Nothing) -> Checked:
         records=stats.records,
         free_bytes=oslayer.free_bytes(services.settings.directory),
         orphans=services.store.holdings.orphans(),
-        backups=len(services.desk.backups.made()),
-        last_backup=services.desk.backups.newest_at(),
+        backups=len(services.portable.backups.made()),
+        last_backup=services.portable.backups.newest_at(),
         backup_days=services.settings.backup_days,
     )
 

@@ -1,6 +1,5 @@
 """`/v1/events`: put one event, list events."""
 
-from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta
@@ -21,7 +20,10 @@ from recollect.core.values import (
 from recollect.ingest.pipeline import Question
 from recollect.server.endpoints import Endpoint
 from recollect.server.services import Services
-from recollect.store.interface import Cursor
+from recollect.service import read
+from recollect.service.desk import listing
+from recollect.service.pages import Listing
+from recollect.service.read import EventRow, EventsQuery
 
 
 class NewEvent(Value, frozen=True, kw_only=True):
@@ -55,26 +57,6 @@ class EventAnswer(Value, frozen=True, kw_only=True):
     event_id: str
     stored: bool
     retrieval: Retrieval | None = None
-
-
-class ListParameters(Value, frozen=True, kw_only=True):
-    namespace: Namespace | None = None
-    project_path: Annotated[str, Meta(max_length=2048)] | None = None
-    session_id: Name | None = None
-    kind: EventKind | None = None
-    before: Annotated[str, Meta(max_length=300)] | None = None
-    limit: Annotated[int, Meta(ge=1, le=200)] = 50
-
-
-class EventRow(Value, frozen=True, kw_only=True):
-    event: Event
-    transaction_time: datetime
-    prompt_number: int | None
-
-
-class EventPage(Value, frozen=True, kw_only=True):
-    items: tuple[EventRow, ...]
-    next: str | None
 
 
 def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> EventAnswer:
@@ -123,24 +105,12 @@ def _retrieve(services: Services, event: Event) -> Retrieval:
     )
 
 
-def list_events(services: Services, parameters: ListParameters) -> EventPage:
-    namespace = parameters.namespace or services.pipeline.namespace_of(parameters.project_path)
-    page = services.store.events.page(
-        namespace,
-        session_id=parameters.session_id,
-        kind=parameters.kind,
-        before=Cursor.parse(parameters.before) if parameters.before else None,
-        limit=parameters.limit,
-    )
-    items = tuple(
-        EventRow(
-            event=row.event,
-            transaction_time=row.transaction_time,
-            prompt_number=row.prompt_number,
-        )
-        for row in page.items
-    )
-    return EventPage(items=items, next=str(page.next) if page.next else None)
+def list_events(services: Services, asked: EventsQuery) -> Listing[EventRow]:
+    """Without a project, those of the global one; `project=all` for every one."""
+    desk = services.desk
+    named = asked.project or asked.namespace or asked.project_path
+    namespaces = listing(desk, asked) if named else (projects.namespace(desk.actor),)
+    return read.events(desk, asked, namespaces)
 
 
 ENDPOINTS = (
@@ -153,5 +123,7 @@ ENDPOINTS = (
         PutParameters,
         NewEvent,
     ),
-    Endpoint("GET", "/v1/events", "Events, newest first.", list_events, EventPage, ListParameters),
+    Endpoint(
+        "GET", "/v1/events", "Events, newest first.", list_events, Listing[EventRow], EventsQuery
+    ),
 )

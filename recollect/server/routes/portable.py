@@ -87,16 +87,16 @@ class ImportState(Value, frozen=True, kw_only=True):
 
 
 def offers(services: Services, parameters: Nothing, body: ImportBody) -> Offers:
-    found = services.desk.importing.offers(body.request())
+    found = services.portable.importing.offers(body.request())
     return Offers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
 
 
 def begin(services: Services, parameters: Nothing, body: ImportBody) -> ImportState:
-    return ImportState(**services.desk.importing.start(body.request()).snapshot())
+    return ImportState(**services.portable.importing.start(body.request()).snapshot())
 
 
 def state(services: Services, parameters: Nothing) -> ImportState:
-    return ImportState(**services.desk.importing.progress.snapshot())
+    return ImportState(**services.portable.importing.progress.snapshot())
 
 
 def _shown(offer: Offer) -> OfferShown:
@@ -173,7 +173,7 @@ class BackupList(Value, frozen=True, kw_only=True):
 
 
 def make_backup(services: Services, parameters: Nothing) -> BackupShown:
-    info: BackupInfo = services.desk.backups.create()
+    info: BackupInfo = services.portable.backups.create()
     return BackupShown(
         path=info.path,
         bytes=info.bytes,
@@ -187,7 +187,7 @@ def list_backups(services: Services, parameters: Nothing) -> BackupList:
     return BackupList(
         items=tuple(
             BackupShown(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
-            for path in services.desk.backups.made()
+            for path in services.portable.backups.made()
         )
     )
 
@@ -237,7 +237,7 @@ class ScrubBody(Value, frozen=True, kw_only=True):
 
 def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown:
     aim = _aim(services, body)
-    erasure = services.desk.erasure
+    erasure = services.portable.erasure
     if body.dry_run:
         return _told(services, erasure.preview(aim), done=False)
     outcome = erasure.forget(
@@ -247,7 +247,7 @@ def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeSho
 
 
 def scrub(services: Services, parameters: Nothing, body: ScrubBody) -> OutcomeShown:
-    outcome = services.desk.erasure.scrub(
+    outcome = services.portable.erasure.scrub(
         services.settings.actor_id, apply=not body.dry_run, backups=body.backups
     )
     return _told(services, outcome, done=not body.dry_run)
@@ -257,7 +257,7 @@ def move(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown
     if body.target is None:
         raise BadInput("say which project they should go to", field="target")
     target = _namespace(services, body.target)
-    outcome = services.desk.erasure.move(
+    outcome = services.portable.erasure.move(
         _aim(services, body), target, services.settings.actor_id, apply=not body.dry_run
     )
     return _told(services, outcome, done=not body.dry_run)

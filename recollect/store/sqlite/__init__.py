@@ -40,6 +40,7 @@ from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions, put_checkpoint
 from recollect.store.sqlite.upkeep import SqliteUpkeep
+from recollect.store.sqlite.usage import SqliteUsage
 from recollect.store.sqlite.vectors import SqliteVectors, put_vector
 from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
 
@@ -90,6 +91,7 @@ class SqliteStore:
         self.receipts = SqliteReceipts(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
+        self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.holdings = SqliteHoldings(engine, self.events, self.projects)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))

@@ -14,7 +14,7 @@ import apsw
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import MigrationDrift, NewerDatabase
-from recollect.store.sqlite import schema_0001, schema_0006
+from recollect.store.sqlite import schema_0001, schema_0002, schema_0006
 
 BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS _migrations (
@@ -39,6 +39,7 @@ class Migration:
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "init", schema_0001.SQL),
+    Migration(2, "usage of language models", schema_0002.SQL),
     Migration(6, "forgotten", schema_0006.SQL),
 )
 

@@ -7,8 +7,8 @@ import apsw
 
 from recollect.core import ids
 from recollect.core.clock import from_micros, to_micros
-from recollect.core.errors import NotFound
-from recollect.core.projects import GLOBAL_PROJECT, Place
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.projects import GLOBAL_PROJECT, IdentityKind, Place
 from recollect.store.interface import ProjectInfo
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine
@@ -55,6 +55,22 @@ class SqliteProjects:
                 raise NotFound(f"there is no project {project_id}")
 
         self._engine.write(work)
+
+    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
+        mark = {"kind": kind, "value": value}
+
+        def work(db: apsw.Connection) -> None:
+            at = to_micros(self._engine.clock.now())
+            db.execute(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            if db.changes() == 0:
+                raise NotFound(f"there is no project {project_id}")
+            owner = db.execute(sql.FIND_PROJECT, mark).get
+            if owner not in (None, project_id):
+                raise Conflict(f"{value} belongs to project {owner}")
+            db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+
+        self._engine.write(work)
+        self._known.clear()
 
     def namespaces(self) -> list[str]:
         return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]

@@ -58,13 +58,7 @@ class SqliteRecords:
         where = where or RecordFilter()
         values = {
             "namespace": namespace,
-            "kind": where.kind,
-            "session_id": where.session_id,
-            "observation_type": where.observation_type,
-            "concept": where.concept,
-            "file": where.file,
-            "since": micros(where.since),
-            "until": micros(where.until),
+            **_narrowed(where),
             "as_of": micros(as_of),
             "limit": limit + 1,
             **(END if before is None else _position(before)),
@@ -75,6 +69,24 @@ class SqliteRecords:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)
         return _page(found, limit)
+
+    def newer(
+        self,
+        namespace: str,
+        after: Cursor,
+        where: RecordFilter | None = None,
+        *,
+        limit: int = 50,
+    ) -> list[Record]:
+        values = {
+            "namespace": namespace,
+            **_narrowed(where or RecordFilter()),
+            "after_number": after.number,
+            "after_id": after.id,
+            "limit": limit,
+        }
+        with self._engine.reader() as db:
+            return [rows.RECORD.decode(row) for row in db.execute(sql.NEWER_RECORDS, values)]
 
     def search(
         self,
@@ -264,6 +276,18 @@ def _fits(record: Record, where: RecordFilter) -> bool:
 def _newest_first(record: Record) -> tuple[int, str]:
     assert record.created_at is not None
     return to_micros(record.created_at), record.record_id
+
+
+def _narrowed(where: RecordFilter) -> dict[str, Any]:
+    return {
+        "kind": where.kind,
+        "session_id": where.session_id,
+        "observation_type": where.observation_type,
+        "concept": where.concept,
+        "file": where.file,
+        "since": micros(where.since),
+        "until": micros(where.until),
+    }
 
 
 def _position(cursor: Cursor) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from recollect.core.values import (
     Session,
     Source,
     StoredEvent,
+    Usage,
     Value,
     Vector,
     encode,
@@ -105,6 +106,7 @@ SESSION = Codec(Session)
 CHECKPOINT = Codec(Checkpoint)
 RECEIPT = Codec(Receipt)
 OPERATION = Codec(Operation)
+USAGE = Codec(Usage)
 
 # Columns that change without the memory changing, or that belong to the store's bookkeeping.
 _UNHASHED = frozenset({"access_count", "last_accessed", "freshness"})

@@ -113,6 +113,17 @@ SELECT {_RECORD} FROM memory_records AS r
    AND (:as_of IS NULL OR r.since <= :as_of)
  ORDER BY created_at DESC, record_id DESC LIMIT :limit
 """
+NEWER_RECORDS = f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = :namespace AND (created_at, record_id) > (:after_number, :after_id)
+   AND (:kind IS NULL OR kind = :kind)
+   AND (:session_id IS NULL OR session_id = :session_id)
+   AND (:observation_type IS NULL OR observation_type = :observation_type)
+   AND (:since IS NULL OR created_at >= :since) AND (:until IS NULL OR created_at < :until)
+   AND (:concept IS NULL OR EXISTS (SELECT 1 FROM json_each(r.concepts) WHERE value = :concept))
+   AND (:file IS NULL OR EXISTS (SELECT 1 FROM json_each(r.files) WHERE value = :file))
+ ORDER BY created_at, record_id LIMIT :limit
+"""
 RECORD_BY_HASH = f"""
 SELECT {_RECORD} FROM memory_records
  WHERE namespace = :namespace AND content_hash = :content_hash
@@ -319,6 +330,29 @@ SELECT payload FROM archive
 """
 PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
 
+# --- language models ----------------------------------------------------------------------------
+
+_SPENT = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
+
+# Adds to the row of its kind; `settle` adds differences, which may be negative.
+ADD_USAGE = (
+    _insert("llm_usage", rows.USAGE.columns)
+    + """
+ON CONFLICT (day, namespace, provider, model, purpose) DO UPDATE SET
+"""
+    + ", ".join(f"{name} = {name} + excluded.{name}" for name in _SPENT)
+    + ", unpriced = max(unpriced, excluded.unpriced)"
+)
+SPENT = f"""
+SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in _SPENT)}, coalesce(max(unpriced), 0)
+  FROM llm_usage WHERE day = :day AND (:namespace IS NULL OR namespace = :namespace)
+"""
+LIST_USAGE = f"""
+SELECT {_columns(rows.USAGE.columns)} FROM llm_usage
+ WHERE day >= :since AND (:namespace IS NULL OR namespace = :namespace)
+ ORDER BY day, namespace, provider, model, purpose
+"""
+
 # --- projects -----------------------------------------------------------------------------------
 
 FIND_PROJECT = "SELECT project_id FROM project_identities WHERE kind = :kind AND value = :value"
@@ -508,6 +542,27 @@ SELECT c.value, count(*) FROM memory_records AS r, json_each(r.concepts) AS c
  WHERE :namespace IS NULL OR r.namespace = :namespace
  GROUP BY c.value ORDER BY count(*) DESC, c.value LIMIT 50
 """
+
+
+def _tally(table: str, at: str, kind: str, size: str, took: str) -> str:
+    return f"""
+SELECT {at} / :step, {kind}, count(*), coalesce(sum({size}), 0), coalesce(sum({took}), 0),
+       coalesce(max({took}), 0)
+  FROM {table}
+ WHERE (:namespace IS NULL OR namespace = :namespace) AND {at} >= :since AND {at} < :until
+ GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+_TEXT = "octet_length(title) + octet_length(summary) + octet_length(detail) + octet_length(facts)"
+TALLY = {
+    "events": _tally("events", "valid_time", "kind", "octet_length(body)", "0"),
+    "records": _tally("memory_records", "created_at", "kind", _TEXT, "0"),
+    "sessions": _tally(
+        "sessions", "started_at", "surface", "(last_event_at - started_at) / 1000000", "0"
+    ),
+    "receipts": _tally("receipts", "created_at", "trigger", "tokens", "latency_us"),
+}
 
 
 def _bare(names: tuple[str, ...]) -> str:

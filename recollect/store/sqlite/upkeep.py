@@ -7,13 +7,15 @@ that is not whole never gets its name.
 import contextlib
 import os
 import shutil
+from datetime import datetime
 from typing import Any
 
 import apsw
 
 from recollect.core import oslayer
+from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
-from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats
+from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats, Tallied, Tally
 from recollect.store.sqlite import migrations, rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.connect import APPLICATION_ID, explained, open_reader, translated
@@ -51,6 +53,27 @@ class SqliteUpkeep:
                 observation_types=types,
                 concepts=dict(db.execute(sql.COUNT_CONCEPTS, scope)),
             )
+
+    def tally(
+        self,
+        what: Tallied,
+        since: datetime,
+        until: datetime,
+        *,
+        seconds: int = 3600,
+        namespace: str | None = None,
+    ) -> list[Tally]:
+        step = seconds * 1_000_000
+        values = {
+            "namespace": namespace,
+            "since": to_micros(since),
+            "until": to_micros(until),
+            "step": step,
+        }
+        return [
+            Tally(from_micros(number * step), *rest)
+            for number, *rest in self._engine.rows(sql.TALLY[what], values)
+        ]
 
     def backup(self, path: str) -> BackupInfo:
         temporary = f"{path}.part"

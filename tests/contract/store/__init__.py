@@ -11,6 +11,7 @@ from tests.contract.store.life import (
     TransactionContract,
 )
 from tests.contract.store.memories import RecordsContract
+from tests.contract.store.usage import UsageContract
 
 
 class StoreContract(
@@ -23,6 +24,7 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    UsageContract,
     LifeContract,
     HoldingsContract,
 ):

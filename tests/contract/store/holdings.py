@@ -130,7 +130,9 @@ class HoldingsContract:
         assert "sealed" not in str(list(store.holdings.dump(NAMESPACE))).lower()
         assert store.records.search([NAMESPACE], "sealed orders", 5) == []
         assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
-        assert store.graph.facts(NAMESPACE) == [] and store.graph.search(NAMESPACE, "sealed", 5) == []
+        assert (
+            store.graph.facts(NAMESPACE) == [] and store.graph.search(NAMESPACE, "sealed", 5) == []
+        )
         left = store.upkeep.stats(NAMESPACE).events
         assert left == (0 if by == "everything" else 1)
         assert store.upkeep.check() == []

@@ -390,3 +390,18 @@ def test_nothing_outside_the_given_home_is_written(
     assert touched
     assert [path for path in touched if not f"{path}/".startswith(f"{home}/")] == []
     assert not (tmp_path / "real").exists()
+
+
+def test_the_agents_of_provider_acp_have_a_small_model_and_nothing_else(tmp_path: Path) -> None:
+    """D10. Hooks never join them, not even with consent to change the user's agents."""
+    kiro, agents = installer("kiro-cli"), tmp_path / ".kiro/agents"
+    for _ in range(2):
+        install([kiro], context(tmp_path, merge_agents=True), yes)
+    for name in ("recollect-compressor", "recollect-reconciler"):
+        agent = json.loads((agents / f"{name}.json").read_text())
+        assert (agent["name"], agent["model"]) == (name, "claude-haiku-4.5")
+        assert agent["includeMcpJson"] is False
+        for nothing in ("tools", "allowedTools", "mcpServers", "resources", "hooks"):
+            assert not agent[nothing]
+    uninstall([kiro], context(tmp_path), yes)
+    assert not agents.exists()

@@ -157,9 +157,7 @@ def test_forgetting_one_memory_keeps_the_rest_of_its_session(desk: Desk, project
     made.claude_code(desk.home, project)
     desk.take("claude-code")
     here = desk.namespace(project)
-    first, second = sorted(
-        desk.store.records.page(here).items, key=lambda one: one.valid_from
-    )
+    first, second = sorted(desk.store.records.page(here).items, key=lambda one: one.valid_from)
     desk.erasure.forget(Aim(record_ids=(first.record_id,)), "ada")
     assert [one.record_id for one in desk.store.records.page(here).items] == [second.record_id]
     said = str([one.event.body for one in desk.events()])

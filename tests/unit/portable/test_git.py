@@ -58,9 +58,7 @@ def test_the_newest_come_first_and_only_as_many_as_asked_for(
     assert git.count(str(repository)) == 3 and git.count("/") == 0
 
 
-def test_a_repository_cannot_make_us_run_its_programs(
-    desk: Desk, repository: pathlib.Path
-) -> None:
+def test_a_repository_cannot_make_us_run_its_programs(desk: Desk, repository: pathlib.Path) -> None:
     trap = repository / "trap"
     trap.write_text("#!/bin/sh\ntouch sprung\n")
     trap.chmod(0o755)

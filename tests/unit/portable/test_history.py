@@ -40,7 +40,9 @@ def test_all_hosts_at_once_and_their_turns_become_episodes(desk: Desk, project: 
     namespace = desk.namespace(project)
     episodes = desk.store.records.page(namespace, limit=50).items
     assert len(episodes) == 12
-    assert {one.valid_from for one in episodes} <= {START + timedelta(seconds=s) for s in (1, 3, 11)}
+    assert {one.valid_from for one in episodes} <= {
+        START + timedelta(seconds=s) for s in (1, 3, 11)
+    }
     assert any(ANSWERS[0] in one.detail for one in episodes)
 
 
@@ -107,9 +109,7 @@ def test_a_repeated_prompt_is_kept_as_often_as_it_was_said(desk: Desk, project: 
     assert len(prompts) == 2
 
 
-def test_the_last_turn_of_a_live_session_waits_until_it_is_whole(
-    desk: Desk, project: str
-) -> None:
+def test_the_last_turn_of_a_live_session_waits_until_it_is_whole(desk: Desk, project: str) -> None:
     path = made.claude_code(desk.home, project)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-1]))
@@ -187,7 +187,9 @@ def test_an_offer_tells_counts_dates_and_projects(desk: Desk, project: str) -> N
     made.claude_code(desk.home, "/nowhere/else", "second")
     (offer,) = desk.importing.offers(Request(home=str(desk.home)))
     assert (offer.source, offer.sessions) == ("claude-code", 2)
-    assert offer.first == START + timedelta(seconds=1) and offer.last == START + timedelta(14 / 86400)
+    assert offer.first == START + timedelta(seconds=1) and offer.last == START + timedelta(
+        14 / 86400
+    )
     assert offer.projects == {"shop": 1, "else": 1}
     assert desk.events() == []
 

@@ -121,13 +121,15 @@ def test_a_failing_step_leaves_the_database_as_it_was(settings: Settings) -> Non
     connection = apsw.Connection(settings.path("recollect.db"))
     steps = (
         *MIGRATIONS,
-        Migration(2, "half", "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"),
+        Migration(
+            len(MIGRATIONS) + 1, "half", "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"
+        ),
     )
     with pytest.raises(apsw.SQLError):
         migrations.migrate(connection, ManualClock(), steps)
     assert not connection.table_exists("main", "half")
     assert len(migrations.applied(connection)) == len(MIGRATIONS)
-    mended = (*MIGRATIONS, Migration(2, "half", "CREATE TABLE half (x)"))
+    mended = (*MIGRATIONS, Migration(len(MIGRATIONS) + 1, "half", "CREATE TABLE half (x)"))
     assert migrations.migrate(connection, ManualClock(), mended) == 1
     connection.close()
 

@@ -8,7 +8,7 @@ from recollect.portable.importing import Importing
 
 
 @dataclass(frozen=True)
-class Desk:
+class Portable:
     importing: Importing
     erasure: Erasure
     backups: Backups

@@ -1,0 +1,39 @@
+"""`recollect open`: the dashboard, in a browser that is let in by a link good once."""
+
+import os
+import sys
+import webbrowser
+
+import click
+
+from recollect.cli import process
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json
+from recollect.core import settings
+
+
+@click.command()
+@click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
+@json_option
+def command(only_print: bool, as_json: bool) -> int:
+    """Open the dashboard. The link works once and for a minute; the browser stays signed in.
+    Without a terminal, or in CI, only the address is printed."""
+    chosen = settings.load()
+    process.start(chosen)
+    invited = Client(chosen).ask("POST", "/api/open")
+    if as_json:
+        print_json(invited)
+        return 0
+    if only_print or os.environ.get("CI") or not sys.stdout.isatty() or not _opened(invited["url"]):
+        click.echo(invited["url"])
+        click.echo(f"The link works once, for {invited['seconds']} seconds.", err=True)
+    else:
+        click.echo("The dashboard is open in your browser.")
+    return 0
+
+
+def _opened(url: str) -> bool:
+    try:
+        return webbrowser.open(url)
+    except webbrowser.Error:
+        return False

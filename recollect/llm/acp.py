@@ -1,0 +1,251 @@
+"""An agent that speaks the Agent Client Protocol, such as `kiro-cli acp`.
+
+In: a Request. Out: what the agent said. A process and a session for each call; the agent may ask
+for permissions, files and terminals, and gets none. A crash is noticed at once.
+"""
+
+import asyncio
+import contextlib
+import json
+import shlex
+from typing import Any
+
+from recollect import __version__
+from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
+from recollect.core.tokens import count_tokens
+from recollect.llm import keys
+from recollect.llm.base import Completion, Purpose, Request
+from recollect.llm.bounded import Calls, deadline
+from recollect.llm.child import WORDS_S, Child, started
+
+KIRO_MODEL = "claude-haiku-4.5"
+COMPRESSOR = "recollect-compressor"
+RECONCILER = "recollect-reconciler"
+AGENTS: dict[Purpose, str] = {
+    "extract": COMPRESSOR, "judge": RECONCILER, "compact": COMPRESSOR, "distil": COMPRESSOR,
+}  # fmt: skip
+MOST_NOISE = 200  # lines that are not protocol; more of them, and it is no agent
+MOST_LINE = 4 << 20
+
+
+class Acp:
+    name = "acp"
+
+    def __init__(self, command: str, model: str, directory: str) -> None:
+        self._command = shlex.split(command)
+        self._wanted = model
+        self._directory = directory
+        self._calls = Calls()
+        ours = "{agent}" in command  # the agent file pins the model
+        self.model = model or (KIRO_MODEL if ours else "chosen by the agent")
+
+    def complete(self, request: Request) -> Completion:
+        return self._calls.run(self._ask(request))
+
+    def close(self) -> None:
+        self._calls.close()
+
+    async def _ask(self, request: Request) -> Completion:
+        agent = AGENTS[request.purpose]
+        command = [part.replace("{agent}", agent) for part in self._command]
+        async with (
+            started(command, self._directory, name=command[0]) as child,
+            deadline(request.timeout_s, command[0]),
+        ):
+            turn = asyncio.create_task(self._turn(child, request))
+            end = asyncio.create_task(child.exited())
+            try:
+                await asyncio.wait((turn, end), return_when=asyncio.FIRST_COMPLETED)
+                if not turn.done():  # it may have ended right after its answer
+                    await asyncio.wait((turn,), timeout=WORDS_S)
+                if not turn.done():
+                    raise await child.crashed()
+                return await turn
+            except (ConnectionError, OSError):
+                raise await child.crashed() from None
+            finally:
+                for task in (turn, end):
+                    task.cancel()
+                await asyncio.gather(turn, end, return_exceptions=True)
+
+    async def _turn(self, child: Child, request: Request) -> Completion:
+        import acp
+        from acp.schema import ClientCapabilities, Implementation
+
+        listener = _listener(request.max_tokens)
+        transport = _Lines(child)
+        connection = acp.connect_to_agent(listener, transport)
+        try:
+            await connection.initialize(
+                protocol_version=acp.PROTOCOL_VERSION,
+                client_capabilities=ClientCapabilities(),  # no files, no terminal
+                client_info=Implementation(name="recollect", version=__version__),
+            )
+            session = await connection.new_session(cwd=self._directory, mcp_servers=[])
+            if self._wanted:
+                await self._pin(connection, session)
+            text = f"{request.system}\n\n{request.prompt}" if request.system else request.prompt
+            asked = asyncio.create_task(
+                connection.prompt(session_id=session.session_id, prompt=[acp.text_block(text)])
+            )
+            too_long = asyncio.create_task(listener.too_long.wait())
+            try:
+                await asyncio.wait((asked, too_long), return_when=asyncio.FIRST_COMPLETED)
+                if listener.too_long.is_set():
+                    raise ProviderRefused(
+                        f"the agent said more than {request.max_tokens} tokens", spent=True
+                    )
+                return self._completion(await asked, listener.text, text)
+            finally:
+                for task in (asked, too_long):
+                    task.cancel()
+                await asyncio.gather(asked, too_long, return_exceptions=True)
+        except (acp.RequestError, ValueError, TypeError, AttributeError) as error:
+            raise transport.problem or _explained(error) from None
+        except ConnectionError:
+            if transport.problem:
+                raise transport.problem from None
+            raise
+        finally:
+            with contextlib.suppress(Exception):
+                await connection.close()
+
+    async def _pin(self, connection: Any, session: Any) -> None:
+        """Set the model that was asked for, or say that it cannot be had."""
+        offered: list[str] = []
+        for option in session.config_options or ():
+            if option.category != "model" or not hasattr(option, "options"):
+                continue
+            for one in option.options:
+                offered += [each.value for each in getattr(one, "options", [one])]
+            if self._wanted in offered:
+                await connection.set_config_option(
+                    config_id=option.id, session_id=session.session_id, value=self._wanted
+                )
+                return
+        told = ", ".join(offered[:20]) or "none to choose from"
+        raise ProviderRefused(
+            f"the agent has no model {self._wanted!r}; it offers {told}",
+            hint="Change or remove the setting `llm_model`.",
+        )
+
+    def _completion(self, response: Any, said: str, asked: str) -> Completion:
+        if response.stop_reason == "refusal":
+            raise ProviderRefused("the agent refused to answer", spent=True)
+        if response.stop_reason == "cancelled":
+            raise ProviderDown("the agent gave up its turn")
+        usage = response.usage
+        if usage is None:
+            return Completion(said, self.model, count_tokens(asked), count_tokens(said), True)
+        return Completion(
+            said,
+            self.model,
+            usage.input_tokens + (usage.cached_read_tokens or 0) + (usage.cached_write_tokens or 0),
+            usage.output_tokens + (usage.thought_tokens or 0),
+        )
+
+
+class _Lines:
+    """The child's pipes as messages. What is not a message is passed over, up to a point."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._noise = 0
+        self.problem: ProviderError | None = None
+
+    async def send(self, message: dict[str, Any]) -> None:
+        self._child.stdin.write(json.dumps(message).encode() + b"\n")
+        await self._child.stdin.drain()
+
+    async def receive(self) -> dict[str, Any] | None:
+        while line := await self._line():
+            message = _message(line)
+            if message is not None:
+                return message
+            self._noise += 1
+            if self._noise > MOST_NOISE:
+                self.problem = ProviderDown("what runs there does not speak the protocol")
+                return None
+        return None
+
+    async def close(self) -> None:
+        self._child.stdin.close()
+
+    async def _line(self) -> bytes:
+        line = b""
+        while len(line) <= MOST_LINE:
+            try:
+                return line + await self._child.stdout.readuntil(b"\n")
+            except asyncio.IncompleteReadError as error:
+                return line + error.partial
+            except asyncio.LimitOverrunError as error:
+                line += await self._child.stdout.readexactly(error.consumed)
+        self.problem = ProviderRefused("the agent sent a line without end", spent=True)
+        return b""
+
+
+def _message(line: bytes) -> dict[str, Any] | None:
+    """A message that the package can take; it would write the others into the log."""
+    from acp.schema import SessionNotification
+
+    try:
+        message = json.loads(line)
+        if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
+            return None
+        if message.get("method") == "session/update":
+            SessionNotification.model_validate(message.get("params"))
+        if "method" not in message and type(message.get("id")) is not int:
+            return None
+        if not isinstance(message.get("error", {}), dict):
+            return None
+    except (ValueError, RecursionError):  # not JSON, or not of the protocol
+        return None
+    return message
+
+
+def _listener(max_tokens: int) -> Any:
+    """Hears the answer and refuses everything that is asked of it."""
+    import acp
+    from acp.schema import DeniedOutcome, RequestPermissionResponse
+
+    class Listener:
+        def __init__(self) -> None:
+            self.text = ""
+            self.tokens = 0
+            self.too_long = asyncio.Event()
+
+        async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+            if update.session_update != "agent_message_chunk" or update.content.type != "text":
+                return
+            self.tokens += count_tokens(update.content.text)
+            if self.tokens > max_tokens:
+                self.too_long.set()
+            else:
+                self.text += update.content.text
+
+        async def request_permission(self, **_: Any) -> RequestPermissionResponse:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+
+        async def _refuse(self, *_: Any, **__: Any) -> Any:
+            raise acp.RequestError.method_not_found("not offered to this agent")
+
+        read_text_file = write_text_file = create_terminal = terminal_output = _refuse
+        release_terminal = wait_for_terminal_exit = kill_terminal = _refuse
+        create_elicitation = ext_method = _refuse
+
+        async def complete_elicitation(self, **_: Any) -> None:
+            return
+
+        async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+            return
+
+    return Listener()
+
+
+def _explained(error: Exception) -> ProviderError:
+    code = getattr(error, "code", None)
+    if code == -32000:
+        return ProviderRefused("the agent wants you to sign in", hint="Sign in to it, then retry.")
+    if code is not None:
+        return ProviderDown(f"the agent answered with an error: {keys.without(str(error), '')}")
+    return ProviderDown("the agent answered in a form that is not the protocol's")

@@ -1,0 +1,52 @@
+"""The provider that the settings name, metered; none is the default.
+
+In: settings, the store's usage and a clock. Out: a Provider, or None for rules alone. Nothing is
+started or asked here: what is missing is told by the first call.
+"""
+
+import os
+
+from recollect.core.addresses import is_local
+from recollect.core.clock import Clock
+from recollect.core.oslayer import private_directory
+from recollect.core.settings import Settings
+from recollect.llm.acp import Acp
+from recollect.llm.anthropic import Anthropic
+from recollect.llm.base import Provider
+from recollect.llm.claude_code import ClaudeCode
+from recollect.llm.meter import Budget, Metered
+from recollect.llm.openai import OpenAI
+from recollect.store.interface import Usages
+
+
+def choose(settings: Settings, usages: Usages, clock: Clock) -> Provider | None:
+    provider = _bare(settings)
+    if provider is None:
+        return None
+    free = bool(settings.llm_base_url) and is_local(settings.llm_base_url)
+    web = provider.name in ("anthropic", "openai")
+    return Metered(provider, usages, clock, budget(settings), free=free and web)
+
+
+def budget(settings: Settings) -> Budget:
+    return Budget(settings.daily_tokens, settings.daily_usd)
+
+
+def _bare(settings: Settings) -> Provider | None:
+    match settings.provider:
+        case "acp":
+            return Acp(settings.acp_command, settings.llm_model, _empty(settings))
+        case "anthropic":
+            return Anthropic(settings.llm_model, settings.llm_base_url)
+        case "openai":
+            return OpenAI(settings.llm_model, settings.llm_base_url)
+        case "claude-code":
+            return ClaudeCode(settings.llm_model, _empty(settings))
+    return None
+
+
+def _empty(settings: Settings) -> str:
+    """A directory for agents to run in, where no project's files or hooks are."""
+    path = settings.path("llm")
+    private_directory(path)
+    return os.path.realpath(path)

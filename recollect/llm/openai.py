@@ -1,0 +1,93 @@
+"""OpenAI's chat completions, and who else speaks them: Ollama, LM Studio, vLLM, OpenRouter.
+
+In: a Request. Out: a Completion, streamed so that a deadline and a length can cut it. Errors as in
+`web.py`; a missing package, or key where one is needed, is a ProviderRefused that says what to do.
+"""
+
+from typing import Any
+
+from recollect.core.addresses import is_local
+from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
+from recollect.core.tokens import count_tokens
+from recollect.llm import keys, web
+from recollect.llm.base import Completion, Request
+from recollect.llm.bounded import Calls, deadline
+
+MODEL = "gpt-5.4-nano"
+KEY = "OPENAI_API_KEY"
+URL = "https://api.openai.com/v1"
+
+
+class OpenAI:
+    name = "openai"
+
+    def __init__(self, model: str = "", base_url: str = "") -> None:
+        self.model = model or MODEL
+        self._url = base_url or URL
+        self._calls = Calls()
+
+    def complete(self, request: Request) -> Completion:
+        key = keys.find(KEY)
+        if not key and not is_local(self._url):
+            raise ProviderRefused(f"there is no key for {self._url}", hint=keys.how_to_give(KEY))
+        return self._calls.run(self._ask(request, key))
+
+    def close(self) -> None:
+        self._calls.close()
+
+    async def _ask(self, request: Request, key: str) -> Completion:
+        try:
+            from openai import AsyncOpenAI
+        except ImportError:
+            raise web.missing("openai") from None
+        web.hush()
+        async with (
+            deadline(request.timeout_s, self._url),
+            AsyncOpenAI(
+                api_key=key or "none",
+                base_url=self._url,
+                max_retries=0,
+                timeout=request.timeout_s,
+            ) as client,
+        ):
+            try:
+                return await self._stream(client, request)
+            except (ProviderError, TimeoutError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
+                raise web.explained(error, self._url, key) from None
+
+    async def _stream(self, client: Any, request: Request) -> Completion:
+        answer = web.Answer(self._url, request.max_tokens)
+        said = (("system", request.system), ("user", request.prompt))
+        # OpenAI renamed the limit, other servers know only the old name.
+        limit = "max_completion_tokens" if self._url == URL else "max_tokens"
+        more: dict[str, Any] = {limit: request.max_tokens}
+        if self.model == MODEL:
+            more["reasoning_effort"] = "none"
+        stream = await client.chat.completions.create(
+            model=self.model,
+            messages=[{"role": role, "content": text} for role, text in said if text],
+            stream=True,
+            stream_options={"include_usage": True},
+            **more,
+        )
+        reason = tokens_in = tokens_out = None
+        async for chunk in stream:
+            for choice in chunk.choices or ():
+                answer.add(choice.delta.content if choice.delta else None)
+                reason = choice.finish_reason or reason
+            if usage := getattr(chunk, "usage", None):
+                tokens_in = web.counted(getattr(usage, "prompt_tokens", None))
+                tokens_out = web.counted(getattr(usage, "completion_tokens", None))
+        if reason is None:
+            raise ProviderDown(f"{self._url} broke off in the middle of its answer")
+        if reason == "content_filter":
+            raise ProviderRefused(f"{self._url} refused to answer", spent=True)
+        return Completion(
+            answer.text,
+            self.model,
+            count_tokens(request.system + request.prompt) if tokens_in is None else tokens_in,
+            count_tokens(answer.text) if tokens_out is None else tokens_out,
+            estimated=tokens_in is None or tokens_out is None,
+        )

@@ -1,0 +1,134 @@
+"""`/api/stats`, `/api/report`, `/api/analytics`, `/api/alarms`: memory in figures."""
+
+from msgspec import structs
+
+from recollect.core.values import Value
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+from recollect.service import alarms, analytics, report
+from recollect.service.alarms import Alarm
+from recollect.service.analytics import (
+    AnalyticsOverview,
+    AnalyticsQuery,
+    Economics,
+    HostLine,
+    Point,
+    Retrieval,
+    StatsAnswer,
+)
+from recollect.service.desk import Scope
+from recollect.service.report import Report, ReportQuery
+
+
+class Points(Value, frozen=True, kw_only=True):
+    items: tuple[Point, ...]
+
+
+class Types(Value, frozen=True, kw_only=True):
+    events: dict[str, int]
+    memories: dict[str, int]
+    observation_types: dict[str, int]
+
+
+class Hosts(Value, frozen=True, kw_only=True):
+    items: tuple[HostLine, ...]
+
+
+class Heatmap(Value, frozen=True, kw_only=True):
+    """Rows are weekdays, Monday first; columns are hours."""
+
+    rows: tuple[tuple[int, ...], ...]
+
+
+class Concepts(Value, frozen=True, kw_only=True):
+    concepts: dict[str, int]
+
+
+class Alarms(Value, frozen=True, kw_only=True):
+    items: tuple[Alarm, ...]
+
+
+def stats(services: Services, asked: Scope) -> StatsAnswer:
+    return analytics.stats(services.desk, asked)
+
+
+def made(services: Services, asked: ReportQuery) -> Report:
+    found = report.report(services.desk, asked)
+    if asked.format == "markdown":
+        return structs.replace(found, markdown=report.markdown(found))
+    return found
+
+
+def overview(services: Services, asked: AnalyticsQuery) -> AnalyticsOverview:
+    return analytics.overview(services.desk, asked)
+
+
+def timeline(services: Services, asked: AnalyticsQuery) -> Points:
+    return Points(items=analytics.timeline(services.desk, asked))
+
+
+def types(services: Services, asked: AnalyticsQuery) -> Types:
+    return Types(**analytics.types(services.desk, asked))
+
+
+def sessions(services: Services, asked: AnalyticsQuery) -> Hosts:
+    return Hosts(items=analytics.hosts(services.desk, asked))
+
+
+def heatmap(services: Services, asked: AnalyticsQuery) -> Heatmap:
+    return Heatmap(rows=analytics.heatmap(services.desk, asked))
+
+
+def concepts(services: Services, asked: AnalyticsQuery) -> Concepts:
+    return Concepts(concepts=analytics.stats(services.desk, asked).concepts)
+
+
+def retrieval(services: Services, asked: AnalyticsQuery) -> Retrieval:
+    return analytics.retrieval(services.desk, asked)
+
+
+def economics(services: Services, asked: AnalyticsQuery) -> Economics:
+    return analytics.economics(services.desk, asked)
+
+
+def alarming(services: Services, asked: Nothing) -> Alarms:
+    return Alarms(items=alarms.alarms(alarms.gather(services.desk)))
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/stats", "Counts of what is stored.", stats, StatsAnswer, Scope),
+    Endpoint(
+        "GET", "/api/report", "What happened in a period, as data or Markdown.",
+        made, Report, ReportQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics", "The period in a few figures.",
+        overview, AnalyticsOverview, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics/timeline", "Activity by day.", timeline, Points, AnalyticsQuery
+    ),
+    Endpoint("GET", "/api/analytics/types", "Counts by kind.", types, Types, AnalyticsQuery),
+    Endpoint(
+        "GET", "/api/analytics/sessions", "Sessions by host.", sessions, Hosts, AnalyticsQuery
+    ),
+    Endpoint(
+        "GET", "/api/analytics/heatmap", "Events by weekday and hour.",
+        heatmap, Heatmap, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics/concepts", "The most frequent concepts.",
+        concepts, Concepts, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics/retrieval", "Latency and injected tokens over time.",
+        retrieval, Retrieval, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics/economics", "What finding out cost, against reading it again.",
+        economics, Economics, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/alarms", "What is wrong although nothing has failed.", alarming, Alarms
+    ),
+)  # fmt: skip

@@ -1,0 +1,261 @@
+"""`/api/memories` and its kin: list, add, read, change, move, delete and undo memories."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, structs
+
+from recollect.core.errors import BadInput
+from recollect.core.values import (
+    KnowledgeType,
+    Name,
+    ObservationType,
+    Operation,
+    Record,
+    RecordId,
+    Value,
+    convert,
+)
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+from recollect.service import read, write
+from recollect.service.desk import Scope
+from recollect.service.pages import Listing
+from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
+from recollect.service.write import Added, Change, Changed, Deleted, Undone
+
+Reason = Annotated[str, Meta(max_length=1000)]
+
+
+class NewMemory(Scope, frozen=True, kw_only=True):
+    """Any kind of memory; `type` is one that fits its kind."""
+
+    kind: Literal["observation", "knowledge", "note"] = "observation"
+    title: Annotated[str, Meta(min_length=1, max_length=200)]
+    type: ObservationType | KnowledgeType | None = None
+    content: write.Content = ""
+    facts: write.Facts = ()
+    concepts: write.Concepts = ()
+    files: write.Files = ()
+    session_id: Name | None = None
+
+
+class OneMemory(Value, frozen=True, kw_only=True):
+    record_id: RecordId
+
+
+class RemoveMemory(OneMemory, frozen=True, kw_only=True):
+    reason: Reason = ""
+
+
+class Chosen(Value, frozen=True, kw_only=True):
+    ids: Ids
+
+
+class ChosenToDelete(Chosen, frozen=True, kw_only=True):
+    reason: Reason = ""
+
+
+class Some(Value, frozen=True, kw_only=True):
+    """The ones that exist, in the order asked for; `missing` the others."""
+
+    items: tuple[Record, ...]
+    missing: tuple[str, ...]
+
+
+class Pin(Value, frozen=True, kw_only=True):
+    pinned: bool = True
+
+
+class Target(Scope, frozen=True, kw_only=True):
+    """Where to: a project's id, name or path, or `global`."""
+
+    reason: Reason = ""
+
+
+class OneOperation(Value, frozen=True, kw_only=True):
+    op_id: Name
+
+
+class ListOfKind(read.ListQuery, frozen=True, kw_only=True):
+    """As for memories; the kind is that of the route."""
+
+
+def one(services: Services, asked: OneMemory) -> Record:
+    return write.find(services.desk, asked.record_id)
+
+
+def page(services: Services, asked: ListQuery) -> Listing[Record]:
+    return read.memories(services.desk, asked)
+
+
+def observations(services: Services, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(services.desk, structs.replace(asked, kind="observation"))
+
+
+def summaries(services: Services, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(services.desk, structs.replace(asked, kind="summary"))
+
+
+def knowledge(services: Services, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(services.desk, structs.replace(asked, kind="knowledge"))
+
+
+def add(services: Services, asked: Nothing, new: NewMemory) -> Added:
+    given = {name: value for name, value in structs.asdict(new).items() if value is not None}
+    kind, title = given.pop("kind"), given["title"]
+    if kind == "note":
+        text = f"{title}\n{new.content}" if new.content else title
+        for name in ("title", "type", "content", "facts"):
+            given.pop(name, None)
+        return write.add_note(services.desk, convert(write.NewNote, {**given, "text": text}))
+    if kind == "knowledge":
+        told = {"type": "decision", **given}
+        if told.pop("facts", None):
+            raise BadInput("knowledge has a reason and alternatives, no facts", field="facts")
+        return write.add_knowledge(services.desk, convert(write.NewKnowledge, told))
+    return write.add_observation(services.desk, convert(write.NewObservation, given))
+
+
+def add_observation(services: Services, asked: Nothing, new: write.NewObservation) -> Added:
+    return write.add_observation(services.desk, new)
+
+
+def add_knowledge(services: Services, asked: Nothing, new: write.NewKnowledge) -> Added:
+    return write.add_knowledge(services.desk, new)
+
+
+def add_summary(services: Services, asked: Nothing, new: write.NewSummary) -> Added:
+    return write.add_summary(services.desk, new)
+
+
+def add_note(services: Services, asked: Nothing, new: write.NewNote) -> Added:
+    return write.add_note(services.desk, new)
+
+
+def batch(services: Services, asked: Nothing, chosen: Chosen) -> Some:
+    found = read.get(services.desk, chosen.ids)
+    there = {record.record_id for record in found}
+    missing = tuple(one for one in dict.fromkeys(chosen.ids) if one not in there)
+    return Some(items=found, missing=missing)
+
+
+def edit(services: Services, asked: OneMemory, change: Change) -> Changed:
+    return write.edit(services.desk, asked.record_id, change)
+
+
+def delete(services: Services, asked: RemoveMemory) -> Deleted:
+    return write.delete(services.desk, (asked.record_id,), asked.reason)
+
+
+def delete_some(services: Services, asked: Nothing, chosen: ChosenToDelete) -> Deleted:
+    return write.delete(services.desk, chosen.ids, chosen.reason)
+
+
+def pin(services: Services, asked: OneMemory, wanted: Pin) -> Changed:
+    return write.edit(services.desk, asked.record_id, Change(pinned=wanted.pinned))
+
+
+def move(services: Services, asked: OneMemory, target: Target) -> Changed:
+    return write.move(services.desk, asked.record_id, target, target.reason)
+
+
+def history(services: Services, asked: OneMemory) -> History:
+    return read.history(services.desk, asked.record_id)
+
+
+def provenance(services: Services, asked: OneMemory) -> Provenance:
+    return read.provenance(services.desk, asked.record_id)
+
+
+def timeline(services: Services, asked: read.TimelineQuery) -> TimelineAnswer:
+    return read.timeline(services.desk, asked)
+
+
+def operations(services: Services, asked: read.OperationsQuery) -> Listing[Operation]:
+    return read.log(services.desk, asked)
+
+
+def undo(services: Services, asked: OneOperation) -> Undone:
+    return write.undo(services.desk, asked.op_id)
+
+
+def undo_last(services: Services, asked: Nothing) -> Undone:
+    return write.undo(services.desk)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
+    Endpoint("POST", "/api/memories", "Remember something.", add, Added, body=NewMemory),
+    Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),
+    Endpoint(
+        "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.",
+        delete_some, Deleted, body=ChosenToDelete,
+    ),
+    Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one, Record, OneMemory),
+    Endpoint(
+        "PATCH", "/api/memories/{record_id}", "Change a memory; the old version is kept.",
+        edit, Changed, OneMemory, Change,
+    ),
+    Endpoint(
+        "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.",
+        delete, Deleted, RemoveMemory,
+    ),
+    Endpoint(
+        "GET", "/api/memories/{record_id}/history", "Earlier versions, and what ended them.",
+        history, History, OneMemory,
+    ),
+    Endpoint(
+        "GET", "/api/memories/{record_id}/provenance", "The raw events a memory comes from.",
+        provenance, Provenance, OneMemory,
+    ),
+    Endpoint(
+        "POST", "/api/memories/{record_id}/pin", "Pin a memory, or unpin it.",
+        pin, Changed, OneMemory, Pin,
+    ),
+    Endpoint(
+        "POST", "/api/memories/{record_id}/move", "Move a memory to another project.",
+        move, Changed, OneMemory, Target,
+    ),
+    Endpoint(
+        "GET", "/api/observations", "Observations, newest first.",
+        observations, Listing[Record], ListOfKind,
+    ),
+    Endpoint(
+        "POST", "/api/observations", "Remember an observation.",
+        add_observation, Added, body=write.NewObservation,
+    ),
+    Endpoint(
+        "POST", "/api/observations/batch", "Observations by id, 1 to 100.",
+        batch, Some, body=Chosen,
+    ),
+    Endpoint(
+        "GET", "/api/summaries", "Summaries, newest first.",
+        summaries, Listing[Record], ListOfKind,
+    ),
+    Endpoint(
+        "POST", "/api/summaries", "Remember what a session was about; a checkpoint to resume from.",
+        add_summary, Added, body=write.NewSummary,
+    ),
+    Endpoint(
+        "GET", "/api/knowledge", "Constraints, decisions, heuristics and what was rejected.",
+        knowledge, Listing[Record], ListOfKind,
+    ),
+    Endpoint(
+        "POST", "/api/knowledge", "Remember a constraint, decision, heuristic or rejected way.",
+        add_knowledge, Added, body=write.NewKnowledge,
+    ),
+    Endpoint("POST", "/api/notes", "Remember a note.", add_note, Added, body=write.NewNote),
+    Endpoint(
+        "GET", "/api/timeline", "Memories around one, around a moment, or the newest.",
+        timeline, TimelineAnswer, read.TimelineQuery,
+    ),
+    Endpoint(
+        "GET", "/api/operations", "What was decided about memories, newest first.",
+        operations, Listing[Operation], read.OperationsQuery,
+    ),
+    Endpoint(
+        "POST", "/api/operations/{op_id}/undo", "Take an operation back.",
+        undo, Undone, OneOperation,
+    ),
+    Endpoint("POST", "/api/undo", "Take the newest operation back.", undo_last, Undone),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""`/api/search`, `/api/context`, `/api/explain`: ask memory, and see why it answers so."""
+
+from typing import Annotated
+
+from msgspec import Meta, structs
+
+from recollect.core.values import Name
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+from recollect.service import compact, context, search
+from recollect.service.context import ContextAnswer, ContextQuery, ExplainQuery, Explanation
+from recollect.service.desk import Scope
+from recollect.service.graph import EntityRecall, recall_entity
+from recollect.service.search import SearchAnswer, SearchQuery
+
+
+class ProjectContext(ContextQuery, frozen=True, kw_only=True):
+    project: Name
+
+
+class EntityName(Scope, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+def find(services: Services, asked: SearchQuery) -> SearchAnswer:
+    return search.search(services.desk, asked)
+
+
+def hybrid(services: Services, asked: SearchQuery) -> SearchAnswer:
+    return search.search(services.desk, structs.replace(asked, mode="hybrid"))
+
+
+def semantic(services: Services, asked: SearchQuery) -> SearchAnswer:
+    return search.search(services.desk, structs.replace(asked, mode="semantic"))
+
+
+def would_inject(services: Services, asked: ContextQuery) -> ContextAnswer:
+    return context.context(services.desk, asked)
+
+
+def explain(services: Services, asked: ExplainQuery) -> Explanation:
+    return context.explain(services.desk, asked)
+
+
+def about(services: Services, asked: EntityName) -> EntityRecall:
+    return recall_entity(services.desk, asked.name, asked)
+
+
+def fit(services: Services, asked: Nothing, given: compact.Conversation) -> compact.Compacted:
+    return compact.compact(given)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/search", "Search memories.", find, SearchAnswer, SearchQuery),
+    Endpoint("GET", "/api/memories/search", "The same.", find, SearchAnswer, SearchQuery),
+    Endpoint(
+        "GET", "/api/hybrid-search", "Search by words and meaning.",
+        hybrid, SearchAnswer, SearchQuery,
+    ),
+    Endpoint(
+        "GET", "/api/semantic-search", "Search by meaning.", semantic, SearchAnswer, SearchQuery
+    ),
+    Endpoint(
+        "GET", "/api/context", "What would be injected now; nothing is written.",
+        would_inject, ContextAnswer, ContextQuery,
+    ),
+    Endpoint(
+        "GET", "/api/context/{project}", "What would be injected now in a project.",
+        would_inject, ContextAnswer, ProjectContext,
+    ),
+    Endpoint(
+        "GET", "/api/explain", "A question's candidates with every part of their scores.",
+        explain, Explanation, ExplainQuery,
+    ),
+    Endpoint(
+        "GET", "/api/recall-entity", "Everything that is known about a name.",
+        about, EntityRecall, EntityName,
+    ),
+    Endpoint(
+        "POST", "/api/compact", "Make a conversation fit a budget of tokens; nothing is stored.",
+        fit, compact.Compacted, body=compact.Conversation,
+    ),
+)  # fmt: skip

@@ -1,0 +1,86 @@
+"""`/api/sessions`, `/api/checkpoint`, `/api/resume`, `/api/prompts`: what was said and done."""
+
+from typing import Annotated
+
+from msgspec import Meta, structs
+
+from recollect.core.values import Checkpoint, Name, Session, Value
+from recollect.server.endpoints import Endpoint
+from recollect.server.services import Services
+from recollect.service import read, sessions
+from recollect.service.desk import Scope, listing
+from recollect.service.pages import Listing
+from recollect.service.read import EventRow, EventsQuery
+from recollect.service.sessions import Conversation, Resume, SessionDetail, SessionsQuery
+
+
+class OneSession(Value, frozen=True, kw_only=True):
+    session_id: Name
+
+
+class ConversationQuery(OneSession, frozen=True, kw_only=True):
+    after: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Meta(ge=1, le=500)] = 200
+
+
+class ResumeQuery(Scope, frozen=True, kw_only=True):
+    session_id: Name | None = None
+
+
+def page(services: Services, asked: SessionsQuery) -> Listing[Session]:
+    return sessions.sessions(services.desk, asked)
+
+
+def one(services: Services, asked: OneSession) -> SessionDetail:
+    return sessions.detail(services.desk, asked.session_id)
+
+
+def conversation(services: Services, asked: ConversationQuery) -> Conversation:
+    return sessions.conversation(services.desk, asked.session_id, asked.after, asked.limit)
+
+
+def checkpoint(services: Services, asked: OneSession) -> Checkpoint:
+    return sessions.checkpoint(services.desk, Scope(), asked.session_id)
+
+
+def last_checkpoint(services: Services, asked: Scope) -> Checkpoint:
+    return sessions.checkpoint(services.desk, asked)
+
+
+def resume(services: Services, asked: ResumeQuery) -> Resume:
+    return sessions.resume(services.desk, asked, asked.session_id)
+
+
+def prompts(services: Services, asked: EventsQuery) -> Listing[EventRow]:
+    desk = services.desk
+    return read.events(desk, structs.replace(asked, kind="prompt"), listing(desk, asked))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET", "/api/sessions", "Sessions, newest first.", page, Listing[Session], SessionsQuery
+    ),
+    Endpoint(
+        "GET", "/api/sessions/{session_id}", "A session, its memories and files.",
+        one, SessionDetail, OneSession,
+    ),
+    Endpoint(
+        "GET", "/api/sessions/{session_id}/conversation", "What was said and done, in order.",
+        conversation, Conversation, ConversationQuery,
+    ),
+    Endpoint(
+        "GET", "/api/sessions/{session_id}/checkpoint", "Where a session stood.",
+        checkpoint, Checkpoint, OneSession,
+    ),
+    Endpoint(
+        "GET", "/api/checkpoint", "Where the last session stood.",
+        last_checkpoint, Checkpoint, Scope,
+    ),
+    Endpoint(
+        "GET", "/api/resume", "Where work stopped, as data and as a text to begin with.",
+        resume, Resume, ResumeQuery,
+    ),
+    Endpoint(
+        "GET", "/api/prompts", "Prompts, newest first.", prompts, Listing[EventRow], EventsQuery
+    ),
+)  # fmt: skip

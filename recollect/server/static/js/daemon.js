@@ -1,0 +1,53 @@
+// Every question the dashboard asks, by name; the paths stand here and nowhere else.
+import { call, get, patch, post, remove } from "./api.js";
+
+const id = encodeURIComponent;
+
+export const health = () => get("/healthz");
+export const alarms = () => get("/api/alarms");
+export const stats = (project) => get("/api/stats", { project });
+export const projects = () => get("/api/projects");
+
+export const memories = (filters, signal) => get("/api/memories", filters, signal);
+export const search = (filters, signal) => get("/api/memories/search", filters, signal);
+export const memory = (record) => get(`/api/memories/${id(record)}`);
+export const history = (record) => get(`/api/memories/${id(record)}/history`);
+export const provenance = (record) => get(`/api/memories/${id(record)}/provenance`);
+export const edit = (record, change) => patch(`/api/memories/${id(record)}`, change);
+export const forget = (record, never = false) => remove(`/api/memories/${id(record)}`, undefined, never ? { never: true } : {});
+export const undo = (operation) => post(`/api/operations/${id(operation)}/undo`);
+export const move = (record, project) => post(`/api/memories/${id(record)}/move`, { project });
+export const feedback = (record, verdict) => post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
+export const operations = (filters) => get("/api/operations", filters);
+export const timeline = (filters, signal) => get("/api/timeline", filters, signal);
+
+export const receipts = (filters, signal) => get("/api/receipts", filters, signal);
+export const receipt = (name) => get(`/api/receipts/${id(name)}`);
+export const explain = (query, project) => get("/api/explain", { query, project });
+
+export const sessions = (filters, signal) => get("/api/sessions", filters, signal);
+export const session = (name) => get(`/api/sessions/${id(name)}`);
+export const conversation = (name, after) => get(`/api/sessions/${id(name)}/conversation`, { after });
+export const resume = (name) => get("/api/resume", { session_id: name });
+
+export const entities = (filters) => get("/api/entities", filters);
+export const entity = (name) => get(`/api/entities/${id(name)}`);
+export const graph = (filters) => get("/api/graph", filters);
+
+export const overview = (filters) => get("/api/analytics", filters);
+export const activity = (filters) => get("/api/analytics/timeline", filters);
+export const heatmap = (filters) => get("/api/analytics/heatmap", filters);
+export const types = (filters) => get("/api/analytics/types", filters);
+export const concepts = (filters) => get("/api/analytics/concepts", filters);
+export const retrieval = (filters) => get("/api/analytics/retrieval", filters);
+
+export const settings = () => get("/api/settings");
+export const hosts = () => get("/api/hosts");
+export const prove = (host) => post(`/api/hosts/${id(host)}/prove`);
+export const queue = () => get("/api/queue");
+export const runNow = () => post("/api/queue/run");
+export const backups = () => get("/api/backups");
+export const backup = () => post("/api/backups");
+export const doctor = () => get("/api/doctor");
+export const addSample = () => post("/api/sample");
+export const removeSample = () => call("DELETE", "/api/sample");

@@ -1,0 +1,47 @@
+// News from the daemon. The browser reconnects by itself and says what it saw last, so nothing is
+// missed; when that is too long ago the daemon says `reset` and everybody reads again.
+import { signal } from "./html.js";
+
+export const connection = signal("connecting"); // connecting, live, lost
+export const news = signal({ number: 0, kind: "", data: null });
+export const feed = signal([]); // newest first
+const KINDS = ["event", "prompt", "memory", "summary", "session", "checkpoint", "receipt", "removed", "run"];
+const KEPT = 200;
+const POLL_MS = 5000;
+let number = 0;
+let timer = 0;
+
+function tell(kind, data) {
+  number += 1;
+  news.value = { number, kind, data };
+}
+
+export function start() {
+  const source = new EventSource("/api/events");
+  source.onopen = () => {
+    clearInterval(timer);
+    const again = connection.value === "lost";
+    connection.value = "live";
+    if (again) tell("reset", null);
+  };
+  source.onerror = () => {
+    if (connection.value !== "lost") {
+      connection.value = "lost";
+      // Until it is back, look now and then: the daemon may answer while the stream cannot.
+      clearInterval(timer);
+      timer = setInterval(() => tell("reset", null), POLL_MS);
+    }
+    if (source.readyState === EventSource.CLOSED) {
+      source.close();
+      clearInterval(timer);
+      setTimeout(start, POLL_MS);
+    }
+  };
+  for (const kind of KINDS)
+    source.addEventListener(kind, (message) => {
+      const data = JSON.parse(message.data);
+      feed.value = [{ id: message.lastEventId, kind, data, at: Date.now() }, ...feed.value].slice(0, KEPT);
+      tell(kind, data);
+    });
+  source.addEventListener("reset", () => tell("reset", null));
+}

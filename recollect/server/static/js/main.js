@@ -1,0 +1,79 @@
+// The frame: navigation, the palette, what the daemon says of itself; each view is a file.
+import * as daemon from "./daemon.js";
+import { html, render, useEffect } from "./html.js";
+import { connection, start } from "./live.js";
+import { projects } from "./projects.js";
+import { href, route } from "./route.js";
+import { choice } from "./theme.js";
+import { Palette, palette } from "./parts/palette.js";
+import { Icon } from "./parts/pieces.js";
+import { Section, useData } from "./parts/states.js";
+import { Toasts } from "./parts/toast.js";
+import { Graph } from "./views/graph.js";
+import { Insights } from "./views/insights.js";
+import { Memories } from "./views/memories.js";
+import { Now } from "./views/now.js";
+import { Sessions } from "./views/sessions.js";
+import { Settings } from "./views/settings.js";
+import { Timeline } from "./views/timeline.js";
+import { Why } from "./views/why.js";
+
+const VIEWS = {
+  now: ["Now", Now],
+  memories: ["Memories", Memories],
+  why: ["Why", Why],
+  graph: ["Graph", Graph],
+  timeline: ["Timeline", Timeline],
+  sessions: ["Sessions", Sessions],
+  insights: ["Insights", Insights],
+  settings: ["Settings", Settings],
+};
+const LINK = { live: ["good", "Live"], connecting: ["", "Connecting…"], lost: ["bad", "Not reached; trying again"] };
+const PHONE = ["now", "memories", "why", "graph", "sessions", "settings"];
+
+function App() {
+  const { view } = route.value;
+  const [title, View] = VIEWS[view] ?? VIEWS.now;
+  const health = useData(daemon.health, "", ["reset"]);
+  const known = useData(daemon.projects, "", ["session", "reset"]);
+  useEffect(() => {
+    if (known.data) projects.value = known.data.items;
+  }, [known.data]);
+  useEffect(() => {
+    document.title = `${title} · Recollect`;
+  }, [title]);
+  const [tone, words] = LINK[connection.value];
+  return html`<div>
+    <a class="skip" href="#main">Skip to the content</a>
+    <div class="frame">
+      <div class="side">
+        <a class="brand" href="#/now"><img src="/static/icon.svg" alt="" />Recollect</a>
+        <nav class="nav" aria-label="Views">
+          ${Object.entries(VIEWS).map(([name, [label]]) => html`<a key=${name} class=${PHONE.includes(name) ? "" : "hide-phone"} href=${href(name)} aria-current=${name === view ? "page" : null}><${Icon} name=${name} />${label}</a>`)}
+        </nav>
+        <div class="foot">
+          <button onClick=${() => (palette.value = true)}><${Icon} name="search" />Search <kbd class="faint">Ctrl K</kbd></button>
+          <label class="row-line"><span class="hidden-visually">Theme</span><select value=${choice.value} onChange=${(event) => (choice.value = event.target.value)} aria-label="Theme">
+            <option value="system">System theme</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
+          <span class="row-line" role="status"><i class=${`dot ${tone}`}></i>${words}</span>
+          ${health.data ? html`<span class="faint">Version ${health.data.version}</span>` : null}
+        </div>
+      </div>
+      <main class="main" id="main" tabindex="-1"><${Section} key=${view}><${View} /><//></main>
+    </div>
+    ${palette.value ? html`<${Palette} />` : null}
+    <${Toasts} />
+  </div>`;
+}
+
+addEventListener("keydown", (event) => {
+  const typing = /^(input|textarea|select)$/i.test(event.target.tagName ?? "");
+  if ((event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing)) {
+    event.preventDefault();
+    palette.value = true;
+  }
+});
+start();
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);

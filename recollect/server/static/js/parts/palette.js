@@ -1,0 +1,65 @@
+// Ctrl+K: one box that finds memories, entities, sessions and views.
+import * as daemon from "../daemon.js";
+import { html, signal, useEffect, useRef, useState } from "../html.js";
+import { nameOf } from "../projects.js";
+import { go, href } from "../route.js";
+import { short } from "../words.js";
+import { Dialog } from "./dialog.js";
+import { Badge, Kind } from "./pieces.js";
+
+export const palette = signal(false);
+const VIEWS = ["now", "memories", "why", "graph", "timeline", "sessions", "insights", "settings"];
+const WAIT_MS = 140;
+
+export function Palette() {
+  const [text, setText] = useState("");
+  const [found, setFound] = useState([]);
+  const [at, setAt] = useState(0);
+  const [problem, setProblem] = useState(null);
+  const box = useRef(null);
+  useEffect(() => box.current?.focus(), []);
+  useEffect(() => {
+    const views = VIEWS.filter((name) => name.includes(text.toLowerCase())).map((name) => ({ key: name, to: href(name), badge: "View", title: name[0].toUpperCase() + name.slice(1) }));
+    setAt(0);
+    if (!text.trim()) {
+      setFound(views);
+      return;
+    }
+    const stop = new AbortController();
+    const wait = setTimeout(async () => {
+      const asked = [daemon.search({ query: text.slice(0, 1000), limit: 8 }, stop.signal), daemon.entities({ query: text.slice(0, 200), limit: 4 })];
+      const [memories, entities] = await Promise.allSettled(asked);
+      if (stop.signal.aborted) return;
+      setProblem(memories.status === "rejected" ? memories.reason : null);
+      setFound([
+        ...(memories.value?.items ?? []).map(({ record }) => ({ key: record.record_id, to: href("memories", record.record_id), record, title: record.title, extra: nameOf(record.namespace) })),
+        ...(entities.value?.items ?? []).map((one) => ({ key: one.entity_id, to: href("graph", one.entity_id), badge: one.type, title: one.name, extra: nameOf(one.namespace) })),
+        ...views,
+      ]);
+    }, WAIT_MS);
+    return () => {
+      clearTimeout(wait);
+      stop.abort();
+    };
+  }, [text]);
+  const close = () => (palette.value = false);
+  const keys = (event) => {
+    if (event.key === "ArrowDown") setAt((i) => Math.min(found.length - 1, i + 1));
+    else if (event.key === "ArrowUp") setAt((i) => Math.max(0, i - 1));
+    else if (event.key === "Enter" && found[at]) {
+      close();
+      location.hash = found[at].to;
+    } else return;
+    event.preventDefault();
+  };
+  return html`<${Dialog} label="Search everywhere" kind="palette" close=${close}>
+    <input ref=${box} type="search" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found[at] ? `found-${at}` : null} aria-label="Search everywhere" placeholder="Search memories, entities, views…" value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${keys} />
+    <ul class="items" id="palette-list" role="listbox" aria-label="Found">
+      ${found.map((one, i) => html`<li key=${one.key} id=${`found-${i}`} role="option" aria-selected=${i === at}><a class="item" tabindex="-1" href=${one.to} aria-current=${i === at ? "true" : null} onClick=${close}><span class="top">${one.record ? html`<${Kind} record=${one.record} />` : html`<${Badge}>${one.badge}<//>`}<span class="title clip">${short(one.title, 120)}</span><span class="faint small">${one.extra ?? ""}</span></span></a></li>`)}
+    </ul>
+    ${problem ? html`<p class="state error" role="alert">${problem.message}</p>` : text && !found.length ? html`<p class="state">Nothing fits. Press Enter in <a href="#/memories" onClick=${() => {
+      close();
+      go("memories", "", { q: text });
+    }}>Memories</a> to search there with filters.</p>` : null}
+  <//>`;
+}

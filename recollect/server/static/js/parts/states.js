@@ -1,0 +1,64 @@
+// What a section shows while it loads, when it is empty, and when it fails. Each fails alone.
+import { Component, html, useEffect, useRef, useState } from "../html.js";
+import { news } from "../live.js";
+
+export const Loading = ({ lines = 4 }) => html`<div role="status" aria-label="Loading">
+  ${Array.from({ length: lines }, (_, i) => html`<div class="loading" key=${i} style=${{ width: `${92 - 13 * (i % 3)}%` }}></div>`)}
+</div>`;
+
+export const Empty = ({ title, children }) => html`<div class="state"><h3>${title}</h3>${children}</div>`;
+
+export function Failure({ error, again }) {
+  return html`<div class="state error" role="alert">
+    <h3>${error.message}</h3>
+    ${error.field ? html`<p>It concerns <code>${error.field}</code>.</p>` : null}
+    ${error.hint ? html`<p>What helps: <code>${error.hint}</code></p>` : null}
+    ${again ? html`<div class="row-line"><button onClick=${again}>Try again</button></div>` : null}
+  </div>`;
+}
+
+// A section that breaks shows so, and leaves the rest of the page alone.
+export class Section extends Component {
+  componentDidCatch(error) {
+    this.setState({ error });
+  }
+  render({ children }, { error }) {
+    if (!error) return children;
+    const shown = { message: "This part of the page broke.", hint: String(error.message ?? error) };
+    return html`<${Failure} error=${shown} again=${() => this.setState({ error: null })} />`;
+  }
+}
+
+// Data from the daemon: read at the start, when `key` changes, and when news of these kinds come.
+export function useData(load, key, kinds = []) {
+  const [state, set] = useState({ data: null, error: null, busy: true });
+  const [turn, again] = useState(0);
+  const mark = news.value.number && (kinds.includes(news.value.kind) || (news.value.kind === "reset" && kinds.length)) ? news.value.number : 0;
+  const seen = useRef(0);
+  if (mark) seen.current = mark;
+  const latest = seen.current;
+  useEffect(() => {
+    const stop = new AbortController();
+    set((old) => ({ ...old, busy: true }));
+    const wait = setTimeout(
+      () =>
+        load(stop.signal).then(
+          (data) => stop.signal.aborted || set({ data, error: null, busy: false }),
+          (error) => stop.signal.aborted || error.name === "AbortError" || set((old) => ({ data: old.data, error, busy: false })),
+        ),
+      latest ? 150 : 0,
+    );
+    return () => {
+      clearTimeout(wait);
+      stop.abort();
+    };
+  }, [key, turn, latest]);
+  return { ...state, again: () => again((n) => n + 1) };
+}
+
+// Show one of the states, or what `children` makes of the data.
+export function Shown({ state, empty, children }) {
+  if (state.error && !state.data) return html`<${Failure} error=${state.error} again=${state.again} />`;
+  if (!state.data) return html`<${Loading} />`;
+  return empty && empty.when(state.data) ? empty.show : children(state.data);
+}

@@ -1,0 +1,23 @@
+// A line at the corner that says what was done, with a way back.
+import { html, signal } from "../html.js";
+
+const shown = signal([]);
+let last = 0;
+
+export function say(text, { act, label = "Undo", tone = "" } = {}) {
+  last += 1;
+  const id = last;
+  shown.value = [...shown.value, { id, text, act, label, tone }];
+  setTimeout(() => drop(id), act ? 12000 : 5000);
+}
+export const sorry = (error) => say(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
+const drop = (id) => (shown.value = shown.value.filter((one) => one.id !== id));
+
+export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">${shown.value.map(
+  (one) => html`<div class="toast" key=${one.id}><span>${one.text}</span>${one.act
+    ? html`<button onClick=${() => {
+        drop(one.id);
+        one.act();
+      }}>${one.label}</button>`
+    : null}</div>`,
+)}</div>`;

@@ -1,0 +1,16 @@
+// The projects that are known, and the one that the address names.
+import { html, signal } from "./html.js";
+import { refine, route } from "./route.js";
+
+export const projects = signal([]);
+
+export function nameOf(namespace) {
+  const id = (namespace ?? "").split("/project/")[1]?.replace(/\/$/, "");
+  if (!id) return "everywhere";
+  return projects.value.find((one) => one.project_id === id)?.name ?? id;
+}
+
+export const ProjectFilter = () => html`<select aria-label="Project" value=${route.value.params.project ?? ""} onChange=${(event) => refine({ project: event.target.value })}>
+  <option value="">All projects</option>
+  ${projects.value.map((one) => html`<option key=${one.project_id} value=${one.project_id || "global"}>${one.name || "everywhere"}</option>`)}
+</select>`;

@@ -1,0 +1,77 @@
+// Insights: when you work, what is learned, how fast and how much memory speaks, what it costs.
+import * as daemon from "../daemon.js";
+import { html } from "../html.js";
+import { ProjectFilter } from "../projects.js";
+import { href, refine, route } from "../route.js";
+import { count, plural } from "../words.js";
+import { Lines } from "../parts/chart.js";
+import { Metric } from "../parts/pieces.js";
+import { Empty, Failure, Section, Shown, useData } from "../parts/states.js";
+
+const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const seconds = (day) => new Date(day).getTime() / 1000;
+
+export function Insights() {
+  const { params } = route.value;
+  const asked = { project: params.project, days: params.days ?? 30 };
+  const key = JSON.stringify(asked);
+  return html`<div>
+    <div class="head"><h1>Insights</h1><p class="lead">How your memory grows, and what it does for you.</p></div>
+    <div class="filters"><${ProjectFilter} /><select aria-label="Period" value=${String(asked.days)} onChange=${(event) => refine({ days: event.target.value })}><option value="7">A week</option><option value="30">A month</option><option value="90">Three months</option><option value="365">A year</option></select></div>
+    <${Section}><${Overview} asked=${asked} k=${key} /><//>
+    <div class="grid half">
+      <${Section}><${Card} title="Activity" load=${() => daemon.activity(asked)} k=${key} none=${(data) => !data.items.some((one) => one.events)}>${(data) => html`<${Lines} label="Events and memories a day" times=${data.items.map((one) => seconds(one.day))} series=${[{ label: "Events", values: data.items.map((one) => one.events) }, { label: "Memories", values: data.items.map((one) => one.memories) }]} />`}<//><//>
+      <${Section}><${Card} title="When you work" load=${() => daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })} k=${key} none=${(data) => !data.rows.flat().some(Boolean)}>${(data) => html`<${Heat} rows=${data.rows} />`}<//><//>
+      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "mean", values: data.timeline.map((one) => one.mean_ms) }, { label: "longest", values: data.timeline.map((one) => one.longest_ms) }]} />`}<//><//>
+      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "Tokens", values: data.timeline.map((one) => one.tokens) }]} />`}<//><//>
+      <${Section}><${Card} title="Kinds of memory" load=${() => daemon.types(asked)} k=${key} none=${(data) => !Object.keys(data.memories).length}>${(data) => html`<${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />`}<//><//>
+      <${Section}><${Card} title="Concepts" load=${() => daemon.concepts(asked)} k=${key} none=${(data) => !Object.keys(data.concepts).length}>${(data) => html`<${Bars} items=${ordered(data.concepts).slice(0, 14).map(([name, number]) => [name, number, href("memories", "", { concept: name })])} />`}<//><//>
+      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.runs?.length}>${(data) => html`<${Gate} runs=${data.runs} />`}<//><//>
+      <${Section}><${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>${(data) => html`<${Cost} data=${data} />`}<//><//>
+    </div>
+  </div>`;
+}
+
+function Card({ title, load, k, none, children }) {
+  const state = useData(load, k);
+  return html`<section class="card" aria-label=${title}><header><h2>${title}</h2></header><div class="body"><${Shown} state=${state} empty=${{ when: none, show: html`<${Empty} title="Nothing in this time" />` }}>${children}<//></div></section>`;
+}
+
+function Overview({ asked, k }) {
+  const state = useData(() => daemon.overview(asked), k, ["reset"]);
+  const data = state.data;
+  if (state.error) return html`<${Failure} error=${state.error} again=${state.again} />`;
+  return html`<div class="grid metrics">
+    <${Metric} value=${data ? count(data.memories) : "…"} label="memories made" /><${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" /><${Metric} value=${data ? count(data.events) : "…"} label="events" />
+    <${Metric} value=${data ? count(data.retrievals) : "…"} label="questions to memory" /><${Metric} value=${data ? count(data.economics.injected_tokens) : "…"} label="tokens injected" /><${Metric} value=${data ? count(data.economics.discovery_tokens) : "…"} label="tokens it took to find out" />
+  </div>`;
+}
+
+const ordered = (counts) => Object.entries(counts).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+
+const Bars = ({ items }) => {
+  const most = Math.max(1, ...items.map(([, value]) => value));
+  return html`<div class="parts">${items.map(([name, value, to]) => html`<span class="clip">${to ? html`<a href=${to}>${name}</a>` : String(name).replaceAll("_", " ")}</span><span class="bar"><i style=${{ width: `${(100 * value) / most}%` }}></i></span><span class="num">${count(value)}</span>`)}</div>`;
+};
+
+function Heat({ rows }) {
+  const most = Math.max(1, ...rows.flat());
+  return html`<div class="heat" role="img" aria-label="Events by day of the week and hour">${rows.flatMap((row, day) => [html`<span>${DAYS[day]}</span>`, ...row.map((value, at) => html`<i class=${value ? `l${Math.max(1, Math.ceil((4 * value) / most))}` : ""} title=${`${DAYS[day]} ${at}:00 · ${plural(value, "event")}`}></i>`)])}<span></span>${Array.from({ length: 24 }, (_, at) => html`<span>${at % 6 ? "" : at}</span>`)}</div>`;
+}
+
+function Gate({ runs }) {
+  const dropped = {};
+  let kept = 0;
+  for (const run of runs) {
+    kept += run.kept ?? 0;
+    for (const [reason, number] of Object.entries(run.dropped ?? {})) dropped[reason] = (dropped[reason] ?? 0) + number;
+  }
+  const total = Object.values(dropped).reduce((sum, value) => sum + value, 0);
+  return html`<div><p class="soft">${count(kept)} kept, ${count(total)} kept out, in the last ${plural(runs.length, "run")}.</p><${Bars} items=${Object.entries(dropped).sort((a, b) => b[1] - a[1])} /></div>`;
+}
+
+function Cost({ data }) {
+  const budget = data.budget ?? {};
+  if (!data.provider || data.provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
+  return html`<dl class="facts"><dt>Provider</dt><dd>${data.provider}</dd><dt>Today</dt><dd>${count(budget.tokens ?? 0)} of ${count(budget.daily_tokens ?? 0)} tokens</dd><dt>Cost</dt><dd>about $${(budget.usd ?? 0).toFixed(3)}${budget.daily_usd ? ` of $${budget.daily_usd}` : ""}</dd></dl>`;
+}

@@ -1,0 +1,75 @@
+// Timeline: memories day by day, and what was decided about them.
+import * as daemon from "../daemon.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { nameOf, ProjectFilter } from "../projects.js";
+import { href, refine, route } from "../route.js";
+import { dayOf, hour, plural } from "../words.js";
+import { Ago, Badge, Kind } from "../parts/pieces.js";
+import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
+import { say, sorry } from "../parts/toast.js";
+
+export function Timeline() {
+  const { params } = route.value;
+  return html`<div>
+    <div class="head"><h1>Timeline</h1><p class="lead">What was remembered, day by day, and what was changed.</p></div>
+    <div class="filters"><${ProjectFilter} />
+      <div class="segments" role="group" aria-label="Show"><button aria-pressed=${!params.log} onClick=${() => refine({ log: "" })}>Memories</button><button aria-pressed=${!!params.log} onClick=${() => refine({ log: "1" })}>Changes</button></div>
+      <label class="row-line small soft">Before <input type="date" value=${params.until ?? ""} onChange=${(event) => refine({ until: event.target.value })} /></label>
+    </div>
+    <${Section}>${params.log ? html`<${Changes} params=${params} />` : html`<${Days} key=${JSON.stringify(params)} params=${params} />`}<//>
+  </div>`;
+}
+
+function Days({ params }) {
+  const [state, set] = useState({ items: [], next: undefined, error: null });
+  const busy = useRef(false);
+  const end = useRef(null);
+  const more = async () => {
+    if (busy.current || state.next === null) return;
+    busy.current = true;
+    try {
+      const until = params.until ? new Date(params.until).toISOString() : undefined;
+      const page = await daemon.memories({ project: params.project, until, before: state.next, limit: 60 });
+      set((old) => ({ items: [...old.items, ...page.items], next: page.next, error: null }));
+    } catch (error) {
+      set((old) => ({ ...old, error, next: null }));
+    }
+    busy.current = false;
+  };
+  useEffect(() => {
+    more();
+  }, []);
+  useEffect(() => {
+    const watcher = new IntersectionObserver((seen) => seen[0].isIntersecting && state.next && more());
+    if (end.current) watcher.observe(end.current);
+    return () => watcher.disconnect();
+  }, [state.next]);
+  if (state.error && !state.items.length) return html`<${Failure} error=${state.error} again=${more} />`;
+  if (state.next === undefined) return html`<${Loading} lines=${8} />`;
+  if (!state.items.length) return html`<div class="card"><${Empty} title="Nothing in this time"><p>Choose another project or a later day.</p><//></div>`;
+  const days = new Map();
+  for (const record of state.items) {
+    const day = dayOf(record.valid_from);
+    days.set(day, [...(days.get(day) ?? []), record]);
+  }
+  return html`<div>${[...days].map(([day, records]) => html`<section key=${day} aria-label=${day}><h2 class="day">${day} <span class="faint small">${plural(records.length, "memory", "memories")}</span></h2>
+    <ul class="tl">${records.map((record) => html`<li key=${record.record_id}><div class="row-line"><span class="faint small num">${hour(record.valid_from)}</span><${Kind} record=${record} /><a href=${href("memories", record.record_id)}>${record.title}</a><span class="faint small">${nameOf(record.namespace)}</span></div>${record.summary && record.summary !== record.title ? html`<div class="small soft two-lines">${record.summary}</div>` : null}</li>`)}</ul></section>`)}
+    <div ref=${end}>${state.next ? html`<${Loading} lines=${3} />` : html`<p class="state small">That is the beginning.</p>`}</div></div>`;
+}
+
+const WORDS = { add: "added", edit: "edited", move: "moved", merge: "merged", delete: "deleted", feedback: "judged", tombstone: "refused for good", undo: "undone", supersede: "replaced by something newer", forget: "forgotten for good" };
+const BACK = new Set(["add", "edit", "move", "merge", "delete", "undo", "supersede"]);
+
+function Changes({ params }) {
+  const state = useData(() => daemon.operations({ project: params.project, limit: 100 }), params.project ?? "", ["memory", "removed"]);
+  const back = async (operation) => {
+    try {
+      await daemon.undo(operation.op_id);
+      say("It is as it was before.");
+      state.again();
+    } catch (error) {
+      sorry(error);
+    }
+  };
+  return html`<section class="card"><header><h2>Changes</h2></header><${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="Nothing was changed yet"><p>Edits, merges, deletions and judgements show here, with a way back.</p><//>` }}>${(data) => html`<div class="table"><table><thead><tr><th>When</th><th>What</th><th>By</th><th>Project</th><th>Memories</th><th><span class="hidden-visually">Act</span></th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.op_id}><td><${Ago} at=${one.at} /></td><td><${Badge}>${WORDS[one.kind] ?? one.kind}<//> <span class="small soft">${one.reason}</span></td><td>${one.actor}</td><td>${nameOf(one.namespace)}</td><td>${[...new Set([...one.targets, ...one.created])].slice(0, 3).map((target) => (target.startsWith("mr_") ? html`<a class="mono small" key=${target} href=${href("memories", target)}>${target.slice(0, 3)}…${target.slice(-6)}</a> ` : html`<span class="mono small">${target.slice(-8)}</span> `))}</td><td>${BACK.has(one.kind) ? html`<button onClick=${() => back(one)} aria-label=${`Undo: ${WORDS[one.kind] ?? one.kind}`}>Undo</button>` : null}</td></tr>`)}</tbody></table></div>`}<//></section>`;
+}

@@ -1,0 +1,203 @@
+"""Alarms: what is wrong although nothing has failed. Silence, junk, contradictions, full caches.
+
+In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
+are pure functions; `gather` reads what they need.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from recollect.core.values import Value
+from recollect.service.desk import Desk, everywhere
+
+SILENT = timedelta(days=7)
+FORGOTTEN = timedelta(days=60)  # a host that was not used for so long is no longer expected
+STALLED = timedelta(hours=6)
+WINDOW = timedelta(days=30)
+VERDICTS = 5
+JUNK = 0.3
+ADDED = 10
+CONTRADICTED = 0.2
+CACHE = 0.95
+
+Level = Literal["warning", "error"]
+
+
+class Alarm(Value, frozen=True, kw_only=True):
+    name: Literal[
+        "silent_host",
+        "dead_extraction",
+        "quarantined",
+        "junk_rate",
+        "contradiction_rate",
+        "cache_size",
+        "embedding_off",
+    ]
+    level: Level
+    message: str
+    hint: str
+
+
+class Facts(Value, frozen=True, kw_only=True):
+    """What the rules look at."""
+
+    now: datetime
+    hosts: dict[str, datetime]
+    waiting: int = 0
+    waiting_newest: datetime | None = None
+    quarantined: int = 0
+    last_run: datetime | None = None
+    extracts: bool = False  # whether anything extracts at all
+    verdicts: dict[str, int] = msgspec.field(default_factory=dict)
+    added: int = 0
+    superseded: int = 0
+    cache_bytes: int = 0
+    cache_limit: int = 0
+    embedding_problem: str = ""
+
+
+def alarms(facts: Facts) -> tuple[Alarm, ...]:
+    return tuple(_all(facts))
+
+
+def _all(facts: Facts) -> Iterator[Alarm]:
+    yield from _silent(facts)
+    yield from _extraction(facts)
+    yield from _junk(facts)
+    yield from _contradictions(facts)
+    if facts.cache_limit and facts.cache_bytes > CACHE * facts.cache_limit:
+        used, most = facts.cache_bytes >> 20, facts.cache_limit >> 20
+        yield Alarm(
+            name="cache_size",
+            level="warning",
+            message=f"the search indexes take {used} of {most} MB: projects take turns in memory",
+            hint=f"recollect settings set cache_mb {2 * most}",
+        )
+    if facts.embedding_problem:
+        yield Alarm(
+            name="embedding_off",
+            level="warning",
+            message=f"memories are found by words alone: {facts.embedding_problem}",
+            hint="recollect model fetch",
+        )
+
+
+def _silent(facts: Facts) -> Iterator[Alarm]:
+    for host, heard in facts.hosts.items():
+        if SILENT < facts.now - heard < FORGOTTEN:
+            days = (facts.now - heard).days
+            yield Alarm(
+                name="silent_host",
+                level="warning",
+                message=f"{host} was last heard of {days} days ago",
+                hint=f"recollect install {host}, or recollect doctor --prove",
+            )
+
+
+def _extraction(facts: Facts) -> Iterator[Alarm]:
+    stalled = (
+        facts.extracts
+        and facts.waiting
+        and facts.waiting_newest is not None
+        and facts.now - facts.waiting_newest > STALLED
+        and (facts.last_run is None or facts.now - facts.last_run > STALLED)
+    )
+    if stalled:
+        yield Alarm(
+            name="dead_extraction",
+            level="error",
+            message=f"{facts.waiting} events wait and nothing was extracted for hours",
+            hint="recollect queue",
+        )
+    if facts.quarantined:
+        yield Alarm(
+            name="quarantined",
+            level="warning",
+            message=f"{facts.quarantined} events were set aside after failed extractions",
+            hint="recollect queue",
+        )
+
+
+def _junk(facts: Facts) -> Iterator[Alarm]:
+    total = sum(facts.verdicts.values())
+    bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
+    if total >= VERDICTS and bad / total > JUNK:
+        yield Alarm(
+            name="junk_rate",
+            level="warning",
+            message=f"{bad} of the last {total} verdicts say that what was injected was no good",
+            hint="recollect why",
+        )
+
+
+def _contradictions(facts: Facts) -> Iterator[Alarm]:
+    if facts.added >= ADDED and facts.superseded / facts.added > CONTRADICTED:
+        yield Alarm(
+            name="contradiction_rate",
+            level="warning",
+            message=f"{facts.superseded} facts were replaced by others while {facts.added} "
+            "memories were made: knowledge keeps changing its mind",
+            hint="GET /api/operations",
+        )
+
+
+# --- reading what they need ----------------------------------------------------------------------
+
+
+def gather(desk: Desk) -> Facts:
+    now = desk.clock.now()
+    backlog = desk.store.events.backlog()
+    verdicts: Counter[str] = Counter()
+    superseded = 0
+    for namespace in everywhere(desk):
+        for operation in desk.store.log.page(namespace, limit=200).items:
+            if now - operation.at > WINDOW:
+                break
+            if operation.kind == "feedback" and isinstance(operation.detail, dict):
+                verdicts[str(operation.detail.get("verdict"))] += 1
+            superseded += operation.kind == "supersede"
+    added = sum(
+        one.count
+        for one in desk.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
+        if one.kind != "episode"
+    )
+    health = _embedding(desk)
+    runs = _last_run(desk)
+    return Facts(
+        now=now,
+        hosts=desk.store.sessions.last_heard(),
+        waiting=sum(one.count for one in backlog),
+        waiting_newest=max((one.newest for one in backlog if one.newest), default=None),
+        quarantined=sum(one.quarantined for one in backlog),
+        last_run=runs,
+        extracts=hasattr(desk.store, "runs"),
+        verdicts=dict(verdicts),
+        added=added,
+        superseded=superseded,
+        cache_bytes=int(health.get("cache_bytes", 0)),
+        cache_limit=desk.settings.cache_mb << 20,
+        embedding_problem=str(health.get("problem", "")),
+    )
+
+
+def _embedding(desk: Desk) -> Mapping[str, Any]:
+    found = desk.recollection()
+    return found.health() if found is not None else {}
+
+
+def _last_run(desk: Desk) -> datetime | None:
+    """When extraction last finished; None when this store keeps no runs."""
+    runs = getattr(desk.store, "runs", None)
+    if runs is None:
+        return None
+    newest = [
+        page.items[0]
+        for namespace in everywhere(desk)
+        if (page := runs.page(namespace, limit=1)).items
+    ]
+    times = [moment for one in newest if (moment := getattr(one, "started_at", None))]
+    return max(times, default=None)

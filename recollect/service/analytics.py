@@ -1,0 +1,277 @@
+"""Figures: what was captured, remembered and injected, over time, and what that saved.
+
+In: a number of days and a project. Out: counts by day, weekday and hour, kind, host; latency;
+tokens. Tokens of what was captured are estimated as a quarter of its bytes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.values import Value
+from recollect.service.desk import Desk, Scope, listing, project_id
+from recollect.store.interface import Stats, Tallied, Tally
+
+BYTES_PER_TOKEN = 4
+LATENCIES = 500
+
+
+class AnalyticsQuery(Scope, frozen=True, kw_only=True):
+    """`utc_offset_min` says where midnight is, for days and hours."""
+
+    days: Annotated[int, Meta(ge=1, le=366)] = 30
+    utc_offset_min: Annotated[int, Meta(ge=-840, le=840)] = 0
+
+
+class Point(Value, frozen=True, kw_only=True):
+    day: str
+    events: int = 0
+    prompts: int = 0
+    memories: int = 0
+    sessions: int = 0
+    retrievals: int = 0
+
+
+class HostLine(Value, frozen=True, kw_only=True):
+    host: str
+    sessions: int
+    minutes: int
+
+
+class RetrievalPoint(Value, frozen=True, kw_only=True):
+    day: str
+    retrievals: int
+    tokens: int
+    mean_ms: float
+    longest_ms: float
+
+
+class Retrieval(Value, frozen=True, kw_only=True):
+    """Over the period by day; percentiles of the newest so many."""
+
+    timeline: tuple[RetrievalPoint, ...]
+    triggers: dict[str, int]
+    p50_ms: float | None
+    p95_ms: float | None
+    spoke: int
+    silent: int
+
+
+class Economics(Value, frozen=True, kw_only=True):
+    """What it cost to find out, against what it costs to read again. All in tokens; what was
+    captured is estimated from its bytes."""
+
+    discovery_tokens: int
+    memory_tokens: int
+    injected_tokens: int
+    retrievals: int
+    compression: float | None
+    saved_tokens: int
+
+
+class AnalyticsOverview(Value, frozen=True, kw_only=True):
+    days: int
+    events: int
+    memories: int
+    sessions: int
+    retrievals: int
+    projects: int
+    economics: Economics
+
+
+class StatsAnswer(Value, frozen=True, kw_only=True):
+    """Counts of what is stored."""
+
+    events: int
+    records: int
+    sessions: int
+    embedded: int
+    projects: int
+    event_kinds: dict[str, int]
+    record_kinds: dict[str, int]
+    observation_types: dict[str, int]
+    concepts: dict[str, int]
+
+
+def stats(desk: Desk, scope: Scope) -> StatsAnswer:
+    namespaces = listing(desk, scope)
+    whole = scope.project in (None, "all") and not scope.namespace and not scope.project_path
+    found = (
+        [desk.store.upkeep.stats()]
+        if whole
+        else [desk.store.upkeep.stats(namespace) for namespace in namespaces]
+    )
+
+    def summed(of: Callable[[Stats], dict[str, int]]) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for one in found:
+            total.update(of(one))
+        return dict(total.most_common())
+
+    return StatsAnswer(
+        events=sum(one.events for one in found),
+        records=sum(one.records for one in found),
+        sessions=sum(one.sessions for one in found),
+        embedded=sum(one.embedded for one in found),
+        projects=len({project_id(namespace) for namespace in namespaces} - {""}),
+        event_kinds=summed(lambda one: one.event_kinds),
+        record_kinds=summed(lambda one: one.record_kinds),
+        observation_types=summed(lambda one: one.observation_types),
+        concepts=summed(lambda one: one.concepts),
+    )
+
+
+def overview(desk: Desk, asked: AnalyticsQuery) -> AnalyticsOverview:
+    return AnalyticsOverview(
+        days=asked.days,
+        events=_count(_tally(desk, asked, "events")),
+        memories=_count(_tally(desk, asked, "records")),
+        sessions=_count(_tally(desk, asked, "sessions")),
+        retrievals=_count(_tally(desk, asked, "receipts")),
+        projects=len({project_id(namespace) for namespace in listing(desk, asked)} - {""}),
+        economics=economics(desk, asked),
+    )
+
+
+def timeline(desk: Desk, asked: AnalyticsQuery) -> tuple[Point, ...]:
+    """One point a day, days without anything too."""
+    days: dict[str, Counter[str]] = {day: Counter() for day in _days(desk, asked)}
+    named: tuple[tuple[Tallied, str], ...] = (
+        ("events", "events"),
+        ("records", "memories"),
+        ("sessions", "sessions"),
+        ("receipts", "retrievals"),
+    )
+    for what, name in named:
+        for one in _tally(desk, asked, what):
+            of = days.setdefault(_day(one.at, asked), Counter())
+            of[name] += one.count
+            if what == "events" and one.kind == "prompt":
+                of["prompts"] += one.count
+    return tuple(Point(day=day, **of) for day, of in sorted(days.items()))
+
+
+def types(desk: Desk, asked: AnalyticsQuery) -> dict[str, dict[str, int]]:
+    """Events and memories of the period by kind, and all memories by type."""
+    return {
+        "events": _by_kind(_tally(desk, asked, "events")),
+        "memories": _by_kind(_tally(desk, asked, "records")),
+        "observation_types": stats(desk, asked).observation_types,
+    }
+
+
+def hosts(desk: Desk, asked: AnalyticsQuery) -> tuple[HostLine, ...]:
+    found: dict[str, list[Tally]] = {}
+    for one in _tally(desk, asked, "sessions"):
+        found.setdefault(one.kind, []).append(one)
+    lines = [
+        HostLine(
+            host=host,
+            sessions=_count(tallies),
+            minutes=sum(one.size for one in tallies) // 60,
+        )
+        for host, tallies in found.items()
+    ]
+    return tuple(sorted(lines, key=lambda one: (-one.sessions, one.host)))
+
+
+def heatmap(desk: Desk, asked: AnalyticsQuery) -> tuple[tuple[int, ...], ...]:
+    """Events by weekday (Monday first) and hour."""
+    table = [[0] * 24 for _ in range(7)]
+    for one in _tally(desk, asked, "events"):
+        local = _local(one.at, asked)
+        table[local.weekday()][local.hour] += one.count
+    return tuple(tuple(row) for row in table)
+
+
+def retrieval(desk: Desk, asked: AnalyticsQuery) -> Retrieval:
+    days: dict[str, list[Tally]] = {}
+    tallies = _tally(desk, asked, "receipts")
+    for one in tallies:
+        days.setdefault(_day(one.at, asked), []).append(one)
+    recent = [
+        receipt
+        for namespace in listing(desk, asked)
+        for receipt in desk.store.receipts.page(namespace, limit=LATENCIES).items
+    ]
+    took = sorted(receipt.latency_us / 1000 for receipt in recent)
+    spoke = sum(bool(receipt.injected) for receipt in recent)
+    return Retrieval(
+        timeline=tuple(
+            RetrievalPoint(
+                day=day,
+                retrievals=_count(of),
+                tokens=sum(one.size for one in of),
+                mean_ms=round(sum(one.took_us for one in of) / _count(of) / 1000, 2),
+                longest_ms=max(one.longest_us for one in of) / 1000,
+            )
+            for day, of in sorted(days.items())
+        ),
+        triggers=_by_kind(tallies),
+        p50_ms=_share(took, 0.50),
+        p95_ms=_share(took, 0.95),
+        spoke=spoke,
+        silent=len(recent) - spoke,
+    )
+
+
+def economics(desk: Desk, asked: AnalyticsQuery) -> Economics:
+    discovery = sum(one.size for one in _tally(desk, asked, "events")) // BYTES_PER_TOKEN
+    kept = sum(one.size for one in _tally(desk, asked, "records") if one.kind != "episode")
+    receipts = _tally(desk, asked, "receipts")
+    injected = sum(one.size for one in receipts)
+    memory = kept // BYTES_PER_TOKEN
+    return Economics(
+        discovery_tokens=discovery,
+        memory_tokens=memory,
+        injected_tokens=injected,
+        retrievals=_count(receipts),
+        compression=round(discovery / memory, 1) if memory else None,
+        saved_tokens=max(0, discovery - injected),
+    )
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _tally(desk: Desk, asked: AnalyticsQuery, what: Tallied) -> list[Tally]:
+    until = desk.clock.now() + timedelta(seconds=1)
+    since = until - timedelta(days=asked.days)
+    return [
+        one
+        for namespace in listing(desk, asked)
+        for one in desk.store.upkeep.tally(what, since, until, namespace=namespace)
+    ]
+
+
+def _count(tallies: Sequence[Tally]) -> int:
+    return sum(one.count for one in tallies)
+
+
+def _by_kind(tallies: Sequence[Tally]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in tallies:
+        total[one.kind] += one.count
+    return dict(total.most_common())
+
+
+def _local(moment: datetime, asked: AnalyticsQuery) -> datetime:
+    return moment.astimezone(UTC) + timedelta(minutes=asked.utc_offset_min)
+
+
+def _day(moment: datetime, asked: AnalyticsQuery) -> str:
+    return _local(moment, asked).strftime("%Y-%m-%d")
+
+
+def _days(desk: Desk, asked: AnalyticsQuery) -> list[str]:
+    today = _local(desk.clock.now(), asked)
+    return [(today - timedelta(days=back)).strftime("%Y-%m-%d") for back in range(asked.days)]
+
+
+def _share(ordered: Sequence[float], share: float) -> float | None:
+    if not ordered:
+        return None
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 2)

@@ -1,0 +1,172 @@
+"""What would be injected now, and why: injection looked at without injecting.
+
+In: a prompt, or nothing for the start of a session. Out: the text, its memories, every candidate
+with its parts. Nothing is written unless a receipt is asked for.
+"""
+
+import time
+from typing import Annotated, Any
+
+from msgspec import Meta, structs
+
+from recollect.core import ids
+from recollect.core.clock import to_micros
+from recollect.core.values import Record, Value
+from recollect.ingest.pipeline import Question
+from recollect.service.desk import Desk, Scope, reading
+from recollect.service.search import QUERY_CHARS, Mode, ready, shown
+
+LIMIT_CHARS = 9_500
+PROMPT = "prompt"
+START = "session-start"
+
+
+class ContextQuery(Scope, frozen=True, kw_only=True):
+    """`query` is the prompt; without it, the start of a session."""
+
+    query: Annotated[str, Meta(max_length=20_000)] = ""
+    token_budget: Annotated[int, Meta(ge=100, le=20_000)] | None = None
+    session_id: Annotated[str, Meta(max_length=256)] = ""
+    receipt: bool = False
+
+
+class Weighed(Value, frozen=True, kw_only=True):
+    """One candidate: whether it would be said, and if not, why."""
+
+    record_id: str
+    title: str
+    score: float
+    parts: dict[str, float]
+    injected: bool
+    why_not: str
+
+
+class ContextAnswer(Value, frozen=True, kw_only=True):
+    context: str
+    records: tuple[str, ...]
+    tokens: int
+    candidates: tuple[Weighed, ...]
+    notes: dict[str, Any]
+    latency_ms: float
+    receipt_id: str | None = None
+
+
+class ExplainQuery(Scope, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(min_length=1, max_length=QUERY_CHARS)]
+    mode: Mode = "hybrid"
+    threshold: Annotated[float, Meta(ge=0.0, le=10.0)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class Scored(Value, frozen=True, kw_only=True):
+    """A memory's score: the bare signals, and what each adds once it is weighed."""
+
+    score: float
+    parts: dict[str, float]
+    weighed: dict[str, float]
+    record: Record
+
+
+class Explanation(Value, frozen=True, kw_only=True):
+    """`speaks` says whether anything would be injected with this threshold."""
+
+    query: str
+    mode: Mode
+    confidence: float
+    threshold: float
+    default_threshold: float
+    speaks: bool
+    semantic: bool
+    weights: dict[str, float]
+    left_out: dict[str, str]
+    stages_us: dict[str, int]
+    items: tuple[Scored, ...]
+
+
+def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
+    """By default of nobody's session, so nothing counts as said already."""
+    namespaces = reading(desk, asked)
+    ready(desk, namespaces)
+    question = Question(
+        trigger=PROMPT if asked.query.strip() else START,
+        text=asked.query,
+        namespaces=namespaces,
+        session_id=asked.session_id,
+        event_id=None,
+        limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
+        reason="resume",  # what a session was told already stays told
+    )
+    preview = desk.recall().recall_now.preview(question, asked.token_budget)
+    receipt = preview.receipt
+    if asked.receipt:
+        receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
+        desk.recall().receipts.keep(receipt)
+    detail = dict(receipt.detail)
+    return ContextAnswer(
+        context=preview.context,
+        records=preview.records,
+        tokens=receipt.tokens,
+        candidates=tuple(Weighed(**one) for one in detail.pop("candidates")),
+        notes=detail,
+        latency_ms=receipt.latency_us / 1000,
+        receipt_id=receipt.receipt_id if asked.receipt else None,
+    )
+
+
+def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
+    """A question's candidates with every signal, as the ranking sees them."""
+    namespaces = reading(desk, asked)
+    whole = ready(desk, namespaces)
+    engine = desk.recall().engine
+    began = time.perf_counter()
+    ranked = engine.search(
+        asked.query,
+        namespaces,
+        limit=asked.limit,
+        mode=asked.mode,
+        floor=False,
+        now=to_micros(desk.clock.now()),
+    )
+    stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
+    stages["wall"] = round((time.perf_counter() - began) * 1e6)
+    weights: dict[str, float] = {
+        name: value
+        for name in engine.weights.__dataclass_fields__
+        if isinstance(value := getattr(engine.weights, name), int | float)
+    }
+    records = {
+        record.record_id: record
+        for namespace in namespaces
+        for record in desk.store.records.get(namespace, [one.id for one in ranked.results])
+    }
+    default = engine.floor(ranked.semantic)
+    threshold = default if asked.threshold is None else asked.threshold
+    left_out = dict(ranked.left_out)
+    if not whole:
+        left_out["index"] = "not all of it fits into the cache at once"
+    return Explanation(
+        query=asked.query,
+        mode=asked.mode,
+        confidence=round(ranked.confidence, 4),
+        threshold=threshold,
+        default_threshold=default,
+        speaks=ranked.confidence >= threshold and bool(ranked.results),
+        semantic=ranked.semantic,
+        weights=weights,
+        left_out=left_out,
+        stages_us=stages,
+        items=tuple(
+            Scored(
+                score=round(one.score, 6),
+                parts=one.parts,
+                weighed={
+                    name: round(weights[name] * part, 6)
+                    for name, part in one.parts.items()
+                    if name in weights
+                },
+                record=shown(records[one.id], full=False),
+            )
+            for one in ranked.results
+            if one.id in records
+        ),
+    )

@@ -1,0 +1,129 @@
+"""What every operation needs, in one value, and where a question looks.
+
+In: the daemon's parts. Out: `Desk`, and namespaces for a project as people name it: its id, its
+name, a path, `global` or `all`. A project that nobody knows raises NotFound.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from recollect.core import projects
+from recollect.core.clock import Clock
+from recollect.core.errors import BadInput, NotFound, StoreError
+from recollect.core.settings import Settings
+from recollect.core.values import Namespace, Value
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.store.interface import ProjectInfo, Store
+
+if TYPE_CHECKING:
+    from recollect.remember import Recollection
+
+ALL = "all"
+GLOBAL = "global"
+
+
+class RecallLoading(StoreError):
+    """Recall is still being loaded."""
+
+    hint = "Try again in a moment."
+
+
+@dataclass(frozen=True)
+class Desk:
+    settings: Settings
+    clock: Clock
+    store: Store
+    memories: Memories
+    pipeline: Pipeline
+    counters: Counters
+    recollection: Callable[[], "Recollection | None"]
+    tell: Callable[[str, Any], None] = lambda kind, data: None  # whoever watches
+    adding: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def actor(self) -> str:
+        return self.settings.actor_id
+
+    def recall(self) -> "Recollection":
+        """What finds by meaning; it is loaded a moment after the daemon starts."""
+        found = self.recollection()
+        if found is None:
+            raise RecallLoading()
+        return found
+
+    def recall_later(self) -> None:
+        """Something new wants its vector; words find it already."""
+        found = self.recollection()
+        if found is not None:
+            found.backfill()
+
+
+class Scope(Value, frozen=True, kw_only=True):
+    """Where to look: one namespace, or a project by id, name, path, `global` or `all`."""
+
+    project: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+    namespace: Namespace | None = None
+    project_path: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+
+
+def reading(desk: Desk, scope: Scope) -> tuple[str, ...]:
+    """Where a question looks: in a project also at what holds everywhere; by default, in all."""
+    one = _one(desk, scope)
+    if one is None:
+        return everywhere(desk)
+    if scope.namespace:
+        return (one,)
+    return tuple(dict.fromkeys((one, projects.namespace(desk.actor))))
+
+
+def listing(desk: Desk, scope: Scope) -> tuple[str, ...]:
+    """Where a listing looks: in one project, or in all."""
+    one = _one(desk, scope)
+    return everywhere(desk) if one is None else (one,)
+
+
+def writing(desk: Desk, scope: Scope) -> str:
+    """Where something new goes: into a project, or to what holds everywhere."""
+    if scope.project == ALL:
+        raise BadInput("something new belongs to one project, not to all", field="project")
+    return _one(desk, scope) or projects.namespace(desk.actor)
+
+
+def everywhere(desk: Desk) -> tuple[str, ...]:
+    return tuple(desk.store.projects.namespaces())
+
+
+def _one(desk: Desk, scope: Scope) -> str | None:
+    if scope.namespace:
+        return scope.namespace
+    if scope.project_path:
+        return desk.pipeline.namespace_of(scope.project_path)
+    if scope.project is None or scope.project == ALL:
+        return None
+    if scope.project == GLOBAL:
+        return projects.namespace(desk.actor)
+    if scope.project.startswith("/"):
+        return desk.pipeline.namespace_of(scope.project)
+    return projects.namespace(desk.actor, project(desk, scope.project).project_id)
+
+
+def project(desk: Desk, named: str) -> ProjectInfo:
+    """A project by its id or its name."""
+    found = [one for one in desk.store.projects.all() if named in (one.project_id, one.name)]
+    if not found:
+        raise NotFound(f"there is no project {named!r}", hint="GET /api/projects")
+    if len(found) > 1:
+        ids = ", ".join(one.project_id for one in found)
+        raise BadInput(f"several projects are called {named!r}: {ids}", field="project")
+    return found[0]
+
+
+def project_id(namespace: str) -> str:
+    """The project in a namespace; empty for the global one."""
+    return namespace.partition("/project/")[2].rstrip("/")

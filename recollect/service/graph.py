@@ -1,0 +1,290 @@
+"""Entities: what is known of them, how they hang together, and the memories that name them.
+
+In: names and ids. Out: entities with facts, relations and memories; neighbourhoods; paths. A name
+that nobody knows raises NotFound.
+"""
+
+from collections import deque
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.errors import NotFound
+from recollect.core.values import (
+    Entity,
+    Fact,
+    Moment,
+    Name,
+    Preference,
+    Procedure,
+    Record,
+    Relationship,
+    Value,
+)
+from recollect.service.desk import Desk, Scope, listing, reading
+from recollect.service.pages import Listing, cursor
+from recollect.service.search import SearchQuery, search
+from recollect.store.interface import Cursor
+
+MEMORIES = 10
+NODES = 300
+PATHS = 5
+
+
+class EntitiesQuery(Scope, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(max_length=200)] = ""
+    type: Annotated[str, Meta(max_length=64)] | None = None
+    before: Annotated[str, Meta(max_length=600)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+class EntityQuery(Scope, frozen=True, kw_only=True):
+    entity_id: Name
+    as_of: Moment | None = None
+
+
+class Relation(Value, frozen=True, kw_only=True):
+    """A relationship with the names of its ends."""
+
+    source: str
+    target: str
+    relationship: Relationship
+
+
+class EntityDetail(Value, frozen=True, kw_only=True):
+    entity: Entity
+    facts: tuple[Fact, ...]
+    relations: tuple[Relation, ...]
+    memories: tuple[Record, ...]
+
+
+class NeighboursQuery(Scope, frozen=True, kw_only=True):
+    entity_id: Name
+    depth: Annotated[int, Meta(ge=1, le=4)] = 1
+    limit: Annotated[int, Meta(ge=1, le=NODES)] = 100
+
+
+class Neighbourhood(Value, frozen=True, kw_only=True):
+    """`whole` is false when there was more than the limit."""
+
+    root: str
+    entities: tuple[Entity, ...]
+    relationships: tuple[Relationship, ...]
+    whole: bool
+
+
+class PathsQuery(Scope, frozen=True, kw_only=True):
+    source: Name
+    target: Name
+    depth: Annotated[int, Meta(ge=1, le=6)] = 4
+
+
+class Path(Value, frozen=True, kw_only=True):
+    entities: tuple[str, ...]
+    relationships: tuple[Relationship, ...]
+
+
+class Paths(Value, frozen=True, kw_only=True):
+    """The shortest ways from one to the other."""
+
+    source: str
+    target: str
+    paths: tuple[Path, ...]
+
+
+class KnownThings(Value, frozen=True, kw_only=True):
+    """What else is known in a project."""
+
+    facts: tuple[Fact, ...]
+    preferences: tuple[Preference, ...]
+    procedures: tuple[Procedure, ...]
+
+
+class FactsQuery(Scope, frozen=True, kw_only=True):
+    as_of: Moment | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class EntityRecall(Value, frozen=True, kw_only=True):
+    """Everything about a name: the entities that bear it, or, when none does, memories alone."""
+
+    name: str
+    entities: tuple[EntityDetail, ...]
+    memories: tuple[Record, ...]
+
+
+def entities(desk: Desk, asked: EntitiesQuery) -> Listing[Entity]:
+    """By mentions, most first, then by name; with a query, those that fit it."""
+    found: list[Entity] = []
+    for namespace in listing(desk, asked):
+        if asked.query.strip():
+            found += [
+                one
+                for one in desk.store.graph.search(namespace, asked.query, asked.limit)
+                if isinstance(one, Entity)
+            ]
+        else:
+            found += desk.store.graph.entities(namespace)
+    wanted = [one for one in found if asked.type in (None, one.type)]
+    wanted.sort(key=_entity_key)
+    place = cursor(asked.before)
+    if place is not None:
+        wanted = [one for one in wanted if _entity_key(one) > (-place.number, place.id)]
+    items = tuple(wanted[: asked.limit])
+    more = len(wanted) > asked.limit
+    last = Cursor(items[-1].mentions, _entity_key(items[-1])[1]) if items else None
+    return Listing(items=items, next=str(last) if more else None)
+
+
+def entity(desk: Desk, asked: EntityQuery) -> EntityDetail:
+    known = _entity(desk, asked, asked.entity_id)
+    graph = desk.store.graph
+    names = {one.entity_id: one.name for one in graph.entities(known.namespace)}
+    return EntityDetail(
+        entity=known,
+        facts=tuple(graph.facts(known.namespace, entity_id=known.entity_id, as_of=asked.as_of)),
+        relations=tuple(
+            Relation(
+                source=names.get(one.source_id, one.source_id),
+                target=names.get(one.target_id, one.target_id),
+                relationship=one,
+            )
+            for one in graph.relationships(known.namespace, known.entity_id)
+        ),
+        memories=_memories(desk, known.name, Scope(namespace=known.namespace)),
+    )
+
+
+def neighbours(desk: Desk, asked: NeighboursQuery) -> Neighbourhood:
+    root = _entity(desk, asked, asked.entity_id)
+    graph = desk.store.graph
+    everyone = {one.entity_id: one for one in graph.entities(root.namespace)}
+    seen = {root.entity_id: 0}
+    edges: dict[str, Relationship] = {}
+    whole = True
+    waiting = deque([root.entity_id])
+    while waiting:
+        here = waiting.popleft()
+        if seen[here] >= asked.depth:
+            continue
+        for one in graph.relationships(root.namespace, here):
+            other = one.target_id if one.source_id == here else one.source_id
+            if other not in seen:
+                if len(seen) >= asked.limit:
+                    whole = False
+                    continue
+                seen[other] = seen[here] + 1
+                waiting.append(other)
+            edges[one.relationship_id] = one
+    return Neighbourhood(
+        root=root.entity_id,
+        entities=tuple(everyone[one] for one in seen if one in everyone),
+        relationships=tuple(
+            one for one in edges.values() if one.source_id in seen and one.target_id in seen
+        ),
+        whole=whole,
+    )
+
+
+def paths(desk: Desk, asked: PathsQuery) -> Paths:
+    source = _entity(desk, asked, asked.source)
+    target = _entity(desk, Scope(namespace=source.namespace), asked.target)
+    namespace = source.namespace
+    graph = desk.store.graph
+    found: list[Path] = []
+    best: dict[str, int] = {source.entity_id: 0}
+    waiting: deque[tuple[tuple[str, ...], tuple[Relationship, ...]]] = deque(
+        [((source.entity_id,), ())]
+    )
+    looked = 0
+    while waiting and len(found) < PATHS and looked < 10 * NODES:
+        way, edges = waiting.popleft()
+        if way[-1] == target.entity_id:
+            found.append(Path(entities=way, relationships=edges))
+            continue
+        if len(edges) >= asked.depth or (found and len(edges) >= len(found[0].relationships)):
+            continue
+        looked += 1
+        for one in graph.relationships(namespace, way[-1]):
+            other = one.target_id if one.source_id == way[-1] else one.source_id
+            if other not in way and len(way) <= best.get(other, len(way)):
+                best[other] = len(way)
+                waiting.append(((*way, other), (*edges, one)))
+    return Paths(source=source.entity_id, target=target.entity_id, paths=tuple(found))
+
+
+def known_things(desk: Desk, asked: FactsQuery) -> KnownThings:
+    facts: list[Fact] = []
+    preferences: list[Preference] = []
+    procedures: list[Procedure] = []
+    for namespace in listing(desk, asked):
+        facts += desk.store.graph.facts(namespace, as_of=asked.as_of)
+        preferences += desk.store.graph.preferences(namespace)
+        procedures += desk.store.graph.procedures(namespace)
+    facts.sort(key=lambda one: (-one.confidence, one.fact_id))
+    return KnownThings(
+        facts=tuple(facts[: asked.limit]),
+        preferences=tuple(preferences[: asked.limit]),
+        procedures=tuple(procedures[: asked.limit]),
+    )
+
+
+def recall_entity(desk: Desk, name: str, scope: Scope) -> EntityRecall:
+    """Everything that is known about a name."""
+    wanted = name.strip().casefold()
+    details: list[EntityDetail] = []
+    for namespace in reading(desk, scope):
+        for one in desk.store.graph.entities(namespace):
+            if wanted in (one.entity_id.casefold(), *_names(one)):
+                where = EntityQuery(namespace=namespace, entity_id=one.entity_id)
+                details.append(entity(desk, where))
+    found = _memories(desk, name, scope)
+    if not details and not found:
+        raise NotFound(f"nothing is known about {name!r}", hint="search_memory with other words")
+    return EntityRecall(name=name, entities=tuple(details), memories=found)
+
+
+def _names(entity: Entity) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in (entity.name, *entity.aliases))
+
+
+def _entity(desk: Desk, scope: Scope, named: str) -> Entity:
+    """By id or by name."""
+    for namespace in listing(desk, scope):
+        found = desk.store.graph.get_entity(namespace, named)
+        if found is not None:
+            return found
+    for namespace in listing(desk, scope):
+        for one in desk.store.graph.entities(namespace):
+            if named.casefold() in _names(one):
+                return one
+    raise NotFound(f"there is no entity {named!r}", hint="GET /api/entities")
+
+
+def _memories(desk: Desk, name: str, scope: Scope) -> tuple[Record, ...]:
+    """Memories that name it: by words, because a name is a word."""
+    if not name.strip():
+        return ()
+    answer = search(
+        desk,
+        SearchQuery(
+            query=name[:1000],
+            mode="keyword",
+            limit=3 * MEMORIES,
+            project=scope.project,
+            namespace=scope.namespace,
+            project_path=scope.project_path,
+        ),
+    )
+    wanted = name.casefold()
+    naming = [one.record for one in answer.items if wanted in _words(one.record)]
+    return tuple(naming[:MEMORIES])
+
+
+def _words(record: Record) -> str:
+    said = (record.title, record.summary, record.detail)
+    return " ".join((*said, *record.facts, *record.concepts, *record.files)).casefold()
+
+
+def _entity_key(entity: Entity) -> tuple[int, str]:
+    return -entity.mentions, f"{entity.name.casefold()}/{entity.entity_id}"

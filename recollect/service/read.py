@@ -1,0 +1,320 @@
+"""Reading memories: by id, as a list, along time, with their past and their source.
+
+In: ids and filters. Out: memories, pages, versions, events. No vector ever leaves.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.clock import to_micros
+from recollect.core.errors import NotFound
+from recollect.core.values import (
+    Event,
+    EventKind,
+    KnowledgeType,
+    Moment,
+    Name,
+    ObservationType,
+    Operation,
+    Receipt,
+    Record,
+    RecordId,
+    Value,
+)
+from recollect.service.desk import Desk, Scope, everywhere, listing
+from recollect.service.pages import (
+    Listing,
+    cursor,
+    event_key,
+    merged,
+    operations,
+    receipt_key,
+    record_key,
+)
+from recollect.service.search import Filters, fits, shown
+from recollect.service.write import find
+from recollect.store.interface import Cursor, Page, RecordFilter
+
+Before = Annotated[str, Meta(max_length=300)]
+Ids = Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
+
+_STEP = 200
+_STEPS = 50
+
+
+class ListQuery(Filters, frozen=True, kw_only=True):
+    before: Before | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class TimelineQuery(Filters, frozen=True, kw_only=True):
+    """Around a memory, around a moment, or, with neither, the newest."""
+
+    anchor: RecordId | None = None
+    at: Moment | None = None
+    before: Annotated[int, Meta(ge=0, le=100)] = 5
+    after: Annotated[int, Meta(ge=0, le=100)] = 5
+
+
+class TimelineAnswer(Value, frozen=True, kw_only=True):
+    """In the order in which they were made; `anchor` is among them when one was given."""
+
+    anchor: str | None
+    items: tuple[Record, ...]
+
+
+class PastVersion(Value, frozen=True, kw_only=True):
+    """A memory as it was from one moment to another, and what ended that."""
+
+    record: Record
+    since: Moment
+    until: Moment
+    op_id: str
+    ended_by: str
+    reason: str
+
+
+class History(Value, frozen=True, kw_only=True):
+    """`record` is how it is now, if it is still there; earlier versions newest first."""
+
+    record_id: str
+    record: Record | None
+    versions: tuple[PastVersion, ...]
+    operations: tuple[Operation, ...]
+
+
+class EventRow(Value, frozen=True, kw_only=True):
+    event: Event
+    transaction_time: Moment
+    prompt_number: int | None
+
+
+class Provenance(Value, frozen=True, kw_only=True):
+    """The raw events that a memory comes from; `missing` ones are no longer kept."""
+
+    record_id: str
+    events: tuple[EventRow, ...]
+    missing: tuple[str, ...]
+
+
+def get(desk: Desk, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
+    """The ones that exist, in the order asked for, each once."""
+    found = {
+        record.record_id: record
+        for namespace in everywhere(desk)
+        for record in desk.store.records.get(namespace, record_ids)
+    }
+    return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
+
+
+def memories(desk: Desk, asked: ListQuery) -> Listing[Record]:
+    place = cursor(asked.before)
+
+    def fetch(namespace: str) -> Page[Record]:
+        return _matching(desk, namespace, asked, place, asked.limit)
+
+    found = merged(listing(desk, asked), fetch, record_key, asked.limit)
+    return Listing(
+        items=tuple(shown(record, full=asked.full) for record in found.items), next=found.next
+    )
+
+
+def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
+    """So many before and after a memory (of its own project) or a moment; without either, the
+    newest."""
+    if asked.anchor is not None:
+        record = find(desk, asked.anchor)
+        namespaces: tuple[str, ...] = (record.namespace,)
+        place = Cursor(*record_key(record))
+        middle = [record]
+    else:
+        namespaces = listing(desk, asked)
+        place = Cursor(to_micros(asked.at or desk.clock.now()) + 1, "")
+        middle = []
+    earlier: list[Record] = []
+    later: list[Record] = []
+    for namespace in namespaces:
+        earlier += _matching(desk, namespace, asked, place, asked.before).items
+        later += [
+            record
+            for record in desk.store.records.newer(
+                namespace, place, _filter(asked), limit=asked.after if asked.after else 1
+            )[: asked.after]
+            if fits(record, asked)
+        ]
+    earlier.sort(key=record_key, reverse=True)
+    later.sort(key=record_key)
+    items = [*reversed(earlier[: asked.before]), *middle, *later[: asked.after]]
+    return TimelineAnswer(
+        anchor=asked.anchor, items=tuple(shown(record, full=asked.full) for record in items)
+    )
+
+
+def history(desk: Desk, record_id: str) -> History:
+    """What became of a memory, also of one that is gone."""
+    live = get(desk, (record_id,))
+    versions: list[PastVersion] = []
+    touched: dict[str, Operation] = {}
+    for namespace in everywhere(desk):
+        for one in desk.store.log.versions(namespace, record_id):
+            ended = desk.store.log.get(namespace, one.op_id)
+            if ended is not None:
+                touched[ended.op_id] = ended
+            versions.append(
+                PastVersion(
+                    record=one.record,
+                    since=one.since,
+                    until=one.until,
+                    op_id=one.op_id,
+                    ended_by=ended.kind if ended else "",
+                    reason=ended.reason if ended else "",
+                )
+            )
+    if not live and not versions:
+        raise NotFound(f"there is no memory {record_id}, and none in the archive")
+    versions.sort(key=lambda one: one.until, reverse=True)
+    return History(
+        record_id=record_id,
+        record=live[0] if live else None,
+        versions=tuple(versions),
+        operations=tuple(sorted(touched.values(), key=lambda one: one.at, reverse=True)),
+    )
+
+
+def provenance(desk: Desk, record_id: str) -> Provenance:
+    record = find(desk, record_id)
+    rows: list[EventRow] = []
+    missing: list[str] = []
+    for event_id in record.source_event_ids:
+        row = event(desk, event_id, record.namespace)
+        if row is None:
+            missing.append(event_id)
+        else:
+            rows.append(row)
+    return Provenance(record_id=record_id, events=tuple(rows), missing=tuple(missing))
+
+
+def event(desk: Desk, event_id: str, namespace: str) -> EventRow | None:
+    """An event of this namespace, or, when its memory was moved, of another."""
+    for one in dict.fromkeys((namespace, *everywhere(desk))):
+        stored = desk.store.events.get(one, event_id)
+        if stored is not None:
+            return EventRow(
+                event=stored.event,
+                transaction_time=stored.transaction_time,
+                prompt_number=stored.prompt_number,
+            )
+    return None
+
+
+class EventsQuery(Scope, frozen=True, kw_only=True):
+    session_id: Name | None = None
+    kind: EventKind | None = None
+    before: Before | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+def events(desk: Desk, asked: EventsQuery, namespaces: tuple[str, ...]) -> Listing[EventRow]:
+    place = cursor(asked.before)
+    found = merged(
+        namespaces,
+        lambda namespace: desk.store.events.page(
+            namespace,
+            session_id=asked.session_id,
+            kind=asked.kind,
+            before=place,
+            limit=asked.limit,
+        ),
+        event_key,
+        asked.limit,
+    )
+    rows = tuple(
+        EventRow(
+            event=one.event,
+            transaction_time=one.transaction_time,
+            prompt_number=one.prompt_number,
+        )
+        for one in found.items
+    )
+    return Listing(items=rows, next=found.next)
+
+
+class LogQuery(Scope, frozen=True, kw_only=True):
+    session_id: Name | None = None
+    before: Before | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+def receipts(desk: Desk, asked: LogQuery, namespaces: tuple[str, ...]) -> Listing[Receipt]:
+    place = cursor(asked.before)
+    return merged(
+        namespaces,
+        lambda namespace: desk.store.receipts.page(
+            namespace, session_id=asked.session_id, before=place, limit=asked.limit
+        ),
+        receipt_key,
+        asked.limit,
+    )
+
+
+def receipt(desk: Desk, receipt_id: str) -> Receipt:
+    for namespace in everywhere(desk):
+        found = desk.store.receipts.get(namespace, receipt_id)
+        if found is not None:
+            return found
+    raise NotFound(f"there is no receipt {receipt_id}")
+
+
+class OperationsQuery(Scope, frozen=True, kw_only=True):
+    before: Before | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
+    return operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _filter(asked: Filters) -> RecordFilter:
+    """What the store narrows by itself; the rest is `fits`."""
+    observed = asked.type if asked.type in ObservationType.__args__ else None  # type: ignore[attr-defined]
+    if asked.type in KnowledgeType.__args__:  # type: ignore[attr-defined]
+        observed = None  # `decision` is both
+    return RecordFilter(
+        kind=asked.kind,
+        session_id=asked.session_id,
+        observation_type=observed,
+        concept=asked.concept,
+        since=asked.since,
+        until=asked.until,
+    )
+
+
+def _matching(
+    desk: Desk, namespace: str, asked: Filters, place: Cursor | None, limit: int
+) -> Page[Record]:
+    """A page of what fits; the store narrows most of it, the rest is done here."""
+    if limit == 0:
+        return Page(())
+    exact = asked.file is None and asked.type is None
+    found: list[Record] = []
+    for _ in range(_STEPS):
+        page = desk.store.records.page(
+            namespace,
+            _filter(asked),
+            before=place,
+            limit=limit if exact else _STEP,
+            as_of=asked.as_of,
+        )
+        found += [record for record in page.items if exact or fits(record, asked)]
+        place = page.next
+        if place is None or len(found) > limit or exact:
+            break
+    more = place is not None or len(found) > limit
+    items = tuple(found[:limit])
+    if place is not None and not items:
+        return Page((), None)
+    return Page(items, Cursor(*record_key(items[-1])) if more and items else None)

@@ -1,0 +1,289 @@
+"""What happened in a period: for people, and for the agent that plans the week.
+
+In: a period and a project. Out: a report as data and as Markdown: overview, days, types, sessions,
+what was learned, what was done, what comes next, and the files where it happened.
+"""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from recollect.core.errors import BadInput
+from recollect.core.values import Moment, Record, Value
+from recollect.service.desk import Desk, Scope, listing
+from recollect.store.interface import Cursor, RecordFilter
+
+Period = Literal["day", "week", "weekly", "month", "monthly"]
+
+HOTSPOTS = 15
+MOST = 20
+SESSIONS = 50
+PAGES = 40
+_DAYS = {"day": 1, "week": 7, "weekly": 7, "month": 30, "monthly": 30}
+_BULLET = re.compile(r"^\s*[-*]\s+(.+)$", re.MULTILINE)
+
+
+class ReportQuery(Scope, frozen=True, kw_only=True):
+    """A period by name that ends now, or from one moment to another."""
+
+    period: Period = "week"
+    since: Moment | None = None
+    until: Moment | None = None
+    format: Literal["json", "markdown"] = "json"
+
+
+class Overview(Value, frozen=True, kw_only=True):
+    events: int
+    prompts: int
+    sessions: int
+    memories: int
+    knowledge: int
+    retrievals: int
+    injected_tokens: int
+
+
+class Day(Value, frozen=True, kw_only=True):
+    day: str
+    events: int
+    memories: int
+    sessions: int
+
+
+class SessionLine(Value, frozen=True, kw_only=True):
+    session_id: str
+    host: str
+    status: str
+    started_at: Moment
+    minutes: int
+    memories: int
+
+
+class Told(Value, frozen=True, kw_only=True):
+    """Something learned, done or planned, and the memory it stands in."""
+
+    text: str
+    record_id: str
+
+
+class Hotspot(Value, frozen=True, kw_only=True):
+    path: str
+    memories: int
+
+
+class Report(Value, frozen=True, kw_only=True):
+    since: Moment
+    until: Moment
+    overview: Overview
+    timeline: tuple[Day, ...]
+    types: dict[str, int]
+    sessions: tuple[SessionLine, ...]
+    learnings: tuple[Told, ...]
+    tasks: tuple[Told, ...]
+    next_steps: tuple[Told, ...]
+    hotspots: tuple[Hotspot, ...]
+    complete: bool
+    markdown: str = ""
+
+
+def report(desk: Desk, asked: ReportQuery) -> Report:
+    until = asked.until or desk.clock.now()
+    since = asked.since or until - timedelta(days=_DAYS[asked.period])
+    if since >= until:
+        raise BadInput("the period ends before it begins", field="since")
+    namespaces = listing(desk, asked)
+    records, complete = _records(desk, namespaces, since, until)
+    tallies = {
+        what: [
+            one
+            for namespace in namespaces
+            for one in desk.store.upkeep.tally(
+                what, since, until, seconds=86_400, namespace=namespace
+            )
+        ]
+        for what in ("events", "records", "sessions", "receipts")
+    }
+    counts = {what: sum(one.count for one in found) for what, found in tallies.items()}
+    overview = Overview(
+        events=counts["events"],
+        prompts=sum(one.count for one in tallies["events"] if one.kind == "prompt"),
+        sessions=counts["sessions"],
+        memories=counts["records"],
+        knowledge=sum(one.count for one in tallies["records"] if one.kind != "episode"),
+        retrievals=counts["receipts"],
+        injected_tokens=sum(one.size for one in tallies["receipts"]),
+    )
+    days: dict[str, Counter[str]] = {}
+    for what, found in tallies.items():
+        for one in found:
+            days.setdefault(one.at.strftime("%Y-%m-%d"), Counter())[what] += one.count
+    return Report(
+        since=since,
+        until=until,
+        overview=overview,
+        timeline=tuple(
+            Day(
+                day=day,
+                events=of["events"],
+                memories=of["records"],
+                sessions=of["sessions"],
+            )
+            for day, of in sorted(days.items())
+        ),
+        types=dict(Counter(_type(record) for record in records).most_common()),
+        sessions=_sessions(desk, namespaces, since, until, records),
+        learnings=_learnings(records),
+        tasks=_tasks(records),
+        next_steps=_next_steps(desk, namespaces, since, records),
+        hotspots=tuple(
+            Hotspot(path=path, memories=count)
+            for path, count in Counter(
+                path for record in records for path in record.files
+            ).most_common(HOTSPOTS)
+        ),
+        complete=complete,
+    )
+
+
+def markdown(made: Report) -> str:
+    """The report as a page."""
+    view = made.overview
+    lines = [
+        f"# What happened from {_day(made.since)} to {_day(made.until)}",
+        "",
+        f"{view.sessions} sessions, {view.prompts} prompts, {view.events} events; "
+        f"{view.memories} memories, {view.knowledge} of them knowledge; {view.retrievals} "
+        f"retrievals injected about {view.injected_tokens} tokens.",
+    ]
+    if made.timeline:
+        lines += ["", "## Days", "", "| day | sessions | events | memories |", "|---|---|---|---|"]
+        lines += [f"| {one.day} | {one.sessions} | {one.events} | {one.memories} |"
+                  for one in made.timeline]  # fmt: skip
+    if made.types:
+        lines += ["", "## Kinds of memories", ""]
+        lines += [f"- {name}: {count}" for name, count in made.types.items()]
+    for title, told in (
+        ("Learned", made.learnings),
+        ("Done", made.tasks),
+        ("Next steps", made.next_steps),
+    ):
+        if told:
+            lines += ["", f"## {title}", "", *(f"- {one.text}" for one in told)]
+    if made.hotspots:
+        lines += ["", "## Files", "", *(f"- {one.path}: {one.memories}" for one in made.hotspots)]
+    if made.sessions:
+        lines += ["", "## Sessions", ""]
+        lines += [
+            f"- {one.started_at.astimezone(UTC):%Y-%m-%d %H:%M} {one.host}, {one.minutes} min, "
+            f"{one.memories} memories ({one.status})"
+            for one in made.sessions
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _records(
+    desk: Desk, namespaces: tuple[str, ...], since: datetime, until: datetime
+) -> tuple[list[Record], bool]:
+    """The period's memories, newest first; at most so many that a report stays quick."""
+    found: list[Record] = []
+    complete = True
+    for namespace in namespaces:
+        place: Cursor | None = None
+        for _ in range(PAGES):
+            page = desk.store.records.page(
+                namespace, RecordFilter(since=since, until=until), before=place, limit=200
+            )
+            found += page.items
+            place = page.next
+            if place is None:
+                break
+        complete = complete and place is None
+    found.sort(key=lambda record: (record.valid_from, record.record_id), reverse=True)
+    return found, complete
+
+
+def _sessions(
+    desk: Desk,
+    namespaces: tuple[str, ...],
+    since: datetime,
+    until: datetime,
+    records: list[Record],
+) -> tuple[SessionLine, ...]:
+    held = Counter(record.session_id for record in records)
+    found = [
+        one
+        for namespace in namespaces
+        for one in desk.store.sessions.page(namespace, limit=200).items
+        if one.last_event_at >= since and one.started_at < until
+    ]
+    found.sort(key=lambda one: (one.started_at, one.session_id), reverse=True)
+    return tuple(
+        SessionLine(
+            session_id=one.session_id,
+            host=one.surface,
+            status=one.status,
+            started_at=one.started_at,
+            minutes=round((one.last_event_at - one.started_at).total_seconds() / 60),
+            memories=held[one.session_id],
+        )
+        for one in found[:SESSIONS]
+    )
+
+
+def _learnings(records: list[Record]) -> tuple[Told, ...]:
+    told: dict[str, str] = {}
+    for record in records:
+        if record.kind == "knowledge" or record.observation_type in ("discovery", "decision"):
+            told.setdefault(record.title, record.record_id)
+        for line in _section(record, "Learned"):
+            told.setdefault(line, record.record_id)
+    return _first(told)
+
+
+def _tasks(records: list[Record]) -> tuple[Told, ...]:
+    told: dict[str, str] = {}
+    for record in records:
+        if record.kind == "summary":
+            for line in _section(record, "Completed") or [record.title]:
+                told.setdefault(line, record.record_id)
+    if not told:  # nobody summed up: what was asked and answered
+        for record in records:
+            if record.kind == "episode" and record.category is None:
+                told.setdefault(record.title, record.record_id)
+    return _first(told)
+
+
+def _next_steps(
+    desk: Desk, namespaces: tuple[str, ...], since: datetime, records: list[Record]
+) -> tuple[Told, ...]:
+    told: dict[str, str] = {}
+    for namespace in namespaces:
+        stood = desk.store.sessions.last_checkpoint(namespace)
+        if stood is not None and stood.created_at is not None and stood.created_at >= since:
+            for line in stood.next_steps:
+                told.setdefault(line, stood.checkpoint_id)
+    for record in records:
+        if record.kind == "summary":
+            for line in _section(record, "Next steps"):
+                told.setdefault(line, record.record_id)
+    return _first(told)
+
+
+def _section(record: Record, name: str) -> list[str]:
+    """The bullets under a heading of a summary."""
+    if record.kind != "summary":
+        return []
+    _, found, rest = record.detail.partition(f"### {name}\n")
+    return _BULLET.findall(rest.partition("\n### ")[0]) if found else []
+
+
+def _first(told: dict[str, str]) -> tuple[Told, ...]:
+    return tuple(Told(text=text, record_id=where) for text, where in list(told.items())[:MOST])
+
+
+def _type(record: Record) -> str:
+    return record.knowledge_type or record.observation_type or record.kind
+
+
+def _day(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d")

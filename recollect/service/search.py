@@ -1,0 +1,251 @@
+"""Search: the same engine that chooses what is injected, asked by a person or an agent.
+
+In: a question, a mode, filters. Out: memories with scores and their parts. A memory is found from
+the moment in which its write was acknowledged. Without a model the answer is that of words alone,
+and says so.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from recollect.core.clock import to_micros
+from recollect.core.errors import BadInput
+from recollect.core.values import (
+    KnowledgeType,
+    Moment,
+    Name,
+    ObservationType,
+    Record,
+    RecordKind,
+    Value,
+)
+from recollect.service.desk import Desk, Scope, reading
+
+if TYPE_CHECKING:
+    from recollect.retrieve.engine import Engine
+    from recollect.retrieve.results import Ranked
+
+QUERY_CHARS = 1000
+DETAIL_CHARS = 600
+READY_S = 10.0
+_LOOK_S = 0.01
+_DEPTHS = (200, 2_000, 50_000)  # how far down a filtered search looks, step by step
+
+Mode = Literal["hybrid", "keyword", "semantic"]
+
+
+class Filters(Scope, frozen=True, kw_only=True):
+    """What memories are narrowed to; what is not given narrows nothing."""
+
+    kind: RecordKind | None = None
+    type: ObservationType | KnowledgeType | None = None
+    concept: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    file: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    session_id: Name | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    as_of: Moment | None = None
+    full: bool = False
+
+
+class SearchQuery(Filters, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(min_length=1, max_length=QUERY_CHARS)]
+    mode: Mode = "hybrid"
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    raw: bool = False
+
+
+class Found(Value, frozen=True, kw_only=True):
+    """A memory, how well it fits, and what that is made of."""
+
+    score: float
+    parts: dict[str, float]
+    record: Record
+
+
+class SearchAnswer(Value, frozen=True, kw_only=True):
+    """`confidence` is what injection would compare with `floor`: below it, it would say nothing."""
+
+    query: str
+    mode: Mode
+    items: tuple[Found, ...]
+    semantic: bool
+    confidence: float | None
+    floor: float | None
+    left_out: dict[str, str]
+    latency_ms: float
+
+
+def search(desk: Desk, asked: SearchQuery) -> SearchAnswer:
+    began = time.perf_counter()
+    namespaces = reading(desk, asked)
+    if asked.raw:
+        if asked.as_of:
+            raise BadInput("raw syntax and as_of do not go together", field="raw")
+        answer = _raw(desk, asked, namespaces)
+    elif asked.as_of:
+        answer = _past(desk, asked, namespaces, asked.as_of)
+    elif ready(desk, namespaces):
+        answer = _engine(desk, asked, namespaces, desk.recall().engine, _live(desk, namespaces))
+    else:
+        answer = _words(desk, asked, namespaces)
+    took = (time.perf_counter() - began) * 1000
+    return msgspec.structs.replace(answer, latency_ms=round(took, 2))
+
+
+def ready(desk: Desk, namespaces: Sequence[str]) -> bool:
+    """Fill what is not filled; False when it cannot be done in time."""
+    shelves = desk.recall().shelves
+    shelves.fill(namespaces)
+    deadline = time.monotonic() + READY_S
+    while not shelves.ready(namespaces):
+        # Another thread fills it, or all together do not fit into the cache.
+        if not shelves.filling(namespaces) or time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_S)
+    return True
+
+
+def shown(record: Record, *, full: bool) -> Record:
+    """A memory for a list: a long text is cut, unless all of it is wanted."""
+    if full or len(record.detail) <= DETAIL_CHARS:
+        return record
+    return msgspec.structs.replace(record, detail=record.detail[: DETAIL_CHARS - 1] + "…")
+
+
+def fits(record: Record, wanted: Filters) -> bool:
+    return (
+        wanted.kind in (None, record.kind)
+        and wanted.type in (None, record.observation_type, record.knowledge_type)
+        and wanted.session_id in (None, record.session_id)
+        and (wanted.concept is None or wanted.concept in record.concepts)
+        and (wanted.file is None or any(_same(wanted.file, path) for path in record.files))
+        and (wanted.since is None or _made(record) >= wanted.since)
+        and (wanted.until is None or _made(record) < wanted.until)
+    )
+
+
+# --- the ways ------------------------------------------------------------------------------------
+
+Fetch = Callable[[Sequence[str]], dict[str, Record]]
+
+
+def _engine(
+    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "Engine", fetch: Fetch
+) -> SearchAnswer:
+    now = to_micros(asked.as_of or desk.clock.now())
+    items: list[Found] = []
+    ranked: Ranked | None = None
+    for depth in _depths(asked):
+        ranked = engine.search(
+            asked.query, namespaces, limit=depth, mode=asked.mode, floor=False, now=now
+        )
+        items = list(_chosen(ranked, asked, fetch))
+        if len(items) >= asked.limit or len(ranked.results) < depth:
+            break
+    assert ranked is not None
+    return SearchAnswer(
+        query=asked.query,
+        mode=asked.mode,
+        items=tuple(items[: asked.limit]),
+        semantic=ranked.semantic,
+        confidence=round(ranked.confidence, 4),
+        floor=engine.floor(ranked.semantic),
+        left_out=ranked.left_out,
+        latency_ms=0.0,
+    )
+
+
+def _depths(asked: SearchQuery) -> Sequence[int]:
+    names = ("kind", "type", "concept", "file", "session_id", "since", "until")
+    narrowed = any(getattr(asked, name) is not None for name in names)
+    return _DEPTHS if narrowed else (asked.limit,)
+
+
+def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[Found]:
+    records = fetch([one.id for one in ranked.results])
+    for one in ranked.results:
+        record = records.get(one.id)
+        if record is not None and fits(record, asked):
+            yield Found(
+                record=shown(record, full=asked.full), score=round(one.score, 6), parts=one.parts
+            )
+
+
+def _live(desk: Desk, namespaces: Sequence[str]) -> Fetch:
+    def fetch(ids: Sequence[str]) -> dict[str, Record]:
+        return {
+            record.record_id: record
+            for namespace in namespaces
+            for record in desk.store.records.get(namespace, ids)
+        }
+
+    return fetch
+
+
+def _past(
+    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
+) -> SearchAnswer:
+    from recollect.retrieve.past import engine_as_of
+
+    engine, known = engine_as_of(desk.store, namespaces, moment, desk.recall().embedder)
+    return _engine(
+        desk,
+        asked,
+        namespaces,
+        engine,
+        lambda ids: {one: known[one] for one in ids if one in known},
+    )
+
+
+def _raw(desk: Desk, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
+    return _by_store(desk, asked, namespaces, {"semantic": "raw syntax is about words"}, raw=True)
+
+
+def _words(desk: Desk, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
+    why = {"index": "still being filled; searched by words in the store"}
+    return _by_store(desk, asked, namespaces, why, raw=False)
+
+
+def _by_store(
+    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], why: dict[str, str], *, raw: bool
+) -> SearchAnswer:
+    items: list[Found] = []
+    for depth in _depths(asked):
+        hits = desk.store.records.search(namespaces, asked.query, depth, raw=raw)
+        items = [
+            Found(
+                record=shown(hit.record, full=asked.full),
+                score=round(hit.score, 6),
+                parts={hit.by: round(hit.score, 6)},
+            )
+            for hit in hits
+            if fits(hit.record, asked)
+        ]
+        if len(items) >= asked.limit or len(hits) < depth:
+            break
+    return SearchAnswer(
+        query=asked.query,
+        mode=asked.mode,
+        items=tuple(items[: asked.limit]),
+        semantic=False,
+        confidence=None,
+        floor=None,
+        left_out=why,
+        latency_ms=0.0,
+    )
+
+
+def _same(wanted: str, path: str) -> bool:
+    """A file is named in full or by its end: `retry.py` is also `src/retry.py`."""
+    return path == wanted or path.endswith("/" + wanted.lstrip("/"))
+
+
+def _made(record: Record) -> datetime:
+    assert record.created_at is not None
+    return record.created_at

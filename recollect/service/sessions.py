@@ -1,0 +1,241 @@
+"""Sessions: which there were, what was said in them, where they stood, how to go on.
+
+In: a session or a project. Out: pages, conversations, checkpoints and a text to resume with.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from recollect.core.errors import NotFound
+from recollect.core.values import (
+    Checkpoint,
+    Event,
+    JsonBody,
+    MessageBody,
+    Moment,
+    Record,
+    Session,
+    TextBody,
+    Value,
+)
+from recollect.ingest.turns import UNANSWERED
+from recollect.service.desk import Desk, Scope, everywhere, listing
+from recollect.service.pages import Listing, cursor, merged, session_key
+from recollect.store.interface import RecordFilter
+
+TURNS = 3
+FILES = 20
+LINE = 300
+
+
+class SessionsQuery(Scope, frozen=True, kw_only=True):
+    before: Annotated[str, Meta(max_length=300)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class SessionDetail(Value, frozen=True, kw_only=True):
+    session: Session
+    events: dict[str, int]
+    memories: tuple[Record, ...]
+    checkpoint: Checkpoint | None
+    files: tuple[str, ...]
+
+
+class Line(Value, frozen=True, kw_only=True):
+    """One thing said or done."""
+
+    event_id: str
+    at: Moment
+    kind: str
+    role: str
+    text: str
+    tool: str = ""
+    files: tuple[str, ...] = ()
+    failed: bool = False
+
+
+class Conversation(Value, frozen=True, kw_only=True):
+    """In the order in which it happened; `next` goes on, as `after` of the next request."""
+
+    session_id: str
+    items: tuple[Line, ...]
+    next: int | None
+
+
+class Resume(Value, frozen=True, kw_only=True):
+    """Where the last session stood, as data and as a text to begin with."""
+
+    session: Session | None
+    checkpoint: Checkpoint | None
+    summary: Record | None
+    last_turns: tuple[Record, ...]
+    text: str
+
+
+def sessions(desk: Desk, asked: SessionsQuery) -> Listing[Session]:
+    place = cursor(asked.before)
+    return merged(
+        listing(desk, asked),
+        lambda namespace: desk.store.sessions.page(namespace, before=place, limit=asked.limit),
+        session_key,
+        asked.limit,
+    )
+
+
+def session(desk: Desk, session_id: str) -> Session:
+    for namespace in everywhere(desk):
+        found = desk.store.sessions.get(namespace, session_id)
+        if found is not None:
+            return found
+    raise NotFound(f"there is no session {session_id}")
+
+
+def detail(desk: Desk, session_id: str) -> SessionDetail:
+    known = session(desk, session_id)
+    kinds: dict[str, int] = {}
+    for stored in desk.store.events.session(known.namespace, session_id):
+        kinds[stored.event.kind] = kinds.get(stored.event.kind, 0) + 1
+    page = desk.store.records.page(known.namespace, RecordFilter(session_id=session_id), limit=200)
+    files = dict.fromkeys(path for record in page.items for path in record.files)
+    return SessionDetail(
+        session=known,
+        events=kinds,
+        memories=tuple(msgspec.structs.replace(record, detail="") for record in page.items),
+        checkpoint=desk.store.sessions.last_checkpoint(known.namespace, session_id),
+        files=tuple(files),
+    )
+
+
+def conversation(desk: Desk, session_id: str, after: int, limit: int) -> Conversation:
+    known = session(desk, session_id)
+    stored = desk.store.events.session(known.namespace, session_id)
+    part = stored[after : after + limit]
+    lines = tuple(line for one in part for line in _lines(one.event))
+    more = after + limit < len(stored)
+    return Conversation(session_id=session_id, items=lines, next=after + limit if more else None)
+
+
+def checkpoint(desk: Desk, scope: Scope, session_id: str | None = None) -> Checkpoint:
+    if session_id is not None:
+        namespaces: tuple[str, ...] = (session(desk, session_id).namespace,)
+    else:
+        namespaces = listing(desk, scope)
+    found = [
+        one
+        for namespace in namespaces
+        if (one := desk.store.sessions.last_checkpoint(namespace, session_id)) is not None
+    ]
+    if not found:
+        raise NotFound("there is no checkpoint yet", hint="POST /api/summaries with a session_id")
+    return max(found, key=lambda one: one.created_at.timestamp() if one.created_at else 0.0)
+
+
+def resume(desk: Desk, scope: Scope, session_id: str | None = None) -> Resume:
+    """Where work stopped: in one session, or in the last one of a project (or of all)."""
+    if session_id is not None:
+        known: Session | None = session(desk, session_id)
+    else:
+        recent = [
+            one
+            for namespace in listing(desk, scope)
+            for one in desk.store.sessions.page(namespace, limit=20).items
+        ]
+        known = max(recent, key=lambda one: one.last_event_at, default=None)
+    try:
+        stood: Checkpoint | None = checkpoint(desk, scope, session_id)
+    except NotFound:
+        stood = None
+    summary, turns = _said(desk, scope, known if session_id else None, known)
+    return Resume(
+        session=known,
+        checkpoint=stood,
+        summary=summary,
+        last_turns=turns,
+        text=_text(known, stood, summary, turns),
+    )
+
+
+def _said(
+    desk: Desk, scope: Scope, only: Session | None, known: Session | None
+) -> tuple[Record | None, tuple[Record, ...]]:
+    """The last summary, and the last turns of the session to go on with."""
+    namespaces = (only.namespace,) if only else listing(desk, scope)
+    where = RecordFilter(kind="summary", session_id=only.session_id if only else None)
+    summaries = [
+        record
+        for namespace in namespaces
+        for record in desk.store.records.page(namespace, where, limit=1).items
+    ]
+    turns: tuple[Record, ...] = ()
+    if known is not None:
+        mine = RecordFilter(kind="episode", session_id=known.session_id)
+        page = desk.store.records.page(known.namespace, mine, limit=4 * TURNS)
+        answered = [record for record in page.items if record.category != UNANSWERED]
+        turns = tuple(
+            msgspec.structs.replace(record, detail="")
+            for record in reversed((answered or list(page.items))[:TURNS])
+        )
+    return max(summaries, key=lambda one: one.valid_from, default=None), turns
+
+
+def _text(
+    known: Session | None,
+    stood: Checkpoint | None,
+    summary: Record | None,
+    turns: tuple[Record, ...],
+) -> str:
+    parts: list[str] = []
+    if known is not None:
+        day = known.last_event_at.strftime("%Y-%m-%d %H:%M")
+        parts.append(f"Last session: {known.session_id} ({known.surface}, {day} UTC)")
+    if stood is not None:
+        parts.append(f"### Task\n{stood.task}")
+        if stood.progress:
+            parts.append(f"### Progress\n{stood.progress}")
+        for name, told in (("Next steps", stood.next_steps), ("Open questions", stood.questions)):
+            if told:
+                parts.append(f"### {name}\n" + "\n".join(f"- {one}" for one in told))
+        if stood.files:
+            parts.append("### Files\n" + "\n".join(f"- {one}" for one in stood.files[:FILES]))
+    if summary is not None and (stood is None or summary.record_id not in stood.snapshot):
+        parts.append(f"### Last summary\n{summary.title}\n{summary.summary}".strip())
+    if turns:
+        lines = [f"- {_short(one.title)}" + (f": {_short(one.summary)}" if one.summary else "")
+                for one in turns]  # fmt: skip
+        parts.append("### Last turns\n" + "\n".join(lines))
+    return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
+
+
+def _lines(event: Event) -> list[Line]:
+    base: dict[str, Any] = {"event_id": event.event_id, "at": event.valid_time, "kind": event.kind}
+    match event.body:
+        case TextBody(content=content):
+            role = "user" if event.kind == "prompt" else "assistant"
+            return [Line(**base, role=role, text=content)]
+        case MessageBody(turns=turns):
+            return [Line(**base, role=turn.role, text=turn.content) for turn in turns]
+        case JsonBody(data=data):
+            return [_done(base, data)]
+
+
+def _done(base: dict[str, Any], data: Any) -> Line:
+    call = data if isinstance(data, dict) else {}
+    files = call.get("files")
+    named = tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()
+    command = call.get("command")
+    tool = call.get("tool") or call.get("signal")
+    return Line(
+        **base,
+        role="tool",
+        text=command if isinstance(command, str) else ", ".join(named),
+        tool=tool if isinstance(tool, str) else "",
+        files=named,
+        failed=call.get("failed") is True,
+    )
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LINE else flat[: LINE - 1] + "…"

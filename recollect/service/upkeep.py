@@ -1,0 +1,138 @@
+"""Projects, vectors and settings, looked at and looked after.
+
+In: ids and names. Out: what there is. A path that belongs to another project is refused.
+"""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from recollect.core import projects, settings
+from recollect.core.errors import BadInput
+from recollect.core.values import Moment, Value
+from recollect.service.desk import Desk, project
+from recollect.store.interface import ProjectInfo
+
+SECRET = ("key", "token", "secret", "password")
+
+
+class Mark(Value, frozen=True, kw_only=True):
+    """How a project is known again: by its git directory, root, remote or alias."""
+
+    kind: str
+    value: str
+
+
+class ProjectLine(Value, frozen=True, kw_only=True):
+    project_id: str
+    name: str
+    namespace: str
+    marks: tuple[Mark, ...]
+    created_at: Moment | None
+    last_seen: Moment | None
+    events: int
+    records: int
+    sessions: int
+
+
+class ProjectChange(Value, frozen=True, kw_only=True):
+    """A new name, or a path or remote that is the same project."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    alias: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+
+
+class EmbeddingStats(Value, frozen=True, kw_only=True):
+    state: str
+    model: str
+    problem: str
+    memories: int
+    embedded: int
+    missing: int
+
+
+def all_projects(desk: Desk) -> tuple[ProjectLine, ...]:
+    """Every project with what it holds, the most recent first; the global one last."""
+    known = sorted(desk.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
+    lines = [_line(desk, one) for one in known]
+    everywhere = projects.namespace(desk.actor)
+    stats = desk.store.upkeep.stats(everywhere)
+    lines.append(
+        ProjectLine(
+            project_id="",
+            name="global",
+            namespace=everywhere,
+            marks=(),
+            created_at=None,
+            last_seen=None,
+            events=stats.events,
+            records=stats.records,
+            sessions=stats.sessions,
+        )
+    )
+    return tuple(lines)
+
+
+def change_project(desk: Desk, named: str, change: ProjectChange) -> ProjectLine:
+    known = project(desk, named)
+    if change.name is None and change.alias is None:
+        raise BadInput("give a name or an alias")
+    if change.alias is not None:
+        if change.alias.startswith("/"):
+            desk.store.projects.alias(known.project_id, "root", projects.canonical(change.alias))
+        else:
+            remote = projects.normalise_remote(change.alias)
+            if not remote:
+                raise BadInput("an alias is an absolute path or the URL of a remote", field="alias")
+            desk.store.projects.alias(known.project_id, "remote", remote)
+    if change.name is not None:
+        desk.store.projects.rename(known.project_id, change.name)
+    return _line(desk, project(desk, known.project_id))
+
+
+def embedding_stats(desk: Desk) -> EmbeddingStats:
+    found = desk.recollection()
+    health = found.health() if found is not None else {"state": "loading"}
+    memories, embedded = int(health.get("memories", 0)), int(health.get("embedded", 0))
+    return EmbeddingStats(
+        state=str(health["state"]),
+        model=str(health.get("model", "")),
+        problem=str(health.get("problem", "")),
+        memories=memories,
+        embedded=embedded,
+        missing=max(0, memories - embedded),
+    )
+
+
+def backfill(desk: Desk) -> EmbeddingStats:
+    desk.recall().backfill()
+    return embedding_stats(desk)
+
+
+def all_settings(desk: Desk) -> list[dict[str, Any]]:
+    """Every setting with its value; what is secret is only said to be set."""
+    return [
+        {**one, "value": _told(one["name"], getattr(desk.settings, one["name"]))}
+        for one in settings.described()
+    ]
+
+
+def _told(name: str, value: Any) -> Any:
+    secret = isinstance(value, str) and any(name.endswith(word) for word in SECRET)
+    return "(set)" if secret and value else value
+
+
+def _line(desk: Desk, info: ProjectInfo) -> ProjectLine:
+    namespace = projects.namespace(desk.actor, info.project_id)
+    stats = desk.store.upkeep.stats(namespace)
+    return ProjectLine(
+        project_id=info.project_id,
+        name=info.name,
+        namespace=namespace,
+        marks=tuple(Mark(kind=kind, value=value) for kind, value in info.identities),
+        created_at=info.created_at,
+        last_seen=info.last_seen,
+        events=stats.events,
+        records=stats.records,
+        sessions=stats.sessions,
+    )

@@ -1,0 +1,468 @@
+"""Writing memories by hand: validate, scrub, deduplicate, store, log; the index hears of it.
+
+In: what a person or an agent wants remembered, changed or forgotten. Out: the memory and the
+operation that undo takes back. The same content twice is one memory.
+"""
+
+import hashlib
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from recollect import privacy
+from recollect.core import ids, values
+from recollect.core.errors import BadInput, Conflict, NotFound
+from recollect.core.values import (
+    Author,
+    Checkpoint,
+    Concept,
+    FactText,
+    FilePath,
+    KnowledgeType,
+    Name,
+    ObservationType,
+    Operation,
+    Record,
+    RecordId,
+    Title,
+    Unit,
+    Value,
+)
+from recollect.service.desk import Desk, Scope, everywhere, writing
+
+Content = Annotated[str, Meta(max_length=50_000)]
+Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
+Concepts = Annotated[tuple[Concept, ...], Meta(max_length=20)]
+Files = Annotated[tuple[FilePath, ...], Meta(max_length=50)]
+Lines = Annotated[tuple[FactText, ...], Meta(max_length=20)]
+Importance = Annotated[int, Meta(ge=1, le=10)]
+
+SUMMARY_CHARS = 4000
+TITLE_CHARS = 200
+FACT_CHARS = 500
+CHECKPOINT_FILES = 20
+IMPORTANCE: dict[str, int] = {"constraint": 9, "decision": 8, "heuristic": 6, "rejected": 7}
+
+
+class NewObservation(Scope, frozen=True, kw_only=True):
+    """Something that was seen, done or found out."""
+
+    title: Title
+    type: ObservationType = "discovery"
+    content: Content = ""
+    facts: Facts = ()
+    concepts: Concepts = ()
+    files: Files = ()
+    session_id: Name | None = None
+    importance: Importance = 5
+    author: Author = "user"
+
+
+class NewKnowledge(Scope, frozen=True, kw_only=True):
+    """Something that holds: a constraint, a decision, a heuristic, or what was rejected."""
+
+    type: KnowledgeType
+    title: Title
+    content: Content = ""
+    reason: FactText | None = None
+    alternatives: Annotated[tuple[FactText, ...], Meta(max_length=10)] = ()
+    severity: Literal["hard", "soft"] | None = None
+    context: FactText | None = None
+    confidence: Unit = 1.0
+    importance: Importance | None = None
+    concepts: Concepts = ()
+    files: Files = ()
+    session_id: Name | None = None
+    author: Author = "user"
+
+
+class NewSummary(Scope, frozen=True, kw_only=True):
+    """What a session was about: asked, done, learned, and what comes next."""
+
+    request: Annotated[str, Meta(min_length=1, max_length=2000)]
+    title: Title | None = None
+    completed: Lines = ()
+    learned: Lines = ()
+    next_steps: Lines = ()
+    questions: Lines = ()
+    notes: Annotated[str, Meta(max_length=4000)] = ""
+    concepts: Concepts = ()
+    files: Files = ()
+    session_id: Name | None = None
+    author: Author = "user"
+
+
+class NewNote(Scope, frozen=True, kw_only=True):
+    """A few words to keep."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=50_000)]
+    concepts: Concepts = ()
+    files: Files = ()
+    session_id: Name | None = None
+
+
+class Change(Value, frozen=True, kw_only=True):
+    """What of a memory shall be different; what is left out stays. `version`, when given, must be
+    the one that is stored, so that nobody overwrites what they have not seen."""
+
+    title: Title | None = None
+    summary: Annotated[str, Meta(max_length=SUMMARY_CHARS)] | None = None
+    detail: Content | None = None
+    facts: Facts | None = None
+    concepts: Concepts | None = None
+    files: Files | None = None
+    importance: Importance | None = None
+    confidence: Unit | None = None
+    pinned: bool | None = None
+    version: Annotated[int, Meta(ge=1)] | None = None
+    reason: Annotated[str, Meta(max_length=1000)] = ""
+
+
+class Added(Value, frozen=True, kw_only=True):
+    """`stored` is false when the same was remembered already; then that memory is given."""
+
+    record: Record
+    stored: bool
+    op_id: str | None = None
+
+
+class Changed(Value, frozen=True, kw_only=True):
+    record: Record
+    op_id: str
+
+
+class Deleted(Value, frozen=True, kw_only=True):
+    record_ids: tuple[str, ...]
+    op_ids: tuple[str, ...]
+
+
+class Undone(Value, frozen=True, kw_only=True):
+    """What came back, and what went away again."""
+
+    op_id: str
+    undoes: str
+    restored: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+# --- adding --------------------------------------------------------------------------------------
+
+
+def add_observation(desk: Desk, given: NewObservation) -> Added:
+    new = _scrubbed(desk, given)
+    summary, detail = _halves(new.content)
+    return _add(
+        desk,
+        given,
+        kind="observation",
+        title=new.title,
+        summary=summary,
+        detail=detail,
+        facts=new.facts,
+        concepts=new.concepts,
+        files=new.files,
+        observation_type=new.type,
+        session_id=new.session_id,
+        importance=new.importance,
+        author=new.author,
+    )
+
+
+def add_knowledge(desk: Desk, given: NewKnowledge) -> Added:
+    new = _scrubbed(desk, given)
+    summary, detail = _halves(new.content)
+    facts = [
+        *([f"Severity: {new.severity}"] if new.severity else []),
+        *([f"Reason: {new.reason}"] if new.reason else []),
+        *([f"When: {new.context}"] if new.context else []),
+        *(f"Alternative: {one}" for one in new.alternatives),
+    ]
+    return _add(
+        desk,
+        given,
+        kind="knowledge",
+        title=new.title,
+        summary=summary,
+        detail=detail,
+        facts=tuple(fact[:FACT_CHARS] for fact in facts),
+        concepts=new.concepts,
+        files=new.files,
+        knowledge_type=new.type,
+        category=new.severity,
+        session_id=new.session_id,
+        confidence=new.confidence,
+        importance=new.importance or IMPORTANCE[new.type],
+        author=new.author,
+    )
+
+
+def add_summary(desk: Desk, given: NewSummary) -> Added:
+    """With a session, the summary is also a checkpoint to resume from."""
+    new = _scrubbed(desk, given)
+    sections = (
+        ("Completed", new.completed),
+        ("Learned", new.learned),
+        ("Next steps", new.next_steps),
+        ("Open questions", new.questions),
+    )
+    parts = [f"### {name}\n" + "\n".join(f"- {one}" for one in told)
+             for name, told in sections if told]  # fmt: skip
+    if new.notes:
+        parts.append(f"### Notes\n{new.notes}")
+    said = " ".join((new.request.strip(), *new.completed))[:SUMMARY_CHARS]
+    return _add(
+        desk,
+        given,
+        checkpoint=new if new.session_id else None,
+        kind="summary",
+        title=new.title or _line(new.request),
+        summary=said,
+        detail="\n\n".join(parts),
+        facts=new.learned,
+        concepts=new.concepts,
+        files=new.files,
+        observation_type="session_summary",
+        session_id=new.session_id,
+        importance=7,
+        author=new.author,
+    )
+
+
+def add_note(desk: Desk, given: NewNote) -> Added:
+    new = _scrubbed(desk, given)
+    title = _line(new.text)
+    if not title:
+        raise BadInput("a note needs some words", field="text")
+    rest = "" if title == " ".join(new.text.split()) else new.text
+    summary, detail = _halves(rest)
+    return _add(
+        desk,
+        given,
+        kind="observation",
+        title=title,
+        summary=summary,
+        detail=detail,
+        concepts=new.concepts,
+        files=new.files,
+        category="note",
+        session_id=new.session_id,
+        author="user",
+    )
+
+
+def _add(desk: Desk, scope: Scope, *, checkpoint: NewSummary | None = None, **fields: Any) -> Added:
+    if not fields["title"].strip():
+        raise BadInput("nothing is left of the title once it is cleaned", field="title")
+    namespace = writing(desk, scope)
+    record = values.check(
+        Record(
+            record_id=ids.new_id(ids.RECORD),
+            namespace=namespace,
+            level="distilled",
+            strategy="user",
+            valid_from=desk.clock.now(),
+            **{**fields, "title": fields["title"][:TITLE_CHARS]},
+        )
+    )
+    record = msgspec.structs.replace(record, content_hash=content_hash(record))
+    with desk.adding:
+        known = desk.store.records.by_hash(namespace, record.content_hash)
+        if known is not None:
+            return Added(record=known, stored=False)
+        stood = _checkpoint(record, checkpoint) if checkpoint else None
+        stored, operation = desk.memories.remember(record, desk.actor, checkpoint=stood)
+    if stood is not None:
+        desk.tell("checkpoint", {"namespace": namespace, "session_id": stood.session_id})
+    desk.recall_later()
+    return Added(record=stored, stored=True, op_id=operation.op_id)
+
+
+def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
+    assert new.session_id is not None
+    return Checkpoint(
+        checkpoint_id=ids.new_id(ids.CHECKPOINT),
+        namespace=record.namespace,
+        session_id=new.session_id,
+        task=new.request,
+        progress="\n".join(new.completed)[:SUMMARY_CHARS],
+        next_steps=new.next_steps,
+        questions=new.questions,
+        files=new.files[:CHECKPOINT_FILES],
+        snapshot=(record.record_id,),
+    )
+
+
+def content_hash(record: Record) -> str:
+    """The same words give the same hash, however they are spaced."""
+    said = (record.title, record.summary, record.detail, *record.facts)
+    text = [record.kind, record.observation_type, record.knowledge_type,
+            *(" ".join(one.split()) for one in said)]  # fmt: skip
+    return hashlib.blake2b(values.encode(text), digest_size=16).hexdigest()
+
+
+# --- changing ------------------------------------------------------------------------------------
+
+
+def edit(desk: Desk, record_id: str, change: Change) -> Changed:
+    known = find(desk, record_id)
+    if change.version not in (None, known.version):
+        raise Conflict(
+            f"{record_id} is at version {known.version} by now, not {change.version}",
+            hint="Read it again and repeat the change.",
+        )
+    clean = _scrubbed(desk, change)
+    wanted = {
+        name: getattr(clean, name)
+        for name in Change.__struct_fields__
+        if name not in ("version", "reason") and getattr(clean, name) is not None
+    }
+    if not wanted:
+        raise BadInput("nothing to change was given", hint="title, summary, detail, facts, …")
+    edited = values.check(msgspec.structs.replace(known, **wanted))
+    if edited == known:
+        raise BadInput("that is how it is already")
+    edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
+    operation = desk.memories.edit(edited, desk.actor, clean.reason)
+    desk.recall_later()
+    return Changed(record=find(desk, record_id), op_id=operation.op_id)
+
+
+def delete(desk: Desk, record_ids: tuple[str, ...], reason: str = "") -> Deleted:
+    """Memories go with their vectors and index entries; undo brings them back. NotFound when
+    none of them is there."""
+    gone: list[str] = []
+    operations: list[str] = []
+    for namespace in everywhere(desk):
+        operation = desk.memories.delete(namespace, record_ids, desk.actor, reason)
+        if operation is not None:
+            gone += operation.targets
+            operations.append(operation.op_id)
+    if not gone:
+        raise NotFound(f"there is no memory {', '.join(record_ids)}")
+    return Deleted(record_ids=tuple(gone), op_ids=tuple(operations))
+
+
+def move(desk: Desk, record_id: str, scope: Scope, reason: str = "") -> Changed:
+    known = find(desk, record_id)
+    target = writing(desk, scope)
+    if target == known.namespace:
+        raise Conflict(f"{record_id} is there already")
+    _, came = desk.memories.move(known, target, desk.actor, reason)
+    desk.recall_later()
+    return Changed(record=find(desk, record_id), op_id=came.op_id)
+
+
+def undo(desk: Desk, op_id: str | None = None) -> Undone:
+    """Take an operation back; without an id, the newest that can be."""
+    operation = _operation(desk, op_id) if op_id else _newest(desk)
+    detail = operation.detail if isinstance(operation.detail, dict) else {}
+    if operation.kind == "move" and "to" in detail:
+        operation = _other_half(desk, operation, detail["to"])
+        detail = operation.detail if isinstance(operation.detail, dict) else {}
+    done = desk.memories.undo(operation.namespace, operation.op_id, desk.actor)
+    restored, removed = list(done.created), set(done.targets)
+    if operation.kind == "move" and "left_by" in detail:
+        # Out of the one, back into the other; in between the archive holds it.
+        back = desk.memories.undo(detail["from"], detail["left_by"], desk.actor)
+        restored += back.created
+    removed -= set(restored)
+    return Undone(
+        op_id=done.op_id,
+        undoes=operation.op_id,
+        restored=tuple(restored),
+        removed=tuple(sorted(removed)),
+    )
+
+
+def find(desk: Desk, record_id: str) -> Record:
+    """A memory wherever it is."""
+    for namespace in everywhere(desk):
+        for record in desk.store.records.get(namespace, [record_id]):
+            return record
+    raise NotFound(f"there is no memory {record_id}")
+
+
+def judge(
+    desk: Desk, record_id: RecordId, verdict: Literal["useful", "wrong", "never"]
+) -> Operation:
+    record = find(desk, record_id)
+    return desk.recall().feedback.give(record.namespace, record_id, verdict, desk.actor)
+
+
+def _operation(desk: Desk, op_id: str) -> Operation:
+    for namespace in everywhere(desk):
+        found = desk.store.log.get(namespace, op_id)
+        if found is not None:
+            return found
+    raise NotFound(f"there is no operation {op_id}")
+
+
+def _other_half(desk: Desk, left: Operation, namespace: str) -> Operation:
+    """A move is two entries; undoing either takes both back, the arrival first."""
+    for one in desk.store.log.page(namespace, limit=200).items:
+        if isinstance(one.detail, dict) and one.detail.get("left_by") == left.op_id:
+            return one
+    return left
+
+
+def _newest(desk: Desk) -> Operation:
+    """The last thing that displaced or made a memory and still stands."""
+    latest: list[Operation] = []
+    undone: set[str] = set()
+    for namespace in everywhere(desk):
+        for one in desk.store.log.page(namespace, limit=50).items:
+            if one.undoes:
+                undone.add(one.undoes)
+            elif one.kind in ("add", "edit", "move", "merge", "delete", "supersede"):
+                latest.append(one)
+    standing = [one for one in latest if one.op_id not in undone]
+    if not standing:
+        raise NotFound("there is nothing to undo")
+    return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+V = TypeVar("V", bound=Value)
+
+
+def _scrubbed(desk: Desk, given: V) -> V:
+    """Every text cleaned of private spans, secrets and what we injected ourselves; where it
+    belongs is not text."""
+    tree = msgspec.to_builtins(given)
+    kept = {name: tree.pop(name) for name in ("project", "namespace", "project_path")
+            if name in tree}  # fmt: skip
+    tree = _without_own(tree, desk.pipeline.own_text)
+    cleaned = privacy.scrub_tree(tree)
+    if cleaned.private:
+        desk.counters.count("private spans removed", cleaned.private)
+    for kind, number in cleaned.secrets.items():
+        desk.counters.count(f"secrets removed: {kind}", number)
+    if "title" in tree and isinstance(cleaned.value.get("title"), str):
+        cleaned.value["title"] = cleaned.value["title"][:TITLE_CHARS]
+    return values.convert(type(given), {**cleaned.value, **kept})
+
+
+def _without_own(tree: Any, own_text: Any) -> Any:
+    if isinstance(tree, str):
+        return own_text(tree)
+    if isinstance(tree, (list, tuple)):
+        return [_without_own(one, own_text) for one in tree]
+    if isinstance(tree, dict):
+        return {key: _without_own(value, own_text) for key, value in tree.items()}
+    return tree
+
+
+def _halves(content: str) -> tuple[str, str]:
+    """A short text is the summary; a long one is kept in full beside its beginning."""
+    if len(content) <= SUMMARY_CHARS:
+        return content, ""
+    return content[:1000].rsplit(" ", 1)[0] + "…", content
+
+
+def _line(text: str) -> str:
+    flat = " ".join(text.split())
+    if len(flat) <= TITLE_CHARS:
+        return flat
+    return flat[: TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
