@@ -190,6 +190,7 @@ class Daemon:
                 self._memories,
                 self._backups,
                 self._drain,
+                self._scribe.standing_still,
             ),
             backups=self._backups,
         )

@@ -4,12 +4,13 @@ In: arrivals that were committed. Out: episodes in the store. What a crash left 
 up for at the next start, from the events.
 """
 
+import contextlib
 import functools
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from recollect.core.errors import StoreError
@@ -36,6 +37,7 @@ class Scribe:
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
         self._open: dict[_Key, tuple[Turn, float]] = {}
         self._ready: list[Turn] = []
+        self._at_work = threading.Lock()
         self._progress = threading.Condition()
         self._heard = 0
         self._done = 0
@@ -63,20 +65,31 @@ class Scribe:
             wanted = self._heard
             return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
+        them in the scribe's hands, who would write them down again."""
+        with self._at_work:
+            self._flush(list(self._open))
+            self._commit()
+            yield
+
     # --- the thread ---
 
     def _loop(self) -> None:
-        self._guarded(self._catch_up)
+        with self._at_work:
+            self._guarded(self._catch_up)
         stopping = False
         while not stopping:
             items, stopping = self._gather()
-            if not items:
-                self._guarded(self._flush_idle)
-            for item in items:
-                self._guarded(functools.partial(self._take, *item))
-            if stopping:
-                self._guarded(lambda: self._flush(list(self._open)))
-            self._guarded(self._commit)
+            with self._at_work:
+                if not items:
+                    self._guarded(self._flush_idle)
+                for item in items:
+                    self._guarded(functools.partial(self._take, *item))
+                if stopping:
+                    self._guarded(lambda: self._flush(list(self._open)))
+                self._guarded(self._commit)
             with self._progress:
                 self._done += len(items)
                 self._progress.notify_all()

@@ -8,6 +8,7 @@ of the store, in the spool, in the log files, and if wanted in the backups.
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -66,6 +67,7 @@ class Erasure:
         memories: Memories,
         backups: Backups,
         drain: Callable[[], None],
+        standing_still: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -73,6 +75,7 @@ class Erasure:
         self._memories = memories
         self._backups = backups
         self._drain = drain
+        self._standing_still = standing_still
 
     # --- forgetting ---
 
@@ -85,13 +88,14 @@ class Erasure:
         """Erase; then leave no bytes of it. What the spool still holds is stored first, so that it
         is found too."""
         self._drain()
-        meant = self._meant(aim)
-        tombstones = self._bury(meant, actor) if never_again else 0
         done = []
-        for namespace, selection, _ in meant:
-            chosen = self._store.holdings.erase(namespace, selection, actor)
-            self._memories.changed(namespace, chosen.record_ids)
-            done.append(chosen)
+        with self._standing_still():
+            meant = self._meant(aim)
+            tombstones = self._bury(meant, actor) if never_again else 0
+            for namespace, selection, _ in meant:
+                chosen = self._store.holdings.erase(namespace, selection, actor)
+                self._memories.changed(namespace, chosen.record_ids)
+                done.append(chosen)
         self._pipeline.forget_seen()
         self._store.holdings.sweep()
         words = _words(aim)
@@ -176,6 +180,8 @@ class Erasure:
         done, found = [], dict[str, int]()
         if apply:
             self._drain()
+            with self._standing_still():
+                pass  # what was open is written, and so it is found
         for namespace in self._store.projects.namespaces():
             result = self._store.holdings.rewrite(namespace, _clean, apply=apply)
             for kind, count in result.found.items():
@@ -198,18 +204,18 @@ class Erasure:
     # --- moving ---
 
     def move(self, aim: Aim, target: str, actor: str, *, apply: bool) -> Outcome:
-        meant = [one for one in self._meant(aim) if one[0] != target]
-        if not meant:
-            raise NotFound("nothing outside the project that it should go to fits this")
-        if not apply:
-            return Outcome(tuple(chosen for _, _, chosen in meant))
-        self._drain()
-        done = []
-        for namespace, selection, _ in meant:
-            chosen = self._store.holdings.move(namespace, selection, target, actor)
-            self._memories.changed(namespace, chosen.record_ids)
-            self._memories.changed(target, chosen.record_ids)
-            done.append(chosen)
+        with self._standing_still():
+            meant = [one for one in self._meant(aim) if one[0] != target]
+            if not meant:
+                raise NotFound("nothing outside the project that it should go to fits this")
+            if not apply:
+                return Outcome(tuple(chosen for _, _, chosen in meant))
+            done = []
+            for namespace, selection, _ in meant:
+                chosen = self._store.holdings.move(namespace, selection, target, actor)
+                self._memories.changed(namespace, chosen.record_ids)
+                self._memories.changed(target, chosen.record_ids)
+                done.append(chosen)
         return Outcome(tuple(done))
 
     # --- beside the store ---

@@ -56,7 +56,7 @@ def claude_code(home: pathlib.Path, cwd: str, session: str = "c0ffee00-claude") 
         content = {"role": "user", "content": [part]}
         return line("user", number, content, toolUseResult=structured)
 
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"type": "queue-operation", "operation": "enqueue", "sessionId": session},
         line("user", 1, {"role": "user", "content": f"{PROMPTS[0]}\n{REMINDER}"}),
         {"type": "attachment", "attachment": {"type": "hook_additional_context"},
@@ -99,7 +99,7 @@ def codex(home: pathlib.Path, cwd: str, session: str = "c0ffee00-codex") -> path
                     "custom_tool_call_output", call_id=f"call_{of}", output=text)  # fmt: skip
 
     patch = f"*** Begin Patch\n*** Add File: {notes(cwd)}\n+clock\n*** End Patch"
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"timestamp": at(0), "type": "session_meta", "payload": {"id": session, "cwd": cwd,
          "cli_version": "0.166.0", "source": "exec"}},
         spoken(1, "developer", "<permissions instructions>none</permissions instructions>"),
@@ -136,7 +136,7 @@ def gemini(home: pathlib.Path, cwd: str, session: str = "c0ffee00-gemini") -> pa
     failed = call("run_shell_command", 8, {"command": FAILING}, "Output: no\nExit Code: 1")
     written = call("write_file", 13, {"file_path": notes(cwd), "content": "clock"}, "Successfully")
     response = [{"functionResponse": {"name": "run_shell_command", "response": {"output": "x"}}}]
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"sessionId": session, "projectHash": "0", "startTime": at(0), "kind": "main"},
         {"$set": {"messages": [message(0, "user", [{"text": "<session_context>x"}])]}},
         message(1, "user", [{"text": PROMPTS[0]}]),
@@ -168,7 +168,7 @@ def copilot(home: pathlib.Path, cwd: str, session: str = "c0ffee00-copilot") -> 
         return line("tool.execution_complete", number, toolCallId=f"call_{of}", success=True,
                     shellExecution={"exitCode": code}, result={"content": text})  # fmt: skip
 
-    lines = [
+    lines: list[dict[str, Any]] = [
         line("session.start", 0, sessionId=session, context={"cwd": cwd, "gitRoot": cwd}),
         line("user.message", 1, content=PROMPTS[0],
              transformedContent=f"<current_datetime>x</current_datetime>{PROMPTS[0]}"),
@@ -204,7 +204,7 @@ def qwen(home: pathlib.Path, cwd: str, session: str = "c0ffee00-qwen") -> pathli
                     toolCallResult={"callId": f"call_{of}", "status": status})  # fmt: skip
 
     real = {"provenance": "real_user"}
-    lines = [
+    lines: list[dict[str, Any]] = [
         line("user", 1, [{"text": PROMPTS[0]}], **real),
         {"uuid": "s", "sessionId": session, "timestamp": at(2), "type": "system", "cwd": cwd},
         line("assistant", 3, [{"text": "hm", "thought": True}, {"text": ASIDE}]),

@@ -37,7 +37,7 @@ from recollect.core.values import (
     Turn,
 )
 from recollect.portable.exchange import Intake, Wanted, document, jsonl, markdown
-from recollect.store.interface import Selection
+from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record, vector
 
@@ -156,10 +156,14 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
             case "finish":
                 batch = store.events.claim(here, what, 10**6)
                 if batch is not None:
-                    store.transaction(lambda tx, batch=batch: tx.finish(batch))
+                    finish(store, batch)
             case "end":
                 store.sessions.end(here, what, "completed", when)
     return here
+
+
+def finish(store: SqliteStore, batch: Batch) -> None:
+    store.transaction(lambda tx: tx.finish(batch))
 
 
 def rows(store: SqliteStore) -> list[Any]:

@@ -303,7 +303,7 @@ def _rows_of(db: apsw.Connection, table: Table, namespace: str) -> Iterator[Row]
             row["unextracted"] = None if state is None else waits
             yield table.kind, row
         return
-    statement = sql.DUMP_ROWS.format(columns=", ".join(names), table=table.name)
+    statement = sql.DUMP_ROWS.format(columns=", ".join(names), table=table.name, order=table.order)
     for cells in db.execute(statement, scope):
         row = table.plain(names, cells)
         if table.name == "archive":

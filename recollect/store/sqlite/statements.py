@@ -374,6 +374,8 @@ LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
 
 # Templates: `holdings.py` fills in the tables and columns that the schema really has.
 COLUMNS_OF = "SELECT name FROM pragma_table_info(:table)"
+KEY_OF = "SELECT name FROM pragma_table_info(:table) WHERE pk ORDER BY pk"
+HAS_NO_ROWID = "SELECT wr FROM pragma_table_list(:table) WHERE schema = 'main'"
 TABLES_WITH_NAMESPACE = """
 SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
  WHERE m.type = 'table' AND c.name = 'namespace' ORDER BY m.name
@@ -383,7 +385,7 @@ SELECT {columns}, u.failures, u.reason, u.state
   FROM events AS t LEFT JOIN unextracted AS u USING (seq)
  WHERE t.namespace = :namespace ORDER BY t.seq
 """
-DUMP_ROWS = "SELECT {columns} FROM {table} WHERE namespace = :namespace ORDER BY rowid"
+DUMP_ROWS = "SELECT {columns} FROM {table} WHERE namespace = :namespace ORDER BY {order}"
 DUMP_PROJECT = "SELECT {columns} FROM projects WHERE project_id = :project_id"
 DUMP_IDENTITIES = "SELECT {columns} FROM project_identities WHERE project_id = :project_id"
 LOAD_ROW = "INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING RETURNING 1"

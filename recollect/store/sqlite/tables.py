@@ -77,6 +77,7 @@ class Table:
     key: str
     columns: tuple[str, ...]
     json: frozenset[str]
+    order: str = "rowid"
 
     @property
     def travelling(self) -> tuple[str, ...]:
@@ -137,5 +138,10 @@ def tables(db: apsw.Connection) -> dict[str, Table]:
 
 
 def _table(db: apsw.Connection, name: str) -> Table:
-    kind, key = _KNOWN.get(name, (name, "rowid"))
-    return Table(name, kind, key, columns_of(db, name), _JSON.get(name, frozenset()))
+    order = "rowid"
+    if db.execute(sql.HAS_NO_ROWID, {"table": name}).get:
+        names = [column for (column,) in db.execute(sql.KEY_OF, {"table": name})]
+        order = names[0] if len(names) == 1 else f"json_array({', '.join(names)})"
+    kind, key = _KNOWN.get(name, (name, order))
+    columns = columns_of(db, name)
+    return Table(name, kind, key, columns, _JSON.get(name, frozenset()), order)

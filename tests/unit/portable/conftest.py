@@ -74,7 +74,9 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
         memories=memories,
         scribe=scribe,
         importing=Importing(store, pipeline, memories, clock, settings.actor_id),
-        erasure=Erasure(settings, store, pipeline, memories, backups, lambda: None),
+        erasure=Erasure(
+            settings, store, pipeline, memories, backups, lambda: None, scribe.standing_still
+        ),
         backups=backups,
     )
 

@@ -164,6 +164,25 @@ def test_forgetting_one_memory_keeps_the_rest_of_its_session(desk: Desk, project
     assert PROMPTS[0] not in said and ANSWERS[1] in said
 
 
+def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project: str) -> None:
+    """The scribe holds a turn in its hands; it is forgotten; the session goes on."""
+    here = desk.namespace(project)
+
+    def say(text: str, kind: str = "prompt") -> None:
+        event = arrival(text, namespace=here, session_id="open", kind=kind).event
+        desk.pipeline.events([(event, event.event_id)])
+        assert desk.scribe.wait(20)
+
+    say(f"the word is {CANARY}")
+    desk.erasure.forget(Aim(text=CANARY), "ada")
+    say("and it goes on", "session_summary")
+    say("another turn")
+    with desk.scribe.standing_still():
+        pass
+    titles = {one.title for one in desk.store.records.page(here).items}
+    assert titles == {"and it goes on", "another turn"} and where(desk, CANARY) == []
+
+
 def test_never_again_leaves_a_tombstone_without_the_words(desk: Desk, project: str) -> None:
     here = desk.namespace(project)
     desk.store.records.put([record(f"About {CANARY}", namespace=here, content_hash="abc123")])
