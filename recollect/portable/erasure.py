@@ -16,11 +16,12 @@ from typing import Any
 from recollect import privacy
 from recollect.core import oslayer
 from recollect.core.errors import BadInput, NotFound
+from recollect.core.marks import fingerprint
 from recollect.core.settings import Settings
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.backups import Backups
-from recollect.store.interface import Chosen, Selection, Store
+from recollect.store.interface import Chosen, Selection, Store, Transaction
 
 SHORTEST = 3  # a shorter text would mean nearly everything
 
@@ -104,21 +105,25 @@ class Erasure:
         return Outcome(tuple(done), tuple(files), cleaned, tombstones)
 
     def _bury(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
-        """Say in the log that these are not to be learned again. Only the digest of each memory
-        stays, from which it cannot be read."""
+        """Say in the log that these are not to be learned again. Only fingerprints of
+        what they say stay, from which it cannot be read."""
         buried = 0
         for namespace, _, chosen in meant:
             records = self._store.records.get(namespace, chosen.record_ids)
-            digests = sorted({one.content_hash for one in records if one.content_hash})
-            if not records:
-                continue
-
-            def work(tx: Any, here: str = namespace, all_: list[str] = digests) -> None:
-                tx.log("tombstone", here, actor, detail={"content_hashes": all_})
-
-            self._store.transaction(work)
+            said = [text for one in records for text in (one.title, one.summary, *one.facts)]
+            digests = sorted({fingerprint(text) for text in said} - {""})
+            if digests:
+                self._refuse(namespace, digests, actor)
             buried += len(records)
         return buried
+
+    def _refuse(self, namespace: str, digests: list[str], actor: str) -> None:
+        detail = {"fingerprints": digests, "lifted": False}
+
+        def work(tx: Transaction) -> None:
+            tx.log("tombstone", namespace, actor, detail=detail)
+
+        self._store.transaction(work)
 
     def _meant(self, aim: Aim) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:
