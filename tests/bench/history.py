@@ -1,0 +1,233 @@
+"""An evening's import, measured: `python -m tests.bench.history`.
+
+In: the 90 recorded sessions and their 120 questions (`--data`, ../shared/bench by default; they are
+no part of the project). Out: messages a second of CPU time without embedding, and how well the
+memory that was made answers: any@5 at session level over everything, over episodes alone and over
+extracted knowledge alone, with how much text each of them holds.
+"""
+
+import argparse
+import contextlib
+import glob
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.bench.metrics import groups, measure, mean
+from recollect.core.clock import SystemClock
+from recollect.core.settings import Settings
+from recollect.core.values import Record
+from recollect.embedding.backfill import Backfill
+from recollect.embedding.model import Embedder
+from recollect.extract.tombstones import Tombstones
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.scribe import Scribe
+from recollect.learn import Learning
+from recollect.portable.importing import Importing, Request
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.shelves import Shelves
+from recollect.store.sqlite import SqliteStore
+
+RATE = 100.0
+ABOVE = 0.03
+SHARE = 0.8
+TEXT = 0.15
+ASKED = 60
+
+
+class Timed:
+    """The embedder, with its own time counted apart."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.seconds = 0.0
+
+    @property
+    def ready(self) -> bool:
+        return self._embedder.ready
+
+    def load(self) -> None:
+        self._embedder.load()
+
+    def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
+        began = time.process_time()
+        try:
+            return self._embedder.embed(texts, timeout=timeout)
+        finally:
+            self.seconds += time.process_time() - began
+
+
+@contextlib.contextmanager
+def person(data: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A home in which Claude Code has kept the sessions."""
+    home = pathlib.Path(tempfile.mkdtemp(prefix="recollect-bench-"))
+    try:
+        folder = home / ".claude" / "projects" / "sessions"
+        folder.mkdir(parents=True)
+        for path in sorted(glob.glob(str(data / "sessions" / "*.jsonl.gz"))):
+            name = os.path.basename(path).removesuffix(".gz")
+            (folder / name).write_bytes(gzip.open(path).read())
+        yield home
+    finally:
+        shutil.rmtree(home)
+
+
+def questions(data: pathlib.Path) -> list[dict[str, Any]]:
+    covered = set(json.loads((data / "sessions" / "covered_queries.json").read_text()))
+    with gzip.open(data / "entire_commit2session" / "queries.jsonl.gz", "rt") as lines:
+        return [one for one in map(json.loads, lines) if one["id"] in covered]
+
+
+def sessions_by_file(home: pathlib.Path) -> dict[str, str]:
+    """The name of a file, which the questions use, for each session's id."""
+    from recollect.portable.transcripts import find
+
+    found = find("claude-code", str(home), {})
+    return {pathlib.Path(one.path).stem: one.session_id for one in found}
+
+
+def text_of(records: Sequence[Record]) -> int:
+    return sum(
+        len(one.title) + len(one.summary) + len(one.detail) + sum(map(len, one.facts))
+        for one in records
+    )
+
+
+def all_records(store: SqliteStore) -> list[Record]:
+    found: list[Record] = []
+    for namespace in store.projects.namespaces():
+        cursor = None
+        while True:
+            page = store.records.page(namespace, before=cursor, limit=500)
+            found += page.items
+            cursor = page.next
+            if cursor is None:
+                break
+    return found
+
+
+def answered(
+    engine: Engine,
+    shelves: Shelves,
+    namespaces: list[str],
+    records: Sequence[Record],
+    hidden: Sequence[Record],
+    asked: list[dict[str, Any]],
+    session_of: dict[str, str],
+) -> dict[str, float]:
+    """How the questions are answered when some memories are out of sight."""
+    for namespace in namespaces:
+        shelves.drop(namespace)
+    shelves.fill(namespaces)
+    for namespace in namespaces:
+        gone = [one.record_id for one in hidden if one.namespace == namespace]
+        if gone:
+            shelves.removed(namespace, gone)
+    of = {one.record_id: one.session_id or one.record_id for one in records}
+    rows = []
+    for one in asked:
+        gold = frozenset(session_of[name] for name in one["gold_groups"] if name in session_of)
+        ranked = engine.search(one["query"], namespaces, limit=ASKED)
+        names = groups([result.id for result in ranked.results if result.id in of], of)
+        rows.append(measure(names, gold))
+    return mean(rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.history", description=__doc__)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/bench"))
+    data = parser.parse_args().data
+    if not (data / "sessions").is_dir():
+        print(f"no sessions in {data}: nothing is measured")
+        return 0
+    with person(data) as home:
+        return run(data, home)
+
+
+def run(data: pathlib.Path, home: pathlib.Path) -> int:
+    clock = SystemClock()
+    counters = Counters(clock)
+    settings = Settings(
+        home=str(home / ".recollect"),
+        actor="bench",
+        reserve_mb=0,
+        model_dir=os.environ.get("RECOLLECT_MODEL_DIR", ""),
+    )
+    store = SqliteStore(settings, clock)
+    pipeline = Pipeline(store, clock, "bench", counters)
+    memories = Memories(store)
+    scribe = Scribe(store, memories, counters)
+    pipeline.listeners.append(scribe.heard)
+    scribe.start()
+    embedder = Timed(Embedder(settings.models))
+    with contextlib.suppress(Exception):
+        embedder.load()
+    learning = Learning(
+        settings, clock, store, memories, counters,
+        embedder=embedder,  # type: ignore[arg-type]
+        tombstones=Tombstones(store),
+        publish=lambda kind, value: None,
+    )  # fmt: skip
+    learning.start()
+    embedder.seconds = 0.0
+    began, wall = time.process_time(), time.perf_counter()
+    done = Importing(store, pipeline, memories, clock, "bench").run(
+        Request(sources=("claude-code",), home=str(home))
+    )
+    scribe.wait(600)
+    imported = time.process_time() - began
+    namespaces = store.projects.namespaces()
+    learning.run_now(namespaces, 3600)
+    engine = Engine(embedder)  # type: ignore[arg-type]
+    shelves = Shelves(store, engine, cache_mb=4096)
+    backfill = Backfill(store, embedder, shelves.embedded)  # type: ignore[arg-type]
+    while backfill.step():
+        pass
+    cpu = time.process_time() - began - embedder.seconds
+    tally = done.sources["claude-code"]
+    rate = tally.stored / cpu
+    records = all_records(store)
+    episodes = [one for one in records if one.kind == "episode"]
+    knowledge = [one for one in records if one.kind != "episode"]
+    print(
+        f"{tally.sessions} sessions, {tally.stored} events: {cpu:.1f} s of CPU without embedding "
+        f"({imported:.1f} s of it the import), {embedder.seconds:.1f} s embedding, "
+        f"{time.perf_counter() - wall:.1f} s in all"
+    )
+    print(f"{rate:.0f} messages a second (bar: {RATE:.0f})")
+    session_of = sessions_by_file(home)
+    asked = questions(data)
+    found = {}
+    for name, hidden in (("everything", []), ("episodes", knowledge), ("knowledge", episodes)):
+        found[name] = answered(engine, shelves, namespaces, records, hidden, asked, session_of)
+        size = text_of([one for one in records if one not in hidden]) if hidden else text_of(records)
+        print(
+            f"{name:<11} any@5 {found[name]['any@5']:.3f}  any@10 {found[name]['any@10']:.3f}  "
+            f"MRR {found[name]['MRR']:.3f}  {size / 1000:.0f} thousand characters"
+        )
+    gain = found["everything"]["any@5"] - found["episodes"]["any@5"]
+    share = found["knowledge"]["any@5"] / found["episodes"]["any@5"]
+    text = text_of(knowledge) / text_of(episodes)
+    print(f"everything is {100 * gain:+.1f} points from episodes alone (bar: +{100 * ABOVE:.0f})")
+    print(f"knowledge alone reaches {share:.0%} of episodes (bar: {SHARE:.0%}) "
+          f"with {text:.0%} of their text (bar: {TEXT:.0%})")  # fmt: skip
+    learning.close()
+    scribe.close()
+    store.close()
+    return int(rate < RATE or gain < ABOVE or share < SHARE or text > TEXT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
