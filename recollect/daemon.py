@@ -22,7 +22,7 @@ from recollect.capture import launcher, paths, spool
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, encode
+from recollect.core.values import Receipt, Record, encode
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline, Question, Recalled
@@ -32,6 +32,7 @@ from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.learn import Learning
     from recollect.portable.parts import Portable
     from recollect.remember import Recollection
     from recollect.service.desk import Desk
@@ -66,6 +67,8 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._recall: Recollection | None = None
+        self._learning: Learning | None = None
+        self._publish: Callable[[str, Any], None] = lambda kind, data: None
         self._can_recall = threading.Event()
         self._desk: Desk | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
@@ -101,6 +104,8 @@ class Daemon:
         self._stop.set()
         self._hooks.close()
         self._scribe.close()
+        if self._learning is not None:
+            self._learning.close()
         if self._recall is not None:
             self._recall.close()
         if self._keeper.is_alive():
@@ -135,6 +140,26 @@ class Daemon:
         self._pipeline.own_text = recall.recall_now.own_text.without
         self._can_recall.set()
         log.info("ready to recall")
+        self._learn(recall)
+
+    def _learn(self, recall: "Recollection") -> None:
+        """Extraction begins when everything that an agent waits for is there."""
+        from recollect.learn import Learning
+
+        learning = Learning(
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            embedder=recall.embedder,
+            tombstones=recall.tombstones,
+            publish=lambda kind, data: self._publish(kind, data),
+        )
+        self._pipeline.listeners.append(learning.heard)
+        self._learning = learning
+        if not self._stop.is_set():
+            learning.start()
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -191,6 +216,7 @@ class Daemon:
                 self._backups,
                 self._drain,
                 self._scribe.standing_still,
+                self._refuse,
             ),
             backups=self._backups,
         )
@@ -209,7 +235,9 @@ class Daemon:
             health=self._health,
             desk=self._desk,
             portable=self._portable,
+            extraction=lambda: self._learning,
         )
+        self._publish = live.publish
         news = News(live.publish)
         self._pipeline.listeners.append(news.heard)
         self._memories.listeners.append(news)
@@ -270,6 +298,13 @@ class Daemon:
                 self._stop.set()
             if self._stop.wait(DRAIN_EVERY_S):
                 return
+
+    def _refuse(self, record: Record, actor: str) -> object:
+        """Never again this memory; through recall's own stones, so that they are seen at once."""
+        from recollect.extract.tombstones import Tombstones
+
+        stones = self._recall.tombstones if self._recall else Tombstones(self._store)
+        return stones.refuse(record, actor)
 
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the
@@ -339,6 +374,7 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
+            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},

@@ -15,6 +15,7 @@ COMMANDS = {
     "open": ("recollect.cli.open", "Open the dashboard in your browser"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
     "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
+    "queue": ("recollect.cli.queue", "Show what waits for extraction; --now extracts it"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
     "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
     "import": ("recollect.cli.import_", "Bring in history: transcripts, git, other memories"),

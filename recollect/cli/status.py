@@ -42,6 +42,7 @@ def _tell(health: dict[str, Any]) -> None:
         f"Events stored since start: {stored}. Memories: {embedding.get('memories', 0)}. "
         f"In the spool: {health['spool']['events']}."
     )
+    _tell_extraction(health["unextracted"], health["extraction"])
     if health["hosts"]:
         rows = [[name, _ago(when)] for name, when in health["hosts"].items()]
         print_table(["Agent", "Last heard of"], rows)
@@ -51,6 +52,29 @@ def _tell(health: dict[str, Any]) -> None:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
         click.secho(f"  {message}", fg="yellow")
+
+
+def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
+    provider = extraction["provider"]
+    who = "by rules" if provider == "none" else provider
+    click.echo(f"Waiting for extraction ({who}): {waiting['events']} events.")
+    budget = extraction.get("budget")
+    if budget and provider != "none":
+        click.echo(
+            f"Used today: {budget['tokens']:,} of {budget['daily_tokens']:,} tokens, "
+            f"${budget['usd']:.2f} of ${budget['daily_usd']:.2f}."
+        )
+    if waiting["quarantined"]:
+        click.secho(
+            f"Set aside after failing: {waiting['quarantined']} events: recollect queue",
+            fg="yellow",
+        )
+    for namespace, why in extraction.get("by_rules_because", {}).items():
+        click.secho(f"{namespace} goes on by rules: {why}", fg="yellow")
+    for namespace, state in extraction.get("breakers", {}).items():
+        click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
+    for namespace in extraction.get("judge_breakers", []):
+        click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
 
 
 def _ago(when: str) -> str:

@@ -1,20 +1,15 @@
-"""Whether two things say the same, told by digests from which neither can be read.
+"""Whether two events tell the same thing of one session, though they came by different ways.
 
-In: what was said or done in a session. Out: a mark, the same for what a hook captured and for what
-the host's transcript says of it; None for what only one of them tells. And fingerprints of texts,
-the same for the same words, for what is never to be learned again.
+In: a session and what was said or done. Out: a mark of sixteen bytes, the same for what a hook
+captured and for what the host's transcript says of it; None for what only one of them tells.
 """
 
 import hashlib
-import re
-import unicodedata
 from typing import Any
 
 from recollect.core.values import Body, EventKind, JsonBody, MessageBody, TextBody, encode
 
 _LONGEST = 2000
-_WORD = re.compile(r"\w+")
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 def mark(session_id: str, kind: EventKind, body: Body) -> bytes | None:
@@ -23,15 +18,6 @@ def mark(session_id: str, kind: EventKind, body: Body) -> bytes | None:
         return None
     text = f"{session_id}\0{kind}\0{likeness}"
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def fingerprint(text: str) -> str:
-    """The same for texts in the same words, whatever their case and punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = [word for word in _WORD.findall(folded) if word not in _ARTICLES]
-    if not words:
-        return ""
-    return hashlib.blake2b(" ".join(words).encode(), digest_size=12).hexdigest()
 
 
 def _likeness(kind: EventKind, body: Body) -> str | None:

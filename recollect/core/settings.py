@@ -97,6 +97,24 @@ class Settings:
     prompt_tokens: int = _setting(
         1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    extract_idle_s: int = _setting(
+        30, "How long a project is quiet before its events are extracted.", Range(5, 300)
+    )
+    extract_kb: int = _setting(
+        256, "How many KiB of events are extracted without waiting for quiet.", Range(16, 4096)
+    )
+    reconcile: bool = _setting(
+        True, "Whether new memories are compared with each other and with stored ones."
+    )
+    batch_similarity: float = _setting(
+        0.85, "How alike (cosine) two new memories are one thing.", Range(0.5, 1.0)
+    )
+    neighbour_similarity: float = _setting(
+        0.8, "How alike (cosine) a stored memory is shown to the judge.", Range(0.5, 1.0)
+    )
+    compact_backlog: bool = _setting(
+        False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
+    )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."
     )

@@ -16,12 +16,12 @@ from typing import Any
 from recollect import privacy
 from recollect.core import oslayer
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.marks import fingerprint
 from recollect.core.settings import Settings
+from recollect.core.values import Record
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.backups import Backups
-from recollect.store.interface import Chosen, Selection, Store, Transaction
+from recollect.store.interface import Chosen, Selection, Store
 
 SHORTEST = 3  # a shorter text would mean nearly everything
 
@@ -69,6 +69,7 @@ class Erasure:
         backups: Backups,
         drain: Callable[[], None],
         standing_still: Callable[[], AbstractContextManager[None]],
+        refuse: Callable[[Record, str], object],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -77,6 +78,7 @@ class Erasure:
         self._backups = backups
         self._drain = drain
         self._standing_still = standing_still
+        self._refuse = refuse
 
     # --- forgetting ---
 
@@ -109,21 +111,10 @@ class Erasure:
         what they say stay, from which it cannot be read."""
         buried = 0
         for namespace, _, chosen in meant:
-            records = self._store.records.get(namespace, chosen.record_ids)
-            said = [text for one in records for text in (one.title, one.summary, *one.facts)]
-            digests = sorted({fingerprint(text) for text in said} - {""})
-            if digests:
-                self._refuse(namespace, digests, actor)
-            buried += len(records)
+            for record in self._store.records.get(namespace, chosen.record_ids):
+                self._refuse(record, actor)
+                buried += 1
         return buried
-
-    def _refuse(self, namespace: str, digests: list[str], actor: str) -> None:
-        detail = {"fingerprints": digests, "lifted": False}
-
-        def work(tx: Transaction) -> None:
-            tx.log("tombstone", namespace, actor, detail=detail)
-
-        self._store.transaction(work)
 
     def _meant(self, aim: Aim) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:

@@ -29,6 +29,7 @@ from recollect.server.routes import (
     opening,
     portable,
     projects,
+    queue,
     receipts,
     search,
     sessions,
@@ -42,6 +43,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: /api/memories/search is no id
     *memories.ENDPOINTS,
     *sessions.ENDPOINTS,

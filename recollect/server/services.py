@@ -30,3 +30,4 @@ class Services:
     health: Callable[[], dict[str, Any]]
     desk: Desk
     portable: Portable
+    extraction: Callable[[], Any]  # None until it is loaded

@@ -28,6 +28,7 @@ from recollect.core.values import (
     Record,
     RecordKind,
     Relationship,
+    Run,
     Session,
     SessionStatus,
     SourceKind,
@@ -103,6 +104,18 @@ class Backlog:
     bytes: int
     quarantined: int
     newest: datetime | None
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """An event whose runs failed too often, and why."""
+
+    event_id: str
+    session_id: str
+    kind: EventKind
+    at: datetime
+    failures: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -256,6 +269,17 @@ class Rewritten:
     records: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What was heard of something that is not worth an entity yet: in which turns, and what."""
+
+    key: str
+    name: str
+    turns: tuple[str, ...]
+    claims: tuple[Any, ...]  # as JSON
+    at: datetime
+
+
 # --- the promises -------------------------------------------------------------------------------
 
 
@@ -298,6 +322,9 @@ class Events(Protocol):
 
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        """The quarantined events, oldest first."""
 
     def backlog(self) -> list[Backlog]:
         """What waits, per namespace."""
@@ -366,6 +393,9 @@ class Records(Protocol):
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         """The newest live memory with this content, if any."""
 
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Which live memories come from these events; events without any are left out."""
+
 
 class Vectors(Protocol):
     """Vectors are derived: they can be dropped and made again."""
@@ -376,6 +406,9 @@ class Vectors(Protocol):
 
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         """All vectors of one model in a namespace, in a stable order."""
+
+    def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
+        """Id and whole vector (part 0) of every memory that is no episode."""
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
@@ -394,13 +427,19 @@ class Graph(Protocol):
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
-    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
-        """Both directions, most confident first."""
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
+        """Of an entity in both directions, or all; most confident first."""
 
     def facts(
         self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
     ) -> list[Fact]:
         """Current ones (or those that held at `as_of`), most confident first."""
+
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+        """All that was ever held of these entities, ended or not, oldest first."""
+
+    def waiting(self, namespace: str) -> list[Waiting]:
+        """What was heard of things that are not entities yet."""
 
     def procedures(self, namespace: str) -> list[Procedure]: ...
     def preferences(self, namespace: str) -> list[Preference]: ...
@@ -443,6 +482,19 @@ class Receipts(Protocol):
     ) -> Page[Receipt]: ...
 
 
+class Runs(Protocol):
+    """What runs of extraction did. Old ones are forgotten when there are many."""
+
+    def put(self, run: Run) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Run]:
+        """Newest first."""
+
+    def latest(self) -> list[Run]:
+        """The newest run of each namespace."""
+
+
 class Log(Protocol):
     """The append-only log of decisions, and the archive from which they are undone."""
 
@@ -453,6 +505,9 @@ class Log(Protocol):
     ) -> Page[Operation]: ...
     def versions(self, namespace: str, source_id: str) -> list[Version]:
         """Earlier versions of a memory, newest first."""
+
+    def tombstones(self, namespace: str) -> list[Any]:
+        """The details of all operations of kind `tombstone`, oldest first."""
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
@@ -503,6 +558,9 @@ class Projects(Protocol):
 class Transaction(Protocol):
     """The restricted handle: what may happen inside one atomic unit of work."""
 
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        """Like `Records.get`, as this transaction sees them."""
+
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         """RecordExists on a collision. `operation` is the one that makes it, if any."""
 
@@ -512,6 +570,22 @@ class Transaction(Protocol):
     def put_vector(self, vector: Vector) -> None: ...
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         """Like `Graph.put`."""
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        """Put things on behalf of an operation that was logged in this transaction. What is
+        displaced goes to the archive as it was; what no thing replaces goes from the graph. Its
+        targets must be the displaced ids, and its `created` the ids that are new."""
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...
@@ -626,6 +700,8 @@ class Store(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def receipts(self) -> Receipts: ...
+    @property
+    def runs(self) -> Runs: ...
     @property
     def log(self) -> Log: ...
     @property

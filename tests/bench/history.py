@@ -20,11 +20,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from recollect.bench.metrics import groups, measure, mean
+from recollect.bench.metrics import groups, mean, measure
 from recollect.core.clock import SystemClock
+from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.embedding.backfill import Backfill
@@ -36,6 +34,8 @@ from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.scribe import Scribe
 from recollect.learn import Learning
 from recollect.portable.importing import Importing, Request
+from recollect.portable.report import Tally
+from recollect.portable.transcripts import find
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.shelves import Shelves
 from recollect.store.sqlite import SqliteStore
@@ -47,28 +47,6 @@ TEXT = 0.15
 ASKED = 60
 
 
-class Timed:
-    """The embedder, with its own time counted apart."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.seconds = 0.0
-
-    @property
-    def ready(self) -> bool:
-        return self._embedder.ready
-
-    def load(self) -> None:
-        self._embedder.load()
-
-    def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
-        began = time.process_time()
-        try:
-            return self._embedder.embed(texts, timeout=timeout)
-        finally:
-            self.seconds += time.process_time() - began
-
-
 @contextlib.contextmanager
 def person(data: pathlib.Path) -> Iterator[pathlib.Path]:
     """A home in which Claude Code has kept the sessions."""
@@ -78,7 +56,8 @@ def person(data: pathlib.Path) -> Iterator[pathlib.Path]:
         folder.mkdir(parents=True)
         for path in sorted(glob.glob(str(data / "sessions" / "*.jsonl.gz"))):
             name = os.path.basename(path).removesuffix(".gz")
-            (folder / name).write_bytes(gzip.open(path).read())
+            with gzip.open(path) as file:
+                (folder / name).write_bytes(file.read())
         yield home
     finally:
         shutil.rmtree(home)
@@ -92,8 +71,6 @@ def questions(data: pathlib.Path) -> list[dict[str, Any]]:
 
 def sessions_by_file(home: pathlib.Path) -> dict[str, str]:
     """The name of a file, which the questions use, for each session's id."""
-    from recollect.portable.transcripts import find
-
     found = find("claude-code", str(home), {})
     return {pathlib.Path(one.path).stem: one.session_id for one in found}
 
@@ -156,76 +133,102 @@ def main() -> int:
         return run(data, home)
 
 
+class Place:
+    """The parts of a daemon that an import needs."""
+
+    def __init__(self, home: pathlib.Path, name: str, embedder: Embedder | None) -> None:
+        clock = SystemClock()
+        counters = Counters(clock)
+        settings = Settings(home=str(home / name), actor="bench", reserve_mb=0)
+        self.home = home
+        self.store = SqliteStore(settings, clock)
+        self.memories = Memories(self.store)
+        self._clock = clock
+        self._pipeline = Pipeline(self.store, clock, "bench", counters)
+        self._scribe = Scribe(self.store, self.memories, counters)
+        self._pipeline.listeners.append(self._scribe.heard)
+        self._scribe.start()
+        self._learning = Learning(
+            settings, clock, self.store, self.memories, counters,
+            embedder=embedder,
+            tombstones=Tombstones(self.store),
+            publish=lambda kind, value: None,
+        )  # fmt: skip
+        self._learning.start()
+
+    def take(self) -> Tally:
+        """Import, episodes, extraction by rules."""
+        done = Importing(self.store, self._pipeline, self.memories, self._clock, "bench").run(
+            Request(sources=("claude-code",), home=str(self.home))
+        )
+        self._scribe.wait(3600)
+        self._learning.run_now(self.store.projects.namespaces(), 3600)
+        return done.sources["claude-code"]
+
+    def close(self) -> None:
+        self._learning.close()
+        self._scribe.close()
+        self.store.close()
+
+
+def rate_without_embedding(home: pathlib.Path) -> float:
+    """In a place of its own: embedding runs beside everything else and cannot be told apart."""
+    place = Place(home, "plain", None)
+    began = time.process_time()
+    tally = place.take()
+    cpu = time.process_time() - began
+    place.close()
+    print(f"{tally.sessions} sessions, {tally.stored} events: {cpu:.1f} s of CPU")
+    return tally.stored / cpu
+
+
 def run(data: pathlib.Path, home: pathlib.Path) -> int:
-    clock = SystemClock()
-    counters = Counters(clock)
-    settings = Settings(
-        home=str(home / ".recollect"),
-        actor="bench",
-        reserve_mb=0,
-        model_dir=os.environ.get("RECOLLECT_MODEL_DIR", ""),
-    )
-    store = SqliteStore(settings, clock)
-    pipeline = Pipeline(store, clock, "bench", counters)
-    memories = Memories(store)
-    scribe = Scribe(store, memories, counters)
-    pipeline.listeners.append(scribe.heard)
-    scribe.start()
-    embedder = Timed(Embedder(settings.models))
-    with contextlib.suppress(Exception):
+    rate = rate_without_embedding(home)
+    print(f"{rate:.0f} messages a second of CPU, without embedding (bar: {RATE:.0f})", flush=True)
+    embedder = Embedder(os.environ.get("RECOLLECT_MODEL_DIR", ""))
+    with contextlib.suppress(ModelUnavailable):
         embedder.load()
-    learning = Learning(
-        settings, clock, store, memories, counters,
-        embedder=embedder,  # type: ignore[arg-type]
-        tombstones=Tombstones(store),
-        publish=lambda kind, value: None,
-    )  # fmt: skip
-    learning.start()
-    embedder.seconds = 0.0
-    began, wall = time.process_time(), time.perf_counter()
-    done = Importing(store, pipeline, memories, clock, "bench").run(
-        Request(sources=("claude-code",), home=str(home))
-    )
-    scribe.wait(600)
-    imported = time.process_time() - began
+    place = Place(home, "whole", embedder)
+    place.take()
+    store = place.store
     namespaces = store.projects.namespaces()
-    learning.run_now(namespaces, 3600)
-    engine = Engine(embedder)  # type: ignore[arg-type]
+    engine = Engine(embedder)
     shelves = Shelves(store, engine, cache_mb=4096)
-    backfill = Backfill(store, embedder, shelves.embedded)  # type: ignore[arg-type]
+    backfill = Backfill(store, embedder, shelves.embedded)
     while backfill.step():
         pass
-    cpu = time.process_time() - began - embedder.seconds
-    tally = done.sources["claude-code"]
-    rate = tally.stored / cpu
     records = all_records(store)
     episodes = [one for one in records if one.kind == "episode"]
     knowledge = [one for one in records if one.kind != "episode"]
-    print(
-        f"{tally.sessions} sessions, {tally.stored} events: {cpu:.1f} s of CPU without embedding "
-        f"({imported:.1f} s of it the import), {embedder.seconds:.1f} s embedding, "
-        f"{time.perf_counter() - wall:.1f} s in all"
-    )
-    print(f"{rate:.0f} messages a second (bar: {RATE:.0f})")
     session_of = sessions_by_file(home)
     asked = questions(data)
     found = {}
-    for name, hidden in (("everything", []), ("episodes", knowledge), ("knowledge", episodes)):
+    everything: list[Record] = []
+    sizes = {
+        "everything": text_of(records),
+        "episodes": text_of(episodes),
+        "knowledge": text_of(knowledge),
+    }
+    for name, hidden in (
+        ("everything", everything),
+        ("episodes", knowledge),
+        ("knowledge", episodes),
+    ):
         found[name] = answered(engine, shelves, namespaces, records, hidden, asked, session_of)
-        size = text_of([one for one in records if one not in hidden]) if hidden else text_of(records)
+        size = (
+            text_of([one for one in records if one not in hidden]) if hidden else text_of(records)
+        )
         print(
             f"{name:<11} any@5 {found[name]['any@5']:.3f}  any@10 {found[name]['any@10']:.3f}  "
-            f"MRR {found[name]['MRR']:.3f}  {size / 1000:.0f} thousand characters"
+            f"MRR {found[name]['MRR']:.3f}  {sizes[name] / 1000:.0f} thousand characters"
         )
     gain = found["everything"]["any@5"] - found["episodes"]["any@5"]
     share = found["knowledge"]["any@5"] / found["episodes"]["any@5"]
-    text = text_of(knowledge) / text_of(episodes)
+    text = sizes["knowledge"] / sizes["episodes"]
     print(f"everything is {100 * gain:+.1f} points from episodes alone (bar: +{100 * ABOVE:.0f})")
     print(f"knowledge alone reaches {share:.0%} of episodes (bar: {SHARE:.0%}) "
           f"with {text:.0%} of their text (bar: {TEXT:.0%})")  # fmt: skip
-    learning.close()
-    scribe.close()
-    store.close()
+    place.close()
     return int(rate < RATE or gain < ABOVE or share < SHARE or text > TEXT)
 
 

@@ -20,6 +20,7 @@ from recollect.store.sqlite.tables import Table, tables
 
 _TITLES = 8
 _EVENT_ID = re.compile(r'"([0-7][0-9A-Z]{25})"')
+_ULID = re.compile(r"(?:mr_)?[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _RECORD_ID = re.compile(r"mr_[0-9A-Z]{26}")
 # Kept, with what they say taken out: who decided something, when, and about which ids.
 BLANKED = "operations"
@@ -187,6 +188,12 @@ class Choice:
         ):
             if event_id in chosen or gone.intersection(_RECORD_ID.findall(injected + detail)):
                 self.keys["receipts"].add(key)
+        for table in self.tables.values():
+            if table.kind == table.name:  # of a kind that nobody here knows: by ids that it names
+                for key, *cells in self._rows(table.name, *table.columns):
+                    told = " ".join(cell for cell in cells if isinstance(cell, str))
+                    if chosen.intersection(_ULID.findall(told)):
+                        self.keys[table.name].add(key)
         # Where a session stood is told in words that may be anybody's of it.
         sessions = {key for (key,) in self._db.execute(sql.SESSIONS_OF, events)}
         for key, session, snapshot in self._rows("checkpoints", "session_id", "snapshot"):

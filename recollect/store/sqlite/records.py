@@ -150,6 +150,13 @@ class SqliteRecords:
         row = self._engine.one(sql.RECORD_BY_HASH, values)
         return rows.RECORD.decode(row) if row else None
 
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        values = {"namespace": namespace, "event_ids": ids_json(event_ids)}
+        found: dict[str, tuple[str, ...]] = {}
+        for event_id, record_id in self._engine.rows(sql.RECORDS_OF_EVENTS, values):
+            found[event_id] = (*found.get(event_id, ()), record_id)
+        return found
+
 
 def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
     """Put a memory over what stands under its id."""
@@ -219,6 +226,7 @@ def displace(
         archived = {
             "op_id": operation.op_id,
             "namespace": namespace,
+            "source_kind": "record",
             "source_id": record.record_id,
             "since": since,
             "until": max(until, since),

@@ -7,6 +7,7 @@ from tests.contract.store.holdings import HoldingsContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
+    RunsContract,
     SessionsContract,
     TransactionContract,
 )
@@ -24,6 +25,7 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    RunsContract,
     UsageContract,
     LifeContract,
     HoldingsContract,

@@ -13,6 +13,7 @@ from recollect.core.values import (
     Checkpoint,
     Entity,
     Receipt,
+    Run,
     Source,
 )
 from recollect.store.interface import Store, Transaction
@@ -177,12 +178,66 @@ class TransactionContract:
         assert [one.name for one in store.graph.entities(NAMESPACE)] == ["billing-api"]
         assert store.sessions.last_checkpoint(NAMESPACE) is not None
 
+    def test_a_transaction_reads_what_it_wrote_and_no_other_namespace(self, store: Store) -> None:
+        there = store.records.put([record("there")])[0]
+
+        def work(tx: Transaction) -> list[list[str]]:
+            fresh = tx.put_record(record("fresh"))
+            both = [fresh.record_id, "mr_" + "0" * 26, there.record_id]
+            return [
+                [one.title for one in tx.records(NAMESPACE, both)],
+                [one.title for one in tx.records(OTHER, both)],
+            ]
+
+        assert store.transaction(work) == [["fresh", "there"], []]
+
     def test_transactions_do_not_nest(self, store: Store) -> None:
         with pytest.raises(RuntimeError, match="nest"):
             store.transaction(lambda tx: store.transaction(lambda inner: None))
         nesting: Callable[[Transaction], object] = lambda tx: store.records.put([record()])  # noqa: E731
         with pytest.raises(RuntimeError, match="nest"):
             store.transaction(nesting)
+
+
+class RunsContract:
+    def test_runs_are_paged_newest_first_and_the_latest_of_each_namespace_is_known(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        made = []
+        for number in range(3):
+            made.append(
+                Run(
+                    run_id=f"run_{number}",
+                    namespace=NAMESPACE,
+                    started_at=clock.now(),
+                    provider="none",
+                    outcome="committed",
+                    events=number,
+                    dropped={"known": number},
+                    latency_us={"extract": 12},
+                )
+            )
+            store.runs.put(made[-1])
+            clock.advance(seconds=1)
+        other = msgspec.structs.replace(made[0], run_id="run_x", namespace=OTHER, outcome="failed")
+        store.runs.put(other)
+        page = store.runs.page(NAMESPACE, limit=2)
+        rest = store.runs.page(NAMESPACE, before=page.next, limit=2)
+        assert [*page.items, *rest.items] == made[::-1] and rest.next is None
+        assert store.runs.latest() == [made[2], other]
+
+    def test_tombstones_are_read_in_order_and_within_their_namespace(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        def bury(tx: Transaction) -> None:
+            for what in ("a", "b"):
+                tx.log("tombstone", NAMESPACE, "ada", detail={"fingerprints": [what]})
+            tx.log("feedback", NAMESPACE, "ada", detail={"fingerprints": ["c"]})
+
+        store.transaction(bury)
+        found = store.log.tombstones(NAMESPACE)
+        assert found == [{"fingerprints": ["a"]}, {"fingerprints": ["b"]}]
+        assert store.log.tombstones(OTHER) == []
 
 
 class LifeContract:

@@ -10,6 +10,7 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import StoredEvent
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
@@ -75,7 +76,14 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
         scribe=scribe,
         importing=Importing(store, pipeline, memories, clock, settings.actor_id),
         erasure=Erasure(
-            settings, store, pipeline, memories, backups, lambda: None, scribe.standing_still
+            settings,
+            store,
+            pipeline,
+            memories,
+            backups,
+            lambda: None,
+            scribe.standing_still,
+            Tombstones(store).refuse,
         ),
         backups=backups,
     )

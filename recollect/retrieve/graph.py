@@ -1,0 +1,310 @@
+"""The graph leg: from the things that a prompt names to what is known around them.
+
+In: the graph of a namespace, held in memory and kept in step with writes, and a prompt. Out: facts
+that a walk of depth 2 reaches, how far each is and how well it fits the prompt, and the memories
+they came from, each with a bonus between 0 and 1. A prompt that names nothing reaches nothing.
+
+The caps are the seed's: 10 facts a thing, relationships of a confidence above 0.3, 10 a thing, both
+directions, each thing once. A fact whose object is a thing is a way to it, too.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
+from recollect.reconcile.entities import key
+from recollect.retrieve import porter
+from recollect.retrieve.entities import EntityIndex
+from recollect.retrieve.tokens import STOP_WORDS, words
+from recollect.store.interface import Store
+
+DEPTH = 2
+FACTS = 10
+RELATIONS = 10
+CONFIDENCE = 0.3
+REACHED = 40  # facts that may lend their memories a bonus
+EVENTS = 4  # of one fact, the newest
+BASE = 0.15  # what a fact is worth that shares no word with the prompt
+PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
+
+# Words by which people ask for a predicate without naming it.
+_ASKED_BY = {
+    "owned_by": "owner own owns maintain maintains responsible looks after belongs who ask answers",
+    "deployed_on": "deploy deployed deployment host hosted hosting run runs platform where server",
+    "uses_database": "database db storage store stores tables rows data",
+    "message_broker": "broker queue messages events bus",
+    "written_in": "language written program code",
+    "depends_on": "calls call talks asks needs feeds fed depends dependency reads service",
+    "located_in": "where file path code lives lie located",
+    "repository": "repository repo code where git",
+    "uses": "uses use used tool library vendor engine through driven",
+    "limit": "limit many most much quota share capped how",
+    "constraint": "must need needs has have can may rule how",
+    "config": "setting configured configuration set which",
+    "incident": "happened broke wrong outage failed failure why corrupted trouble",
+    "behaviour": "how long often many does when after",
+    "version": "version pinned held release",
+    "schedule": "when day time",
+    "port": "port listen listens",
+}
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A fact on the walk: how many steps away, and what share of the prompt's words it has."""
+
+    fact: Fact
+    depth: int
+    overlap: float
+    path: tuple[str, ...]  # names of the things passed
+
+    @property
+    def worth(self) -> float:
+        near = 1 / (1 + self.depth * PENALTY)
+        return near * self.fact.confidence * (BASE + (1 - BASE) * self.overlap)
+
+
+@dataclass
+class Walk:
+    """What a prompt reaches in one namespace."""
+
+    named: dict[str, str] = field(default_factory=dict)  # entity id: the words that name it
+    entities: dict[str, tuple[Entity, int]] = field(default_factory=dict)  # id: entity, depth
+    facts: list[Reached] = field(default_factory=list)  # the worthiest first
+    events: dict[str, float] = field(default_factory=dict)  # event id: bonus
+
+
+class Graph:
+    """The live graph of one namespace. Not thread-safe by itself."""
+
+    def __init__(self) -> None:
+        self.index = EntityIndex()
+        self.entities: dict[str, Entity] = {}
+        self._facts: dict[str, Fact] = {}
+        self._of: dict[str, set[str]] = {}  # entity: its facts
+        self._about: dict[str, set[str]] = {}  # words of an object: facts that have it
+        self._relations: dict[str, Relationship] = {}
+        self._ends: dict[str, set[str]] = {}  # entity: its relationships
+        self._stems: dict[str, frozenset[str]] = {}  # fact: its words
+        self.procedures: dict[str, Procedure] = {}
+        self.preferences: dict[str, Preference] = {}
+
+    def put(self, thing: Thing) -> None:
+        """A thing as it is now; what no longer holds leaves."""
+        match thing:
+            case Entity():
+                self.entities[thing.entity_id] = thing
+                self.index.add(thing)
+                self._stems.clear()
+            case Fact():
+                self._drop_fact(thing.fact_id)
+                if thing.valid_until is None and thing.entity_id is not None:
+                    self._facts[thing.fact_id] = thing
+                    self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
+                    self._about.setdefault(key(thing.object), set()).add(thing.fact_id)
+            case Relationship():
+                self._drop_relation(thing.relationship_id)
+                if thing.valid_until is None:
+                    self._relations[thing.relationship_id] = thing
+                    for end in (thing.source_id, thing.target_id):
+                        self._ends.setdefault(end, set()).add(thing.relationship_id)
+            case Procedure():
+                self.procedures[thing.procedure_id] = thing
+            case Preference():
+                self.preferences[thing.preference_id] = thing
+
+    def __len__(self) -> int:
+        return len(self.entities)
+
+    def facts_of(self, entity_id: str) -> list[Fact]:
+        found = [self._facts[one] for one in self._of.get(entity_id, ())]
+        return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
+
+    def walk(self, text: str, depth: int = DEPTH) -> Walk:
+        walk = Walk(self.index.named_in(text))
+        if not walk.named:
+            return walk
+        asked = _asked(text, walk.named.values())
+        found: dict[str, Reached] = {}
+        edge = [(one, (self.entities[one].name,)) for one in walk.named]
+        for step in range(depth + 1):
+            beyond: dict[str, tuple[str, ...]] = {}
+            for entity_id, path in edge:
+                if entity_id in walk.entities:
+                    continue
+                walk.entities[entity_id] = (self.entities[entity_id], step)
+                near = [
+                    self._reached(fact, step, asked, path) for fact in self._facts_at(entity_id)
+                ]
+                near.sort(key=lambda one: (-one.worth, one.fact.fact_id))
+                for one in near[:FACTS]:
+                    found.setdefault(one.fact.fact_id, one)
+                for other in self._next(entity_id, near):
+                    beyond.setdefault(other, (*path, self.entities[other].name))
+            edge = list(beyond.items())
+        walk.facts = sorted(found.values(), key=lambda one: (-one.worth, one.fact.fact_id))
+        for reached in walk.facts[:REACHED]:
+            for event_id in reached.fact.source_event_ids[-EVENTS:]:
+                walk.events[event_id] = max(walk.events.get(event_id, 0.0), reached.worth)
+        return walk
+
+    def paths(self, start: str, end: str, depth: int = 4) -> list[list[str]]:
+        """The shortest ways from one thing to another, as entity ids."""
+        ways, seen = [[start]], {start}
+        for _ in range(depth):
+            longer = []
+            for way in ways:
+                for other in self.neighbours(way[-1]):
+                    if other == end or other not in seen:
+                        longer.append([*way, other])
+            found = [way for way in longer if way[-1] == end]
+            if found:
+                return found
+            ways = longer
+            seen |= {way[-1] for way in longer}
+        return []
+
+    def neighbours(self, entity_id: str) -> list[str]:
+        """Things one step away, in both directions."""
+        facts = [self._reached(fact, 0, frozenset(), ()) for fact in self._facts_at(entity_id)]
+        return self._next(entity_id, facts)
+
+    # --- one thing ---
+
+    def _facts_at(self, entity_id: str) -> list[Fact]:
+        """Facts of a thing, and facts whose object it is."""
+        about: set[str] = set(self._of.get(entity_id, ()))
+        entity = self.entities[entity_id]
+        for name in (entity.name, *entity.aliases):
+            about |= self._about.get(key(name), set())
+        return [self._facts[one] for one in about]
+
+    def _next(self, entity_id: str, near: Sequence[Reached]) -> list[str]:
+        ways: list[tuple[float, str, str]] = []
+        for relation_id in self._ends.get(entity_id, ()):
+            relation = self._relations[relation_id]
+            if relation.confidence > CONFIDENCE:
+                ends = (relation.source_id, relation.target_id)
+                other = ends[1] if ends[0] == entity_id else ends[0]
+                ways.append((relation.confidence, relation_id, other))
+        for one in near:
+            if one.fact.confidence > CONFIDENCE:
+                other_end = (
+                    self.index.owner(one.fact.object)
+                    if one.fact.entity_id == entity_id
+                    else one.fact.entity_id
+                )
+                if other_end is not None:
+                    ways.append((one.fact.confidence + one.overlap, one.fact.fact_id, other_end))
+        ways.sort(key=lambda way: (-way[0], way[1]))
+        chosen = dict.fromkeys(other for _, _, other in ways if other in self.entities)
+        chosen.pop(entity_id, None)
+        return list(chosen)[:RELATIONS]
+
+    def _reached(
+        self, fact: Fact, depth: int, asked: frozenset[str], path: tuple[str, ...]
+    ) -> Reached:
+        shared = len(asked & self._stems_of(fact)) if asked else 0
+        return Reached(fact, depth, min(1.0, shared / max(2.0, 0.6 * len(asked))), path)
+
+    def _stems_of(self, fact: Fact) -> frozenset[str]:
+        known = self._stems.get(fact.fact_id)
+        if known is None:
+            said = [fact.subject, fact.predicate.replace("_", " "), fact.object]
+            said.append(_ASKED_BY.get(fact.predicate, ""))
+            for entity_id in (fact.entity_id, self.index.owner(fact.object)):
+                if entity_id is not None and entity_id in self.entities:
+                    said.append(self.entities[entity_id].type)
+            known = self._stems[fact.fact_id] = frozenset(map(porter.stem, words(" ".join(said))))
+        return known
+
+    def _drop_fact(self, fact_id: str) -> None:
+        before = self._facts.pop(fact_id, None)
+        self._stems.pop(fact_id, None)
+        if before is not None:
+            self._of[before.entity_id or ""].discard(fact_id)
+            self._about[key(before.object)].discard(fact_id)
+
+    def _drop_relation(self, relation_id: str) -> None:
+        before = self._relations.pop(relation_id, None)
+        if before is not None:
+            for end in (before.source_id, before.target_id):
+                self._ends[end].discard(relation_id)
+
+
+class Graphs:
+    """The graphs of all namespaces, each read when it is first needed and kept in step."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.RLock()
+        self._graphs: dict[str, Graph] = {}
+        self.epoch = 0
+
+    def of(self, namespace: str) -> Graph:
+        with self._lock:
+            if namespace not in self._graphs:
+                self._graphs[namespace] = self._read(namespace)
+            return self._graphs[namespace]
+
+    def changed(self, namespace: str, things: Iterable[Thing]) -> None:
+        """Things were written; those of an unknown namespace are read when it is needed."""
+        with self._lock:
+            self.epoch += 1
+            for thing in things:
+                graph = self._graphs.get(thing.namespace)
+                if graph is not None:
+                    graph.put(thing)
+
+    def drop(self, namespace: str) -> None:
+        """Forget a graph, after an undo or a delete; it is read anew."""
+        with self._lock:
+            self.epoch += 1
+            self._graphs.pop(namespace, None)
+
+    def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
+        """What a prompt reaches in each namespace, and the memories it came from with their
+        bonus."""
+        walks, bonus = [], {}
+        for namespace in namespaces:
+            graph = self.of(namespace)
+            if not len(graph):
+                continue
+            with self._lock:
+                walk = graph.walk(text)
+            walks.append(walk)
+            if walk.events:
+                of_events = self._store.records.of_events(namespace, list(walk.events))
+                for event_id, record_ids in of_events.items():
+                    for record_id in record_ids:
+                        bonus[record_id] = max(bonus.get(record_id, 0.0), walk.events[event_id])
+        return walks, bonus
+
+    def _read(self, namespace: str) -> Graph:
+        graph, store = Graph(), self._store.graph
+        for thing in (
+            *store.entities(namespace),
+            *store.facts(namespace),
+            *store.relationships(namespace),
+            *store.procedures(namespace),
+            *store.preferences(namespace),
+        ):
+            graph.put(thing)
+        return graph
+
+
+def telling(text: str) -> frozenset[str]:
+    """The stems of a text that carry meaning."""
+    return frozenset(porter.stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def _asked(text: str, named: Iterable[str]) -> frozenset[str]:
+    """What the prompt asks, without the names it asks about. Question words count: they say
+    which kind of fact is wanted."""
+    names = {porter.stem(word) for name in named for word in words(name)}
+    asking = {"who", "where", "when", "why", "how", "many", "long"}
+    kept = (word for word in words(text[:4000]) if word not in STOP_WORDS or word in asking)
+    return frozenset(map(porter.stem, kept)) - names
