@@ -27,6 +27,7 @@ SLOW_S = 600.0
 @click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
 @click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
               help="How many commits of git history at the most.")  # fmt: skip
+@click.option("--llm", is_flag=True, help="Let the language model in the settings read it too.")
 @click.option("--dry-run", is_flag=True, help="Count what would be new, and stop.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -36,6 +37,7 @@ def command(
     since: datetime | None,
     until: datetime | None,
     commits: int,
+    llm: bool,
     dry_run: bool,
     yes: bool,
     as_json: bool,
@@ -51,12 +53,16 @@ def command(
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
-    body = request(sources, project, since, until, commits)
+    body = {**request(sources, project, since, until, commits), "llm": llm}
     found = client.ask("POST", "/api/import/offers", body)
     if not found["offers"]:
         return _nothing(as_json)
     if not as_json:
         show(found["offers"])
+        if llm:
+            tokens = found["llm_estimate"]["tokens"]
+            click.echo(f"{chosen.provider} would be sent up to about {tokens / 1e6:.1f} million "
+                       "tokens, within the day's budget.")  # fmt: skip
     if not dry_run and not yes:
         if as_json or not sys.stdin.isatty():
             click.echo("Nothing was imported: say --yes to go on without being asked.", err=True)
@@ -137,7 +143,7 @@ def run(client: Client, body: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         print_json(state)
     else:
-        summary(state, dry_run=body.get("dry_run", False))
+        summary(state, dry_run=body.get("dry_run", False), llm=body.get("llm", False))
     return 0 if state["state"] == "done" else 1
 
 
@@ -157,7 +163,7 @@ def _watched(client: Client, state: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
-def summary(state: dict[str, Any], *, dry_run: bool) -> None:
+def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
     verb = "would be new" if dry_run else "new"
     for source, tally in state["sources"].items():
         parts = [f"{tally['stored']} {verb}"]
@@ -176,8 +182,9 @@ def summary(state: dict[str, Any], *, dry_run: bool) -> None:
         told = state["problem"] or "It was stopped; run it again to go on."
         click.secho(f"The import {state['state']}: {told}", fg="red", err=True)
     elif not dry_run:
-        click.echo(f"Done in {state['seconds']:.0f} s. What it means is worked out in the "
-                   "background, by rules; no language model was asked.")  # fmt: skip
+        how = "by the language model" if llm else "by rules; no language model is asked"
+        click.echo(f"Done in {state['seconds']:.0f} s.")
+        click.echo(f"What it means is worked out in the background, {how}.")
 
 
 def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:

@@ -18,14 +18,13 @@ from recollect.core import ids
 from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.marks import mark
-from recollect.core.values import Body, Event, Source
+from recollect.core.values import IMPORTED, Body, Event, Source
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.attribution import Attribution
 from recollect.portable.report import Progress
 from recollect.portable.transcripts.told import Told, Transcript
 from recollect.store.interface import Store
 
-IMPORTED = "import"  # the client that such events name
 BATCH = 200
 # A session that was written to just now: its last turn may not be over.
 LIVE = timedelta(minutes=3)
@@ -67,6 +66,7 @@ class History:
         progress: Progress,
         *,
         dry_run: bool = False,
+        client: str = IMPORTED,
     ) -> None:
         self._store = store
         self._pipeline = pipeline
@@ -75,6 +75,7 @@ class History:
         self._attribution = attribution
         self._progress = progress
         self._dry_run = dry_run
+        self._client = client
 
     def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
         """One session. What was stored before an interruption is met again as known."""
@@ -145,7 +146,7 @@ class History:
             source=Source(
                 surface=transcript.host,
                 version=__version__,
-                client_id=IMPORTED,
+                client_id=self._client,
                 project_path=cwd.replace("\0", "") or None,
             ),
         )

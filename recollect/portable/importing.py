@@ -18,14 +18,14 @@ from recollect import __version__
 from recollect.capture.hosts.adapter import prompt_draft
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
-from recollect.core.values import Event, Source
+from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, Source
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable import exchange, foreign, git, transcripts
 from recollect.portable.attribution import Attribution
 from recollect.portable.brought import Brought, Found
 from recollect.portable.foreign.rows import Item
-from recollect.portable.history import IMPORTED, History, Period, derived_id
+from recollect.portable.history import History, Period, derived_id
 from recollect.portable.report import Progress
 from recollect.portable.transcripts import Transcript
 from recollect.store.interface import Store
@@ -53,6 +53,11 @@ class Request:
     directory: str = ""  # where the request was made: which repository `git` means
     most_commits: int = git.MOST
     dry_run: bool = False
+    llm: bool = False  # may a language model, if one is chosen, read what is imported?
+
+    @property
+    def client(self) -> str:
+        return IMPORTED_FOR_MODEL if self.llm else IMPORTED
 
     @property
     def period(self) -> Period:
@@ -173,6 +178,7 @@ class Importing:
             attribution,
             progress,
             dry_run=request.dry_run,
+            client=request.client,
         )
         # The oldest first: what is learned from one session is there for the next.
         for one in sorted(plan.transcripts, key=_beginning):

@@ -215,9 +215,6 @@ def run(data: pathlib.Path, home: pathlib.Path) -> int:
         ("knowledge", episodes),
     ):
         found[name] = answered(engine, shelves, namespaces, records, hidden, asked, session_of)
-        size = (
-            text_of([one for one in records if one not in hidden]) if hidden else text_of(records)
-        )
         print(
             f"{name:<11} any@5 {found[name]['any@5']:.3f}  any@10 {found[name]['any@10']:.3f}  "
             f"MRR {found[name]['MRR']:.3f}  {sizes[name] / 1000:.0f} thousand characters"

@@ -40,6 +40,7 @@ class ImportBody(Value, frozen=True, kw_only=True):
     env: dict[str, Annotated[str, Meta(max_length=2048)]] = field(default_factory=dict)
     most_commits: Annotated[int, Meta(ge=1, le=100_000)] = 2000
     dry_run: bool = False
+    llm: bool = False
 
     def request(self) -> Request:
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
@@ -55,6 +56,7 @@ class ImportBody(Value, frozen=True, kw_only=True):
             directory=self.directory or "",
             most_commits=self.most_commits,
             dry_run=self.dry_run,
+            llm=self.llm,
         )
 
 
