@@ -362,6 +362,8 @@ def _load_project(db: apsw.Connection, row: dict[str, Any]) -> bool:
 def _load_row(db: apsw.Connection, table: Table, row: dict[str, Any]) -> bool:
     cells = table.cells(row)
     _valid(table, cells)
+    # Only some tables make their namespace known by themselves.
+    _checked(db, table, sql.ADD_NAMESPACE, {"target": cells.get("namespace")})
     if table.name == "events":
         return _load_event(db, table, cells, row.get("unextracted"))
     if table.name == "memory_records":
