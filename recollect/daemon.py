@@ -27,6 +27,9 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
+from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.stale import cite
 from recollect.portable.backups import Backups, aside_name
 from recollect.server.hooksock import HookServer
 from recollect.store.sqlite import SqliteStore
@@ -64,8 +67,12 @@ class Daemon:
         self._store = SqliteStore(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
-        self._scribe = Scribe(self._store, self._memories, self._counters)
+        self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
+        self._housekeeper = Housekeeper(
+            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+        )
+        self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None
         self._learning: Learning | None = None
         self._publish: Callable[[str, Any], None] = lambda kind, data: None
@@ -93,6 +100,8 @@ class Daemon:
             launcher.write(self._settings.directory)
             launcher.install_hook(self._settings.directory)
             self._keeper.start()
+            if self._settings.maintain:
+                self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
@@ -103,6 +112,7 @@ class Daemon:
     def _close(self) -> None:
         self._stop.set()
         self._hooks.close()
+        self._housekeeper.close()
         self._scribe.close()
         if self._learning is not None:
             self._learning.close()
@@ -236,6 +246,7 @@ class Daemon:
             desk=self._desk,
             portable=self._portable,
             extraction=lambda: self._learning,
+            housekeeper=self._housekeeper,
         )
         self._publish = live.publish
         news = News(live.publish)
@@ -377,6 +388,7 @@ class Daemon:
             "extraction": self._learning.status() if self._learning else {"provider": "loading"},
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
+            "maintained_at": self._housekeeper.maintained_at,
             "embedding": self._recall.health() if self._recall else {"state": "loading"},
             "alarms": self._alarming(),
             "wanted_port": self._settings.port,

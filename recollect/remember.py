@@ -19,6 +19,7 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.graph import Graphs
 from recollect.retrieve.shelves import Shelves
 from recollect.store.interface import Store
 
@@ -39,11 +40,13 @@ class Recollection:
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
         self.tombstones = Tombstones(store)
         self.feedback = Feedback(store, clock, self.tombstones)
+        self.graphs = Graphs(store)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,
             self.engine,
             self.shelves,
+            self.graphs,
             self.feedback,
             self.receipts,
             counters,

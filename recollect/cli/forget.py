@@ -7,8 +7,9 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import aim, aim_options, show
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import daemon_client, json_option, print_json, print_memories
 from recollect.core import settings
+from recollect.core.errors import NotFound
 
 SLOW_S = 600.0
 
@@ -16,6 +17,9 @@ SLOW_S = 600.0
 @click.command()
 @aim_options
 @click.option("--backups", is_flag=True, help="In the backups at once, not within one rotation.")
+@click.option("--for-good", is_flag=True, help="Memories by id: erase, instead of a delete that "
+              "undo brings back.")  # fmt: skip
+@click.option("--reason", default="", help="Of a delete; kept in the log.")
 @click.option("--never-again", is_flag=True, help="And do not learn it again.")
 @json_option
 def command(
@@ -29,14 +33,20 @@ def command(
     yes: bool,
     dry_run: bool,
     backups: bool,
+    for_good: bool,
+    reason: str,
     never_again: bool,
     as_json: bool,
 ) -> int:
     """Erase memories, with all that they were made from and that was made from them.
 
-    MEMORY is the id of one. Nothing of it stays in the database, its log, the spool or the log
-    files; backups lose it within one rotation, or at once with --backups. This cannot be undone.
+    MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
+    --for-good. Everything else is for good: nothing of it stays in the database, its log, the
+    spool or the log files; backups lose it within one rotation, or at once with
+    --backups.
     """
+    if memories and not (for_good or backups or never_again or dry_run):
+        return _delete(memories, reason, yes=yes, as_json=as_json)
     body = aim(memories, session, entity, text, older_than, project, everything)
     chosen = settings.load()
     process.start(chosen)
@@ -59,4 +69,27 @@ def command(
         click.echo(f"Also in {done['backups']} backups.")
     elif not backups and client.get("/api/backups")["items"]:
         click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
+    return 0
+
+
+def _delete(ids: tuple[str, ...], reason: str, *, yes: bool, as_json: bool) -> int:
+    """Out of memory and into the archive."""
+    client = daemon_client()
+    found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
+    if not found["items"]:
+        raise NotFound(f"there is no memory {', '.join(ids)}", hint="recollect search")
+    if not yes and not as_json:
+        print_memories(found["items"])
+        count = len(found["items"])
+        what = "this memory" if count == 1 else f"these {count} memories"
+        if not click.confirm(f"Forget {what}?"):
+            click.echo("Kept.")
+            return 1
+    gone = client.ask("POST", "/api/memories/delete", {"ids": list(ids), "reason": reason})
+    if as_json:
+        print_json(gone)
+        return 0
+    click.echo(f"Forgotten: {', '.join(gone['record_ids'])}")
+    for op_id in gone["op_ids"]:
+        click.echo(f"Bring it back: recollect undo {op_id}")
     return 0

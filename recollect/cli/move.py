@@ -7,7 +7,7 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import aim, aim_options, directory, show
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import daemon_client, json_option, place, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -16,7 +16,8 @@ SLOW_S = 600.0
 @click.command()
 @aim_options
 @click.option("--path", type=click.Path(), help="What was done in or below this directory.")
-@click.option("--to", "target", required=True, help="The project: its directory, name or id.")
+@click.option("--to", "target", help="The project: its directory, name or id.")
+@click.option("--reason", default="", help="Of a single move; kept in the log.")
 @json_option
 def command(
     memories: tuple[str, ...],
@@ -27,16 +28,22 @@ def command(
     project: str | None,
     everything: bool,
     path: str | None,
-    target: str,
+    target: str | None,
+    reason: str,
     yes: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     """Move memories to another project, with the events they came from.
 
-    MEMORY is the id of one. With --all the whole of --project goes, and what happens there from
+    MEMORY is the id of one; `recollect move MEMORY PROJECT` moves just that,
+    and can be undone. With --all the whole of --project goes, and what happens there from
     now on belongs to the other project too. To take a move back, move again the other way.
     """
+    if target is None:
+        if len(memories) != 2:
+            raise click.UsageError("Say where: recollect move MEMORY PROJECT, or --to PROJECT.")
+        return _move_one(*memories, reason, as_json=as_json)
     body = aim(memories, session, entity, text, older_than, project, everything, path)
     body["target"] = directory(target)
     chosen = settings.load()
@@ -55,4 +62,15 @@ def command(
         print_json(done)
     else:
         click.echo(f"Moved: {sum(done['counts'].values())} rows.")
+    return 0
+
+
+def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
+    body = {"project": place(project), "reason": reason}
+    moved = daemon_client().ask("POST", f"/api/memories/{memory}/move", body)
+    if as_json:
+        print_json(moved)
+        return 0
+    click.echo(f"Moved: {moved['record']['record_id']} is now in {moved['record']['namespace']}")
+    click.echo(f"Take it back: recollect undo {moved['op_id']}")
     return 0

@@ -24,139 +24,22 @@ _VERSION = re.compile(r"\s+v?\d[\d.x]*$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s_\-.'’`\"]+")
 _CODE_HOSTS = ("github.com/", "gitlab.com/", "bitbucket.org/", "codeberg.org/")
 
-_PRONOUNS = frozenset(
-    [
-        "i",
-        "me",
-        "my",
-        "mine",
-        "we",
-        "us",
-        "our",
-        "ours",
-        "you",
-        "your",
-        "yours",
-        "he",
-        "him",
-        "his",
-        "she",
-        "her",
-        "hers",
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "this",
-        "that",
-        "these",
-        "those",
-        "one",
-        "ones",
-        "who",
-        "what",
-        "which",
-        "someone",
-        "something",
-        "anyone",
-        "anything",
-        "everyone",
-        "everything",
-        "nobody",
-        "nothing",
-        "here",
-        "there",
-        "thing",
-        "things",
-        "stuff",
-        "user",
-        "assistant",
-        "agent",
-    ]
-)
+_PRONOUNS_WORDS = """
+i me my mine we us our ours you your yours he him his she her hers it its they them their this
+that these those one ones who what which someone something anyone anything everyone everything
+nobody nothing here there thing things stuff user assistant agent
+"""
+_PRONOUNS = frozenset(_PRONOUNS_WORDS.split())
 # Words that are names of nothing: as entities they would be found in every other prompt.
-_COMMON = frozenset(
-    [
-        "test",
-        "tests",
-        "code",
-        "file",
-        "files",
-        "app",
-        "bug",
-        "bugs",
-        "error",
-        "errors",
-        "change",
-        "changes",
-        "fix",
-        "fixes",
-        "issue",
-        "issues",
-        "problem",
-        "problems",
-        "function",
-        "functions",
-        "method",
-        "class",
-        "classes",
-        "line",
-        "lines",
-        "command",
-        "commands",
-        "output",
-        "result",
-        "results",
-        "data",
-        "value",
-        "values",
-        "name",
-        "names",
-        "type",
-        "types",
-        "todo",
-        "example",
-        "examples",
-        "step",
-        "steps",
-        "project",
-        "repo",
-        "repository",
-        "service",
-        "library",
-        "tool",
-        "package",
-        "module",
-        "feature",
-        "version",
-        "option",
-        "options",
-        "thing",
-        "work",
-        "way",
-        "part",
-        "time",
-        "day",
-        "new",
-        "old",
-        "first",
-        "last",
-        "next",
-        "good",
-        "bad",
-        "better",
-        "best",
-        "yes",
-        "no",
-        "ok",
-        "okay",
-        "true",
-        "false",
-        "none",
-        "null",
-    ]
-)
+_COMMON_WORDS = """
+test tests code file files app bug bugs error errors change changes fix fixes issue issues
+problem problems function functions method class classes line lines command commands output
+result results data value values name names type types todo example examples step steps project
+repo repository service library tool package module feature version option options thing work
+way part time day new old first last next good bad better best yes no ok okay true false none
+null
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def key(name: str) -> str:

@@ -12,74 +12,17 @@ from recollect.reconcile.entities import key, says_nothing
 
 MOST_OBJECT = 400
 
-_EMPTY_PREDICATES = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "get",
-        "gets",
-        "got",
-        "go",
-        "goes",
-        "make",
-        "makes",
-        "made",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "may",
-        "might",
-        "need",
-        "needs",
-        "want",
-        "wants",
-        "see",
-        "sees",
-        "say",
-        "says",
-        "said",
-        "mention",
-        "mentions",
-        "mentioned",
-        "mentioned_in",
-        "relates_to",
-        "related_to",
-        "related",
-        "associated_with",
-        "about",
-        "of",
-        "in",
-        "on",
-        "at",
-        "with",
-        "is_a",
-        "is_an",
-        "thing",
-        "property",
-        "attribute",
-        "value",
-        "exists",
-        "appears",
-        "contains_text",
-        "other",
-        "unknown",
-    ]
-)
+_EMPTY_PREDICATES_WORDS = """
+is are was were be been has have had do does did get gets got go goes make makes made can could
+will would should may might need needs want wants see sees say says said mention mentions
+mentioned mentioned_in relates_to related_to related associated_with about of in on at with is_a
+is_an thing property attribute value exists appears contains_text other unknown
+"""
+_EMPTY_PREDICATES = frozenset(_EMPTY_PREDICATES_WORDS.split())
 
 _PRIVATE_WORDS = re.compile(
-    r"\b(salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?|health|illness|ill with"
+    r"\b(salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"
+    r"|health (?:condition|issue|problem|insurance|record)s?|illness|ill with"
     r"|diagnos\w+|disease|disabilit\w+|pregnan\w+|medication|therap(?:y|ist)|allerg\w+|depress\w+"
     r"|religio\w+|sexual\w*|gender identity|political party|votes? for|home address|lives at"
     r"|postal address|street address|phone( number)?|mobile number|date of birth|birthday|born on"
@@ -87,7 +30,10 @@ _PRIVATE_WORDS = re.compile(
     r"|divorc\w+|marital)\b",
     re.IGNORECASE,
 )
-_PHONE = re.compile(r"(?<![\w.:/-])\+?\d{1,3}[ -]?\(?\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,5}(?![\w.:/-])")
+_PHONE = re.compile(
+    r"(?<![\w.])\+\d[\d ()-]{7,16}\d(?![\w.])"
+    r"|(?<![\w.:/-])\d{1,3}[ -]?\(?\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,5}(?![\w.:/-])"
+)
 _STREET = re.compile(
     r"\b\d{1,5}\s+\w+(?:\s\w+)?\s(?:street|st\.|avenue|ave\.?|road|rd\.|lane)\b"
     r"|\b\w+(?:stra(?:ß|ss)e|weg|platz)\s\d{1,4}\b",

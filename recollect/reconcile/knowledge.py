@@ -10,13 +10,14 @@ so that it can be seen and undone by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 import msgspec
 
 from recollect.core import ids
+from recollect.core.clock import Clock
 from recollect.core.values import (
     Entity,
     Fact,
@@ -161,6 +162,22 @@ def apply(tx: Transaction, plan: Plan, actor: str) -> list[Operation]:
     if plan.wait or plan.no_longer_waits:
         tx.keep_waiting(plan.namespace, plan.wait, plan.no_longer_waits, MOST_WAITING)
     return operations
+
+
+class Learning:
+    """Learning as the push phase calls it: reads and decides first, writes when it is handed the
+    transaction."""
+
+    def __init__(self, graph: Reads, clock: Clock, actor: str) -> None:
+        self._graph = graph
+        self._clock = clock
+        self._actor = actor
+
+    def __call__(
+        self, namespace: str, claims: Sequence[Claim]
+    ) -> Callable[[Transaction], list[Operation]]:
+        plan = learn(self._graph, namespace, claims, self._clock.now())
+        return lambda tx: apply(tx, plan, self._actor)
 
 
 def everywhere(namespace: str) -> str:
@@ -364,6 +381,12 @@ class _Learner:
     def _fact_claim(self, claim: FactClaim) -> None:
         name = predicate(claim.predicate)
         strong = claim.source_type in STRONG
+        if name in INVERSE and not says_nothing(claim.object):
+            # "Ada owns ledger" is a fact of ledger, which has one owner.
+            claim = replace(
+                claim, subject=claim.object, predicate=INVERSE[name], object=claim.subject
+            )
+            name = claim.predicate
         if name in _RENAMED:
             self._renamed(claim)
             return
@@ -496,7 +519,8 @@ class _Learner:
                 fact.valid_until is None
                 and fact.entity_id is not None
                 and fact.valid_from <= claim.at
-                and fact.predicate.startswith("uses")
+                and (fact.predicate.startswith("uses") or fact.predicate in _OF_THINGS)
+                and fact.predicate != "replaced_by"
                 and same_object(fact.object, claim.subject)
             ):
                 new = msgspec.structs.replace(

@@ -55,8 +55,8 @@ class EntityIndex:
                 if taken.intersection(place):
                     continue
                 phrase = " ".join(words[at : at + length])
-                if length == 1 and phrase.casefold() in STOP_WORDS:
-                    continue
+                if words[at].casefold() in STOP_WORDS:
+                    continue  # no name begins with one
                 owners = self._owners.get(key(phrase))
                 if owners is not None and len(owners) == 1:
                     found.setdefault(next(iter(owners)), phrase)

@@ -8,10 +8,13 @@ The caps are the seed's: 10 facts a thing, relationships of a confidence above 0
 directions, each thing once. A fact whose object is a thing is a way to it, too.
 """
 
+import logging
 import threading
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.core.errors import StoreError
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.reconcile.entities import key
 from recollect.retrieve import porter
@@ -19,11 +22,15 @@ from recollect.retrieve.entities import EntityIndex
 from recollect.retrieve.tokens import STOP_WORDS, words
 from recollect.store.interface import Store
 
+log = logging.getLogger(__name__)
+
 DEPTH = 2
 FACTS = 10
 RELATIONS = 10
 CONFIDENCE = 0.3
 REACHED = 40  # facts that may lend their memories a bonus
+LARGE = 1000  # things: a graph larger than that is read anew behind the answer
+SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
 EVENTS = 4  # of one fact, the newest
 BASE = 0.15  # what a fact is worth that shares no word with the prompt
 PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
@@ -91,6 +98,8 @@ class Graph:
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
+        self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
+        self._later: dict[str, str] = {}  # ended fact: what took its place
 
     def put(self, thing: Thing) -> None:
         """A thing as it is now; what no longer holds leaves."""
@@ -101,6 +110,11 @@ class Graph:
                 self._stems.clear()
             case Fact():
                 self._drop_fact(thing.fact_id)
+                self._later.pop(thing.fact_id, None)
+                if thing.superseded_by is not None:
+                    self._later[thing.fact_id] = thing.superseded_by
+                    for event_id in thing.source_event_ids[-EVENTS:]:
+                        self._over.setdefault(event_id, set()).add(thing.fact_id)
                 if thing.valid_until is None and thing.entity_id is not None:
                     self._facts[thing.fact_id] = thing
                     self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
@@ -123,13 +137,28 @@ class Graph:
         found = [self._facts[one] for one in self._of.get(entity_id, ())]
         return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
 
+    def over(self, event_ids: Iterable[str]) -> list[Fact]:
+        """What stands now in place of facts that these events gave and that no longer hold."""
+        found: dict[str, Fact] = {}
+        for event_id in event_ids:
+            for fact_id in sorted(self._over.get(event_id, ())):
+                seen = set()
+                while fact_id in self._later and fact_id not in seen:
+                    seen.add(fact_id)
+                    fact_id = self._later[fact_id]
+                if seen and fact_id in self._facts:
+                    found[fact_id] = self._facts[fact_id]
+        return [fact for fact in found.values() if not fact.sensitive]
+
     def walk(self, text: str, depth: int = DEPTH) -> Walk:
         walk = Walk(self.index.named_in(text))
         if not walk.named:
             return walk
         asked = _asked(text, walk.named.values())
         found: dict[str, Reached] = {}
-        edge = [(one, (self.entities[one].name,)) for one in walk.named]
+        edge: list[tuple[str, tuple[str, ...]]] = [
+            (one, (self.entities[one].name,)) for one in walk.named
+        ]
         for step in range(depth + 1):
             beyond: dict[str, tuple[str, ...]] = {}
             for entity_id, path in edge:
@@ -238,37 +267,49 @@ class Graph:
 class Graphs:
     """The graphs of all namespaces, each read when it is first needed and kept in step."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._graphs: dict[str, Graph] = {}
-        self.epoch = 0
+        self._graphs: dict[str, tuple[int, float, Graph]] = {}  # version, when read, graph
+        self._reading: set[str] = set()
+        self._clock = clock
+
+    def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
     def of(self, namespace: str) -> Graph:
+        """The graph as it is; a large one that changed a moment ago as it was, while it is read
+        anew behind."""
+        version = self._store.graph.version(namespace)
         with self._lock:
-            if namespace not in self._graphs:
-                self._graphs[namespace] = self._read(namespace)
-            return self._graphs[namespace]
+            known = self._graphs.get(namespace)
+            if known is not None and known[0] == version and self._clock() - known[1] < SECONDS:
+                return known[2]
+            if known is not None and len(known[2]) > LARGE:
+                if namespace not in self._reading:
+                    self._reading.add(namespace)
+                    threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
+                return known[2]
+            graph = self._read(namespace)
+            self._graphs[namespace] = (version, self._clock(), graph)
+            return graph
 
-    def changed(self, namespace: str, things: Iterable[Thing]) -> None:
-        """Things were written; those of an unknown namespace are read when it is needed."""
-        with self._lock:
-            self.epoch += 1
-            for thing in things:
-                graph = self._graphs.get(thing.namespace)
-                if graph is not None:
-                    graph.put(thing)
-
-    def drop(self, namespace: str) -> None:
-        """Forget a graph, after an undo or a delete; it is read anew."""
-        with self._lock:
-            self.epoch += 1
-            self._graphs.pop(namespace, None)
+    def _again(self, namespace: str) -> None:
+        version = self._store.graph.version(namespace)
+        try:
+            graph = self._read(namespace)
+            with self._lock:
+                self._graphs[namespace] = (version, self._clock(), graph)
+        except StoreError as error:
+            log.warning("the graph of %s could not be read: %s", namespace, error)
+        finally:
+            self._reading.discard(namespace)
 
     def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
         """What a prompt reaches in each namespace, and the memories it came from with their
         bonus."""
-        walks, bonus = [], {}
+        walks: list[Walk] = []
+        bonus: dict[str, float] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
             if not len(graph):
@@ -285,13 +326,13 @@ class Graphs:
 
     def _read(self, namespace: str) -> Graph:
         graph, store = Graph(), self._store.graph
-        for thing in (
-            *store.entities(namespace),
-            *store.facts(namespace),
-            *store.relationships(namespace),
-            *store.procedures(namespace),
-            *store.preferences(namespace),
-        ):
+        entities = store.entities(namespace)
+        things: list[Thing] = [*entities]
+        things += store.fact_history(namespace, [entity.entity_id for entity in entities])
+        things += store.relationships(namespace)
+        things += store.procedures(namespace)
+        things += store.preferences(namespace)
+        for thing in things:
             graph.put(thing)
         return graph
 

@@ -185,7 +185,8 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         id=record.record_id,
         text=text,
         title="" if episode else record.title,
-        session=record.session_id or "",
+        # What stands for a session's turns must not lean on them, nor they on it.
+        session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
         author=record.author,
         time=to_micros(record.valid_from),

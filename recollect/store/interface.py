@@ -7,7 +7,7 @@ Every read and write names its namespace and sees no other: namespaces are compa
 A write has been committed durably when its method returns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -20,6 +20,8 @@ from recollect.core.values import (
     Entity,
     EventKind,
     Fact,
+    Freshness,
+    Level,
     Operation,
     OperationKind,
     Preference,
@@ -280,6 +282,57 @@ class Waiting:
     at: datetime
 
 
+@dataclass(frozen=True)
+class Aged:
+    """An episode that is due for its next stage."""
+
+    record_id: str
+    session_id: str
+    created_at: datetime
+    chars: int
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """When a memory may go, as moments: what is as old as that, or older. None is for ever."""
+
+    now: datetime
+    replaced: datetime  # a turn whose summary was made by then
+    distilled: datetime  # a compressed episode made by then is distilled, not dropped
+    episodes: datetime | None = None
+    summaries: datetime | None = None
+    observations: datetime | None = None
+    knowledge: datetime | None = None
+    important: int = 8  # from this importance on nothing goes
+
+
+@dataclass(frozen=True)
+class Due:
+    """A memory that is to go, and why."""
+
+    record_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Observations of one type about the same files, oldest first."""
+
+    observation_type: str
+    files: tuple[str, ...]
+    record_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Age:
+    """How old a memory is and how often it was used, for statistics."""
+
+    kind: RecordKind
+    level: Level
+    created_at: datetime
+    access_count: int
+
+
 # --- the promises -------------------------------------------------------------------------------
 
 
@@ -390,6 +443,9 @@ class Records(Protocol):
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         """Count an access; not an edit."""
 
+    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
+        """Note how memories stand to their files now; not an edit. How many changed."""
+
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         """The newest live memory with this content, if any."""
 
@@ -425,6 +481,9 @@ class Graph(Protocol):
     `put_*` replaces the row of the same id."""
 
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
+    def version(self, namespace: str) -> int:
+        """Grows with every committed change of a namespace's graph; begins anew with the store."""
+
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
@@ -481,6 +540,12 @@ class Receipts(Protocol):
         limit: int = 50,
     ) -> Page[Receipt]: ...
 
+    def purge(self, namespace: str, before: datetime, limit: int) -> int:
+        """Drop receipts made before a moment, oldest first; returns how many."""
+
+    def purgeable(self, namespace: str, before: datetime) -> int:
+        """How many that would be."""
+
 
 class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
@@ -514,8 +579,43 @@ class Log(Protocol):
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
         operation touched the same memories, or the archive no longer holds them."""
 
-    def purge(self, before: datetime) -> int:
-        """Drop archived versions that ended before a moment; returns how many."""
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        """Drop archived versions that ended before a moment, oldest first; returns how many."""
+
+    def purgeable(self, before: datetime) -> int:
+        """How many that would be."""
+
+
+class Aging(Protocol):
+    """What grows old. Nothing is due that is pinned, important, written by hand, held by a
+    checkpoint, or brought back by an undo."""
+
+    def episodes(self, namespace: str, level: Level, before: datetime) -> list[Aged]:
+        """Episodes of a level made at or before a moment that no mark names, by session and
+        position. Turns stay when they are taken, so pinned ones are among them."""
+
+    def forgettable(self, namespace: str, rules: Forgetting, limit: int | None = None) -> list[Due]:
+        """What may go, oldest first, each once."""
+
+    def alike(
+        self, namespace: str, since: datetime, before: datetime, least: int, important: int
+    ) -> list[Alike]:
+        """Observations made after `since` and not after `before`, at least so many of the same
+        type and files."""
+
+    def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
+        """Current facts and relationships that were only inferred, and not touched since."""
+
+    def citing(self, namespace: str, after: str, limit: int) -> list[Record]:
+        """Memories that cite files, by id."""
+
+    def ages(self, namespace: str) -> list[Age]: ...
+    def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
+        """What stands for these, where something does."""
+
+    def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
+        """Those that are not there because they were forgotten, deleted or merged; what never was
+        is not among them. Ever after for what has a mark, else as long as the archive holds it."""
 
 
 class Usages(Protocol):
@@ -600,6 +700,9 @@ class Transaction(Protocol):
         reason: str = "",
         detail: Any = None,
     ) -> Operation: ...
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        """Say what stands for these from now on. Writing over a memory takes its mark away."""
+
     def finish(self, batch: Batch) -> None:
         """Mark a batch extracted: atomic with the memories it produced."""
 
@@ -630,6 +733,12 @@ class Upkeep(Protocol):
 
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
         """Compare the next rows with their hashes; `position` None starts over."""
+
+    def size(self) -> tuple[int, int]:
+        """Bytes of the database, and how many of them are free inside it."""
+
+    def shrink(self, pages: int) -> int:
+        """Give up to so many free pages back to the disk; returns how many."""
 
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""
@@ -706,6 +815,8 @@ class Store(Protocol):
     def log(self) -> Log: ...
     @property
     def projects(self) -> Projects: ...
+    @property
+    def aging(self) -> Aging: ...
     @property
     def usage(self) -> Usages: ...
     @property

@@ -27,7 +27,8 @@ from recollect.core.values import (
     Vector,
 )
 from recollect.store.interface import Batch, Transaction, Waiting
-from recollect.store.sqlite import events, graph_changes, records
+from recollect.store.sqlite import aging, events, graph_changes, records
+from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
@@ -93,6 +94,7 @@ class SqliteStore:
         self.runs = SqliteRuns(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
+        self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.holdings = SqliteHoldings(engine, self.events, self.projects)
@@ -110,6 +112,7 @@ class SqliteStore:
         result = self._engine.write(run)
         for batch in handle[0].finished:
             self.events.release(batch)
+        self._engine.graph_versions.update(handle[0].graphs)
         return result
 
     def close(self) -> None:
@@ -127,6 +130,7 @@ class SqliteTransaction:
         self._clock = clock
         self._broken: apsw.Error | None = None
         self.finished: list[Batch] = []
+        self.graphs: set[str] = set()  # namespaces whose graph was changed
 
     @property
     def _db(self) -> apsw.Connection:
@@ -155,6 +159,7 @@ class SqliteTransaction:
 
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         put_things(self._db, things, self._clock.now())
+        self.graphs.update(thing.namespace for thing in things)
 
     def change_graph(
         self,
@@ -166,6 +171,7 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         graph_changes.change(self._db, known, displaced, things, self._clock.now())
+        self.graphs.add(namespace)
 
     def keep_waiting(
         self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
@@ -179,6 +185,9 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         return len(records.displace(self._db, namespace, record_ids, known))
+
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        aging.mark(self._db, namespace, source_ids, into_id, self._clock.now())
 
     def log(
         self,

@@ -38,6 +38,10 @@ class SqliteGraph:
     def put(self, *things: Thing) -> None:
         now = self._engine.clock.now()
         self._engine.write(lambda db: put_things(db, things, now))
+        self._engine.graph_versions.update({thing.namespace for thing in things})
+
+    def version(self, namespace: str) -> int:
+        return self._engine.graph_versions[namespace]
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         values = {"namespace": namespace, "entity_id": entity_id}
@@ -99,7 +103,9 @@ class SqliteGraph:
         def work(db: apsw.Connection) -> int:
             return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
-        return self._engine.write(work, when_full=True)
+        removed = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.update([namespace])
+        return removed
 
 
 def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:

@@ -59,14 +59,22 @@ class SqliteLog:
                 raise NotFound(f"there is no operation {op_id}")
             return _undo(db, operation, actor, self._engine)
 
-        return self._engine.write(work, when_full=True)
+        undone = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.update([namespace])
+        return undone
 
-    def purge(self, before: datetime) -> int:
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
+
         def work(db: apsw.Connection) -> int:
-            db.execute(sql.PURGE_ARCHIVE, {"before": to_micros(before)})
+            db.execute(sql.PURGE_ARCHIVE, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)
+
+    def purgeable(self, before: datetime) -> int:
+        found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
+        return int(found[0]) if found else 0
 
 
 def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:

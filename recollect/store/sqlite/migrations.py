@@ -19,6 +19,7 @@ from recollect.store.sqlite import (
     schema_0002,
     schema_0003,
     schema_0004,
+    schema_0005,
     schema_0006,
 )
 
@@ -48,6 +49,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "usage of language models", schema_0002.SQL),
     Migration(3, "runs", schema_0003.SQL),
     Migration(4, "knowledge", schema_0004.SQL),
+    Migration(5, "aging", schema_0005.SQL),
     Migration(6, "forgotten", schema_0006.SQL),
 )
 

@@ -413,7 +413,124 @@ SELECT payload FROM archive
  WHERE namespace = :namespace AND source_kind = 'record'
    AND until > :as_of AND since <= :as_of
 """
-PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
+PURGE_ARCHIVE = """
+DELETE FROM archive
+ WHERE row_id IN (SELECT row_id FROM archive WHERE until < :before ORDER BY until LIMIT :limit)
+"""
+COUNT_ARCHIVE = "SELECT count(*) FROM archive WHERE until < :before"
+
+# --- aging --------------------------------------------------------------------------------------
+
+# What a person brought back stays until a person takes it away again.
+_BROUGHT_BACK = """
+       EXISTS (SELECT 1 FROM operations AS o
+                WHERE o.op_id = r.op_id AND o.namespace = :namespace AND o.kind = 'undo')
+"""
+AGED_EPISODES = f"""
+SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
+  FROM memory_records AS r
+ WHERE r.namespace = :namespace AND r.kind = 'episode' AND r.level = :level
+   AND r.created_at <= :before
+   AND NOT EXISTS (SELECT 1 FROM compacted AS c
+                    WHERE c.namespace = :namespace AND c.source_id = r.record_id)
+   AND NOT {_BROUGHT_BACK}
+   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN (
+        SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+         WHERE k.namespace = :namespace))
+ ORDER BY r.session_id, r.position, r.created_at, r.record_id
+"""
+# One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
+# while and still does (itself, or what it went into); retention takes it in any case.
+FORGETTABLE = f"""
+SELECT record_id, reason FROM (
+    SELECT r.record_id, r.created_at, CASE
+        WHEN r.expires_at <= :now AND NOT (r.kind = 'episode' AND r.level = 'compressed'
+             AND c.source_id IS NULL AND r.created_at <= :distilled) THEN 'expired'
+        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= :replaced AND (
+             EXISTS (SELECT 1 FROM memory_records AS s
+                      WHERE s.record_id = c.into_id AND s.namespace = :namespace)
+             OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
+                            ON s.record_id = d.into_id AND s.namespace = :namespace
+                         WHERE d.namespace = :namespace AND d.source_id = c.into_id))
+            THEN 'its summary stands for it'
+        WHEN r.kind = 'episode' AND r.level = 'raw' AND r.created_at <= :episodes
+             AND c.at <= :replaced THEN 'retention of episodes'
+        WHEN r.kind = 'episode' AND r.level = 'distilled' AND r.created_at <= :summaries
+            THEN 'retention of summaries'
+        WHEN r.kind = 'summary' AND r.created_at <= :summaries THEN 'retention of summaries'
+        WHEN r.kind = 'observation' AND r.created_at <= :observations
+            THEN 'retention of observations'
+        WHEN r.kind = 'knowledge' AND r.created_at <= :knowledge THEN 'retention of knowledge'
+        END AS reason
+      FROM memory_records AS r
+      LEFT JOIN compacted AS c ON c.namespace = :namespace AND c.source_id = r.record_id
+     WHERE r.namespace = :namespace AND r.pinned = 0 AND r.importance < :important
+       AND r.strategy <> 'user' AND NOT {_BROUGHT_BACK}
+       AND r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+                                WHERE k.namespace = :namespace))
+ WHERE reason IS NOT NULL ORDER BY created_at, record_id LIMIT :limit
+"""
+MARK = """
+INSERT INTO compacted (namespace, source_id, into_id, at)
+VALUES (:namespace, :source_id, :into_id, :at)
+ON CONFLICT DO UPDATE SET into_id = excluded.into_id, at = excluded.at
+"""
+UNMARK = "DELETE FROM compacted WHERE namespace = :namespace AND source_id = :source_id"
+MARKED = """
+SELECT source_id, into_id FROM compacted
+ WHERE namespace = :namespace AND source_id IN (SELECT value FROM json_each(:source_ids))
+"""
+GONE = """
+SELECT value FROM json_each(:record_ids)
+ WHERE NOT EXISTS (SELECT 1 FROM memory_records
+                    WHERE namespace = :namespace AND record_id = value)
+   AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = :namespace AND source_id = value)
+        OR EXISTS (SELECT 1 FROM archive WHERE namespace = :namespace AND source_id = value))
+"""
+ALIKE_OBSERVATIONS = """
+SELECT r.observation_type, r.files, json_group_array(r.record_id)
+  FROM (SELECT * FROM memory_records
+         WHERE namespace = :namespace AND kind = 'observation' AND observation_type IS NOT NULL
+           AND files <> '[]' AND pinned = 0 AND importance < :important AND strategy <> 'user'
+           AND created_at > :since AND created_at <= :before
+           AND (expires_at IS NULL OR expires_at > :before)
+         ORDER BY valid_from, record_id) AS r
+ WHERE r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+                            WHERE k.namespace = :namespace)
+ GROUP BY r.observation_type, r.files HAVING count(*) >= :least
+ ORDER BY min(r.valid_from), r.observation_type, r.files
+"""
+INFERRED_FACTS = f"""
+SELECT {_columns(rows.FACT.columns)} FROM facts
+ WHERE namespace = :namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= :before ORDER BY fact_id LIMIT :limit
+"""
+INFERRED_RELATIONSHIPS = f"""
+SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = :namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= :before ORDER BY relationship_id LIMIT :limit
+"""
+CITING_RECORDS = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND citations <> '[]' AND record_id > :after
+ ORDER BY record_id LIMIT :limit
+"""
+SET_FRESHNESS = """
+UPDATE memory_records SET freshness = :freshness
+ WHERE namespace = :namespace AND record_id = :record_id AND freshness <> :freshness
+"""
+RECORD_AGES = """
+SELECT kind, level, created_at, access_count FROM memory_records WHERE namespace = :namespace
+"""
+PURGE_RECEIPTS = """
+DELETE FROM receipts
+ WHERE namespace = :namespace AND receipt_id IN (
+       SELECT receipt_id FROM receipts WHERE namespace = :namespace AND created_at < :before
+        ORDER BY created_at LIMIT :limit)
+"""
+COUNT_RECEIPTS = """
+SELECT count(*) FROM receipts WHERE namespace = :namespace AND created_at < :before
+"""
 
 # --- language models ----------------------------------------------------------------------------
 
@@ -695,6 +812,7 @@ WHOLE_STORE = {
     "LATEST_RUNS": "status tells how each project's last run went; it reads counts, no content",
     "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
+    "COUNT_ARCHIVE": "retention holds for everybody; it counts and reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
     "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",
     "ORPHAN_VECTORS": "doctor counts rows without an owner; no content leaves it",

@@ -1,5 +1,6 @@
 """The storage contract: a backend inherits it and gives the fixtures `store` and `clock`."""
 
+from tests.contract.store.aging import AgingContract
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
 from tests.contract.store.graph import GraphContract
@@ -29,5 +30,6 @@ class StoreContract(
     UsageContract,
     LifeContract,
     HoldingsContract,
+    AgingContract,
 ):
     """All of it, for a backend to inherit in three lines."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,7 +17,7 @@ from recollect.core.values import (
     Run,
     Source,
 )
-from recollect.store.interface import Store, Transaction
+from recollect.store.interface import Store, Tallied, Transaction
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -124,6 +125,17 @@ class ProjectsContract:
         assert [info.name for info in store.projects.all()] == ["Alpha"]
         with pytest.raises(errors.NotFound):
             store.projects.rename("prj_unknown", "x")
+
+    def test_a_project_can_be_given_another_place(self, store: Store) -> None:
+        one = store.projects.resolve(Place(root="/src/a"))
+        two = store.projects.resolve(Place(root="/src/b"))
+        store.projects.alias(one, "root", "/work/a")
+        store.projects.alias(one, "root", "/work/a")
+        assert store.projects.resolve(Place(root="/work/a")) == one
+        with pytest.raises(errors.Conflict, match=one):
+            store.projects.alias(two, "root", "/work/a")
+        with pytest.raises(errors.NotFound):
+            store.projects.alias("prj_unknown", "root", "/work/c")
 
 
 class TransactionContract:
@@ -248,6 +260,38 @@ class LifeContract:
             store.records.put([record()])
         with pytest.raises(errors.StoreClosed):
             store.records.page(NAMESPACE)
+
+    def test_a_tally_counts_by_stretches_of_time_and_kind(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        began = clock.now()
+        store.events.put([
+            arrival(valid_time=began), arrival(valid_time=began, kind="note"),
+            arrival(valid_time=began + timedelta(hours=2)), arrival(namespace=OTHER,
+                                                                    valid_time=began),
+        ])  # fmt: skip
+        store.records.put([record(title="four", summary="é", detail="", facts=())])
+        for tokens, took in ((10, 100), (20, 300)):
+            store.receipts.put(
+                Receipt(receipt_id=f"rcp_{tokens}", namespace=NAMESPACE, trigger="prompt",
+                        query="q", detail={}, tokens=tokens, latency_us=took)
+            )  # fmt: skip
+        until = began + timedelta(days=1)
+
+        def tally(what: Tallied, namespace: str | None = NAMESPACE) -> list[tuple[Any, ...]]:
+            found = store.upkeep.tally(what, began, until, namespace=namespace)
+            return [(one.at, one.kind, one.count) for one in found]
+
+        later = began + timedelta(hours=2)
+        assert tally("events") == [(began, "note", 1), (began, "prompt", 1), (later, "prompt", 1)]
+        assert sum(count for _, _, count in tally("events", None)) == 4
+        (mine,) = store.upkeep.tally("records", began, until, namespace=NAMESPACE)
+        assert (mine.kind, mine.count, mine.size) == ("observation", 1, 4 + 2 + 2)
+        (spent,) = store.upkeep.tally("receipts", began, until, namespace=NAMESPACE)
+        assert (spent.size, spent.took_us, spent.longest_us) == (30, 400, 300)
+        (session,) = store.upkeep.tally("sessions", began, until, namespace=NAMESPACE)
+        assert (session.kind, session.size) == ("test", 7200)
+        assert store.upkeep.tally("events", until, until + timedelta(days=1)) == []
 
     def test_stats_count_what_is_there(self, store: Store) -> None:
         store.events.put([arrival(), arrival(kind="note", namespace=OTHER)])
