@@ -215,6 +215,11 @@ BODIES: dict[str, Any] = {
     },
     "POST /api/queue/run": {"wait_s": 10},
     "POST /api/queue/retry": {},
+    "POST /api/import": {"sources": ["claude-code"], "dry_run": True},
+    "POST /api/import/offers": {},
+    "POST /api/forget": {"record_ids": ["{record_id}"], "dry_run": True},
+    "POST /api/scrub": {"dry_run": True},
+    "POST /api/move": {"record_ids": ["{record_id}"], "target": "{project}", "dry_run": True},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
