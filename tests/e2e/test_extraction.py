@@ -46,7 +46,8 @@ def queue_now(daemon: RealDaemon) -> dict[str, Any]:
     while True:
         with contextlib.suppress(Refused):
             if daemon.client.ask("POST", "/api/queue/run", {"wait_s": 20})["done"]:
-                return daemon.client.get("/api/queue")
+                found: dict[str, Any] = daemon.client.get("/api/queue")
+                return found
         assert time.monotonic() < deadline, daemon.log()
         time.sleep(0.05)
 
