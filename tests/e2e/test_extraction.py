@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from recollect import Memory
 from recollect.cli.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.core.values import Record, Run
@@ -211,3 +212,28 @@ def test_a_server_that_is_gone_is_not_the_events_fault(tmp_path: pathlib.Path) -
                 (one,) = queue_now(daemon)["items"]
             assert (one["events"], one["quarantined"]) == (0, 0)
             assert one["last_run"]["provider"] == "none"
+
+
+# P02
+def test_never_again_at_every_door(daemon: RealDaemon, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "a"
+
+    def rules() -> list[dict[str, Any]]:
+        queue_now(daemon)
+        found = daemon.client.get("/api/memories", project=str(place))["items"]
+        return [one for one in found if one["knowledge_type"] == "constraint"]
+
+    doors: list[Any] = [
+        lambda known: daemon.client.ask("DELETE", f"/api/memories/{known}?never=true"),
+        lambda known: command(daemon, "forget", "-y", "--never-again", known),
+        lambda known: Memory(home=str(daemon.home)).delete(known, never=True),
+    ]
+    for number, door in enumerate(doors):
+        stated = f"Always run `make check{number}` before you commit to billing-api."
+        turn(daemon, place, stated)
+        (known,) = rules()
+        door(known["record_id"])
+        turn(daemon, place, stated)
+        assert rules() == [], f"door {number}"
+    assert command(daemon, "undo").returncode == 0
+    assert [one["title"] for one in rules()] == [known["title"]]
