@@ -317,6 +317,19 @@ CORRECTION = _any(
     r"\bis not correct\b,? .{10,}",
 )
 
+# A no to what was done, what must not be, and what to do in its place.
+SAYS_NO = re.compile(
+    r"^(?:no|nope|nein|non|wrong|stop)(?=\s*[,.!:;—-])|^(?:please )?stop \w+ing\b", re.IGNORECASE
+)
+NEGATIVE = re.compile(
+    r"^(?:please |and |also )*(?:don'?t|do not|never|no\b|not\b|avoid|stop)", re.IGNORECASE
+)
+POSITIVE = re.compile(
+    r"^(?:please |instead,? |rather,? |just )*(?:always|use|put|go through|call|write|keep|take|instead|(?:it|they|that) (?:must|should|"
+    r"belongs?|goes?))\b",
+    re.IGNORECASE,
+)
+
 # A choice that was open.
 DECISION = _any(
     r"\b(?:let'?s|we'?ll|we will|i'?ll|i'?d|we) (?:just )?(?:go|going|went|stick|stay) (?:with|for)\b",
@@ -348,7 +361,29 @@ DECISION = _any(
 DECISION_IF_SHORT = _any(
     r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
 )
+# The other way, or why: with one of them a choice is specific enough by itself.
+CONTRAST = _any(
+    r"\b(?:instead of|rather than|in favou?r of|as opposed to)\b",
+    r"\bover (?!the (?:last|past|next)\b|time\b|\d)\S",
+    r"(?:,| and| but) not (?!yet\b|only\b|sure\b|to\b|be\b|have\b|just\b)\S",
+)
+REASON = _any(
+    r"\b(?:because|since|so that|otherwise|due to|thanks to)\b",
+    r"\b(?:so|as) (?:it|we|they|the|that|our|its)\b|\btoo (?!\W|$)\w+",
+)
+# A sentence of its own that only says why the one before it holds.
+REASON_FIRST = re.compile(
+    r"^(?:because|since|so that|otherwise|or else|that way|this way|the reason (?:is|was|being)|reason:|why:|"
+    r"(?:this|that|it)(?:'s| is| was) because|weil|denn|sonst|porque|perch[ée]|parce que|sinon)\b",
+    re.IGNORECASE,
+)
 # Something that was weighed and turned down, with the reason.
+_TURNED_DOWN = r"(?:rejected|ruled out|decided against|dismissed|discarded|turned down|passed on|gave up on|voted against)"
+_NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doing things
+    r"(?!(?:it|this|that|them|these|those|again|everything|to|\w+ing)\b)"
+    r"(?!(?:(?:the|a|an|all|any|your|this|every|some) )?(?:\w+ )?(?:requests?|connections?|tokens?|inputs?|payloads?|messages?|"
+    r"calls?|push|prs?|pull requests?|commits?|changes|invites?|offers?|values?|rows?|uploads?|logins?|error)\b)"
+)
 REJECTED = _any(
     r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
     r"bring in|deprecate)\b " + _THING + r".{3,80}(?:,|because|since|as |\bfor now\b|already)",
@@ -357,11 +392,47 @@ REJECTED = _any(
     r"\b(?:option|approach) \d (?:doesn'?t|does not|won'?t|can'?t) work\b.{5,}",
     r"^no [\w -]{3,30} (?:for (?:this|that|the|now|us)|here)\b[^?]{8,}",
     r"\bwe (?:already )?tried (?!to\b|it\b|this\b|that\b).{2,60}\b(?:before|already|once|last year)\b.{5,}",
+    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}",
 )
-# An answer's own decision: only with the other way or the reason named.
+ANSWER_REJECTED = re.compile(
+    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}",
+    re.IGNORECASE,
+)
+# The same, only when the sentence says why or names the other way.
+REJECTED_IF_REASONED = _any(
+    r"\b(?:is|are|was|were|has been) (?:also )?(?:ruled out|dismissed|discarded|decided against|off the table)\b(?! by\b)",
+    r"\b(?:we'?re|we are|i'?m|i am) not (?:going|moving|proceeding) (?:with|for|to) " + _NO_WAY + r"\S+",
+    r"\b(?:we'?ll|we will|we|i|i will|i'?ll) (?:did ?n[o']t|do ?n[o']t|wo ?n[o']t|not) (?:go|choose|pick|take|adopt) (?:with |for )?"
+    + _NO_WAY + r"\S+",
+    r"^not (?:going|moving) (?:with|for) " + _NO_WAY + r"\S+",
+)
+# A way that was tried and given up: ours, or named; "the build" and "your fix" are of today.
+TRIED = re.compile(
+    r"\b(?:we(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?|i(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?"
+    r"(?!(?:the|an?|your|my|some)\b))(?!(?:to|it|this|that|them|again|both|everything|all|\w+ing|running)\b)(?!(?:the|your|a) (?:new |latest |last )?"
+    r"(?:build|version|fix|patch|command|branch|test|change|link|url|script)\b)\S.{1,80}?[,;—-]? ?\bbut (?:it|that|they|the|this|we|its|their|had|was|were|got|ran)\b"
+    r"(?!.*\b(?:still|again)\b)",
+    re.IGNORECASE,
+)
+# An answer's own decision: with the other way or the reason named.
 ANSWER_DECISION = _any(
-    r"\b(?:i|we) (?:chose|decided|opted|went with|kept|deliberately)\b.{5,160}\b(?:because|instead of|"
-    r"rather than|over|since|so that|on purpose|not the)\b",
+    r"\b(?:i|we)(?:'ve| have)? (?:also |finally |therefore |thus )?(?:chose|chosen|picked|opted|went with|gone with|"
+    r"settled on|selected|decided (?:to|on|that|for|in favou?r of)) "
+    r"(?!(?:it|this|that|them|these|those) (?:because|since|so)\b)\S.{3,}",
+    r"\bwe(?:'ll| will| shall) (?:use|keep|stay with|stick with|go with|stick to|adopt) (?!it\b|this\b|that\b|them\b)\S.{3,}",
+    r"\bwe(?:'re| are) (?:going|staying|sticking) with (?!it\b|this\b|that\b)\S.{3,}",
+    r"^(?:the |our |my )?(?:final )?(?:decision|decided|chosen|choice|entscheidung|decisi[oó]n|decisione)\s*(?::|—|–| - ) ?\S.{3,}",
+)
+DECIDED = re.compile(r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b", re.IGNORECASE)
+# Weaker verbs: what was kept or done on purpose must also name something.
+ANSWER_KEPT = _any(
+    r"\b(?:i|we) (?:kept|deliberately)\b.{5,160}\b(?:because|instead of|rather than|over|since|so that|on purpose|not the)\b",
+)
+# Told by somebody else, or what was decided was only what to do next.
+NO_DECISION = _any(
+    r"\bi(?:'ve| have)? (?:decided|chose|opted) to (?:run|check|look|try|start|read|wait|stop|skip|rerun|re-run|re-read|ask|search|grep|open|"
+    r"inspect|investigate|verify|continue|begin|test)\b",
+    r"\b(?:if|whether|when|once|until|unless|before) (?:i|we|you)\b",
 )
 # Where things are, what replaced what: stated by the user.
 STATED_FACT = _any(
@@ -429,7 +500,11 @@ NEXT_HEADING = re.compile(
 )
 NEXT_SECTION = re.compile(NEXT_HEADING.pattern, re.IGNORECASE | re.MULTILINE)
 NEXT_INLINE = re.compile(
-    r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)",
+    r"^(?:(?:(?:the )?next(?: steps?| up| tasks?| thing)?|remaining(?: work| steps?| tasks?)?|to-?dos?|"
+    r"still (?:to do|open|missing|left)|follow-?ups?|(?:what(?:'s| is) )?left(?: to do)?|what remains|not done yet|"
+    r"nächster schritt|pr[óo]ximo paso|prossimo passo)\s*:\s*|"
+    r"(?:(?:the )?next (?:steps?|tasks?|thing)|what (?:remains|is left)(?: to do)?) (?:now )?(?:is|are|would be|will be) (?:to )?)"
+    r"(\S.+)",
     re.IGNORECASE,
 )
 OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*:\s*(.+\?)", re.IGNORECASE)

@@ -19,18 +19,20 @@ _SHORT = 250
 _LONG_SENTENCE = 600  # nobody states a rule at such length, and patterns must not meet it
 _OWN_SENTENCES = 2
 _TITLE_CHARS = 190
+_REASON_CHARS = 400
 
 
 @dataclass(frozen=True)
 class Statement:
     type: KnowledgeType
     text: str
-    reason: str  # what stood around it
+    reason: str  # why, or what was chosen; the whole sentence when the title had to be cut
     author: Author
     source_type: SourceType
     event_id: str
     rule: bool = False
     everywhere: bool = False
+    said: tuple[str, ...] = ()  # the sentences it was made of
 
 
 def stated(turn: Turn, answer_before: str) -> list[Statement]:
@@ -55,30 +57,69 @@ def own_sentences(text: str) -> list[str]:
 def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement]:
     found: list[Statement] = []
     own = own_sentences(text)
+    kinds = [_kind_of(one, short=len(text) < _SHORT) for one in own]
+    joined = False
     for index, sentence in enumerate(own):
-        if len(sentence) > _LONG_SENTENCE:
+        after = own[index + 1] if index + 1 < len(own) else ""
+        if joined:
+            joined = False
             continue
-        bare = patterns.FILLER.sub("", sentence)
-        kind = _kind(sentence, bare, short=len(text) < _SHORT)
-        if kind is None or len(content_words(bare)) < (2 if kind == "constraint" else 3):
+        kind = kinds[index]
+        joined = bool(after) and _are_one(sentence, after, kind, kinds[index + 1])
+        if joined:
+            kind = "constraint" if "constraint" in (kind, kinds[index + 1]) else "decision"
+        if kind is None:
             continue
-        beside = own[max(0, index - 1) : index] + own[index + 1 : index + 2]
-        around = " ".join(one for one in beside if not patterns.CHATTER.match(one))
-        chosen = _chosen(sentence, answer_before)
+        said = (sentence, after) if joined else (sentence,)
+        follows = own[index + len(said)] if index + len(said) < len(own) else ""
+        whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
+        corrects = joined or any(map(patterns.CORRECTION.search, said))
         found.append(
             Statement(
                 type=kind,
-                text=cut(capitalised(bare), _TITLE_CHARS),
-                reason=cut(chosen or around, 240),
+                text=cut(whole, _TITLE_CHARS),
+                reason=_because(whole, follows, _chosen(sentence, answer_before)),
                 author="user",
-                source_type="corrected" if patterns.CORRECTION.search(sentence) else "stated",
+                source_type="corrected" if corrects else "stated",
                 event_id=event_id,
                 rule=kind == "constraint"
                 or (kind == "heuristic" and bool(patterns.RULE.search(sentence))),
                 everywhere=bool(patterns.HOLDS_EVERYWHERE.search(sentence)),
+                said=said,
             )
         )
-    return _merged(found)
+    return found
+
+
+def _because(whole: str, follows: str, chosen: str = "") -> str:
+    """What belongs to a statement beside its title: never just what stood next to it."""
+    parts = [whole] if len(whole) > _TITLE_CHARS else []
+    parts += [chosen] if chosen else []
+    parts += [follows] if patterns.REASON_FIRST.match(follows) else []
+    return cut(" ".join(parts), _REASON_CHARS)
+
+
+def _are_one(sentence: str, after: str, kind: str | None, next_kind: str | None) -> bool:
+    """ "No, not like that. Like this." is one correction with its positive form."""
+    if kind is None and next_kind is None:
+        return False
+    corrects = patterns.SAYS_NO.match(sentence) or patterns.CORRECTION.search(sentence)
+    if not corrects or len(content_words(patterns.FILLER.sub("", sentence))) < 2:
+        return False
+    if sentence.rstrip().endswith("?") or after.rstrip().endswith("?"):
+        return False
+    return not patterns.NEGATIVE.match(after) and bool(
+        next_kind in ("constraint", "decision") or patterns.POSITIVE.match(after)
+    )
+
+
+def _kind_of(sentence: str, *, short: bool) -> KnowledgeType | None:
+    if len(sentence) > _LONG_SENTENCE:
+        return None
+    bare = patterns.FILLER.sub("", sentence)
+    kind = _kind(sentence, bare, short=short)
+    fewest = 2 if kind == "constraint" else 3
+    return kind if len(content_words(bare)) >= fewest else None
 
 
 def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
@@ -91,7 +132,7 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return None
     if patterns.RULE.search(sentence) and not patterns.NO_RULE.search(bare):
         return "constraint"
-    if patterns.REJECTED.search(sentence):
+    if _turns_down(bare):
         return "rejected"
     if patterns.CORRECTION.search(sentence) and (names(bare) or len(content_words(bare)) >= 4):
         return "decision"
@@ -129,27 +170,57 @@ def _chosen(sentence: str, answer_before: str) -> str:
     return f"Option {number[1]}: {offered}" if offered else ""
 
 
+def _turns_down(sentence: str) -> bool:
+    """A way that was weighed and not taken; the weaker forms need the reason or the other way."""
+    if patterns.REJECTED.search(sentence) or patterns.TRIED.search(sentence):
+        return True
+    return bool(patterns.REJECTED_IF_REASONED.search(sentence)) and _says_why(sentence)
+
+
+def _says_why(sentence: str) -> bool:
+    return bool(patterns.REASON.search(sentence) or patterns.CONTRAST.search(sentence))
+
+
 def _from_answer(event_id: str, text: str) -> list[Statement]:
-    for sentence in sentences(text)[:30]:
-        if patterns.ANSWER_DECISION.search(sentence) and names(sentence):
-            if patterns.CHATTER.match(sentence) or patterns.UNSURE.search(sentence):
-                continue
-            return [
-                Statement(
-                    "decision", cut(sentence, _TITLE_CHARS), "", "assistant", "inferred", event_id
-                )
-            ]
-    return []
+    """What an answer decided and what it turned down: the first of each."""
+    found: dict[KnowledgeType, Statement] = {}
+    said = sentences(text)[:30]
+    for sentence, follows in zip(said, (*said[1:], ""), strict=True):
+        kind = _answer_kind(sentence, follows)
+        if kind is not None and kind not in found:
+            found[kind] = Statement(
+                kind,
+                cut(sentence, _TITLE_CHARS),
+                _because(sentence, follows),
+                "assistant",
+                "inferred",
+                event_id,
+                said=(sentence,),
+            )
+    return list(found.values())
 
 
-def _merged(found: list[Statement]) -> list[Statement]:
-    """Sentences of one prompt that state the same kind of thing are one statement with a reason;
-    two rules are two."""
-    kept: list[Statement] = []
-    for one in found:
-        if one.type != "constraint" and any(
-            one.text.lower() in other.reason.lower() and one.type == other.type for other in kept
-        ):
-            continue
-        kept.append(one)
-    return kept
+def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
+    if len(sentence) > _LONG_SENTENCE or sentence.endswith("?"):
+        return None
+    if patterns.CHATTER.match(sentence) or patterns.UNSURE.search(sentence):
+        return None
+    if patterns.NO_DECISION.search(sentence) or len(content_words(sentence)) < 3:
+        return None
+    why = _says_why(sentence) or bool(patterns.REASON_FIRST.match(follows))
+    if patterns.ANSWER_REJECTED.search(sentence) and (why or names(sentence)):
+        return "rejected"
+    if patterns.TRIED.search(sentence):
+        return "rejected"
+    if patterns.REJECTED_IF_REASONED.search(sentence) and why:
+        return "rejected"
+    if patterns.ANSWER_DECISION.search(sentence):
+        return "decision" if why or _decides(sentence) else None
+    if patterns.ANSWER_KEPT.search(sentence) and names(sentence):
+        return "decision"
+    return None
+
+
+def _decides(sentence: str) -> bool:
+    """Said as a decision outright, of something that is named."""
+    return bool(patterns.DECIDED.search(sentence)) and bool(names(sentence))
