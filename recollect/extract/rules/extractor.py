@@ -251,8 +251,10 @@ def _told(turns: Sequence[Turn]) -> list[Told]:
     worked = False
     for turn in turns:
         repairs: list[Repair] = find_repairs(turn, broken)
-        came = outcome(turn, repairs, first_work=not worked)
-        told.append(Told(turn, came, tuple(stated(turn, answer_before))))
+        said = tuple(stated(turn, answer_before))
+        sentences = [sentence for one in said for sentence in one.said]
+        came = outcome(turn, repairs, first_work=not worked, stated=sentences)
+        told.append(Told(turn, came, said))
         worked = worked or came is not None
         answer_before = turn.answered or answer_before
     return told

@@ -13,7 +13,7 @@ from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
 from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
-from recollect.extract.words import content_words, names
+from recollect.extract.words import content_words, names, normalised
 
 TITLE_CHARS = 160
 SUMMARY_CHARS = 420
@@ -47,20 +47,24 @@ class Repair:
     event_ids: tuple[str, ...]
 
 
-def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outcome | None:
-    """`first_work`: nothing was written in the session before, so a commit is news."""
+def outcome(
+    turn: Turn, repairs: Sequence[Repair], *, first_work: bool, stated: Sequence[str] = ()
+) -> Outcome | None:
+    """`first_work`: nothing was written in the session before, so a commit is news. `stated`: the
+    sentences that are kept as statements; what stands there is not told a second time."""
+    told = frozenset(map(normalised, stated))
     written = tuple(turn.written())
-    lead = informative(turn.answered)
+    lead = [one for one in informative(turn.answered) if normalised(one) not in told]
     subjects = map(commit_subject, turn.commands())
     subject = next((one for one in subjects if len(content_words(one)) >= 3), "")
     problem = is_problem(turn)
     acted = bool(written or repairs) or (problem and _mended(turn))
     if acted:
-        if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject):
+        if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject, told):
             return None
         if not subject and (_only_merges(turn) or _left_open(turn, lead)):
             return None
-        return _work(turn, lead, subject, repairs, written, problem)
+        return _work(turn, lead, subject, repairs, written, problem, told)
     if subject and first_work:
         return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
     if patterns.REVIEW.search(turn.asked[:300]):
@@ -83,6 +87,8 @@ def informative(text: str) -> list[str]:
         if len(sentence) < 12 or leads_in or sentence.endswith("?"):
             continue
         if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
+            continue
+        if patterns.NEXT_INLINE.match(sentence):
             continue
         found.append(sentence)
         if len(found) == _LEAD_SENTENCES:
@@ -128,12 +134,15 @@ def is_problem(turn: Turn) -> bool:
     return bool(patterns.PROBLEM.search(text))
 
 
-def request(turn: Turn) -> str:
-    """What was asked for, in the user's words, on one line; empty when it says too little."""
+def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
+    """What was asked for, in the user's words, on one line; empty when it says too little. `told`:
+    sentences that are no request, normalised."""
     for text in (text for _, text in turn.prompts):
         for sentence in sentences(text)[:6]:
             sentence = patterns.FILLER.sub("", sentence)
             if patterns.DOCUMENT.search(text[:200]) and patterns.DOCUMENT.match(sentence):
+                continue
+            if told and normalised(sentence) in told:
                 continue
             words = len(content_words(sentence))
             if words >= 3 or (words == 2 and names(sentence)):
@@ -176,18 +185,21 @@ def _work(
     repairs: Sequence[Repair],
     written: tuple[str, ...],
     problem: bool,
-) -> Outcome:
+    told: frozenset[str],
+) -> Outcome | None:
     cause = _cause(lead, strict=not problem)
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
     facts = [_told(one) for one in mended]
     outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
     kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
-    asked = request(turn)
+    if kind == "tool_use" and not written and not repairs and not _changed(turn):
+        return None
+    asked = request(turn, told)
     title = cause if cause and kind == "error" else subject or headline(turn.answered, lead, asked)
     if not title:
         plainly = len(content_words(asked)) >= 4 and not patterns.NO_ORDER.search(asked)
         telling = next((one for one in lead if len(content_words(one)) >= 3), "")
-        title = asked if plainly or not telling else telling
+        title = asked if plainly else telling
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]
@@ -326,9 +338,19 @@ def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> boo
     return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
 
 
-def _says_nothing(turn: Turn, lead: Sequence[str], subject: str) -> bool:
-    """A question or too few words, and no answer to tell what was done."""
-    asked = request(turn)
+def _changed(turn: Turn) -> bool:
+    """A command worked that did more than look or check."""
+    return any(
+        not (patterns.LOOKING.match(step) or patterns.CHECKING.search(step))
+        for call in turn.commands()
+        if not call.failed
+        for step in steps(call.command)
+    )
+
+
+def _says_nothing(turn: Turn, lead: Sequence[str], subject: str, told: frozenset[str]) -> bool:
+    """A question, a statement or too few words, and no answer to tell what was done."""
+    asked = request(turn, told)
     return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
 
 

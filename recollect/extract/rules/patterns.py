@@ -384,6 +384,9 @@ _NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doi
     r"(?!(?:(?:the|a|an|all|any|your|this|every|some) )?(?:\w+ )?(?:requests?|connections?|tokens?|inputs?|payloads?|messages?|"
     r"calls?|push|prs?|pull requests?|commits?|changes|invites?|offers?|values?|rows?|uploads?|logins?|error)\b)"
 )
+_WE_TURNED_DOWN = (
+    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}"
+)
 REJECTED = _any(
     r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
     r"bring in|deprecate)\b " + _THING + r".{3,80}(?:,|because|since|as |\bfor now\b|already)",
@@ -392,12 +395,9 @@ REJECTED = _any(
     r"\b(?:option|approach) \d (?:doesn'?t|does not|won'?t|can'?t) work\b.{5,}",
     r"^no [\w -]{3,30} (?:for (?:this|that|the|now|us)|here)\b[^?]{8,}",
     r"\bwe (?:already )?tried (?!to\b|it\b|this\b|that\b).{2,60}\b(?:before|already|once|last year)\b.{5,}",
-    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}",
+    _WE_TURNED_DOWN,
 )
-ANSWER_REJECTED = re.compile(
-    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}",
-    re.IGNORECASE,
-)
+ANSWER_REJECTED = re.compile(_WE_TURNED_DOWN, re.IGNORECASE)
 # The same, only when the sentence says why or names the other way.
 REJECTED_IF_REASONED = _any(
     r"\b(?:is|are|was|were|has been) (?:also )?(?:ruled out|dismissed|discarded|decided against|off the table)\b(?! by\b)",
@@ -485,6 +485,11 @@ LOOKING = re.compile(
     r"git (?:status|log|diff|show|branch|blame|rev-parse|fetch|stash list|remote|ls-files|merge-base)|"
     r"gh (?:pr (?:view|diff|list|checks)|run (?:view|list)|issue (?:view|list)|api)|ps|env|export|"
     r"curl|nc|du|df|type|date|mkdir|touch|test|\[)\b",
+)
+# Commands that check and change nothing.
+CHECKING = re.compile(
+    r"\b(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|mypy|tsc|pyright|ctest)\b|"
+    r"^(?:\w+ (?:run )?)(?:tests?|check|typecheck|vet|lint)\b|^\w+ --(?:version|help)\b"
 )
 TIDYING = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|ruff|black|isort|gofmt|rustfmt|clippy|golangci-lint|"
