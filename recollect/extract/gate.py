@@ -74,6 +74,8 @@ _BOILERPLATE = re.compile(
     r"generated with|as an ai|i don't have access|this session is being continued)\b",
     re.IGNORECASE,
 )
+# A name with one capital, inside a sentence: "Vite over Webpack".
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
 
 Known = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
@@ -123,7 +125,9 @@ def fault(record: Record) -> str:
     words = content_words(whole)
     if len(set(words)) < FEWEST_WORDS:
         return "unspecific"
-    stated = record.kind == "knowledge" and record.author == "user"
+    stated = record.kind == "knowledge" and (
+        record.author == "user" or bool(_PROPER.search(record.title))
+    )
     if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""

@@ -141,6 +141,12 @@ ENUMERATED = re.compile(
     r"^(?:init|plan complete|what it tests)\b",
     re.IGNORECASE,
 )
+# A step of the work that was taken, however short it is told.
+STEP_TAKEN = re.compile(
+    r"^(?:(?:step|phase|part) ?#?\d+\b.{0,12}?[:—-]\s*\S.{5,}|(?:committed|pushed|merged|deployed|applied|released|fixed) "
+    r"(?!(?:it|this|that|them)\b|the (?:issue|problem|bug|error)\b)\S+ \S.*)",
+    re.IGNORECASE,
+)
 # What an answer sounds like when it does not know.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"

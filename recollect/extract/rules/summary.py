@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
-from recollect.extract.rules.outcome import Outcome, informative, request
+from recollect.extract.rules.outcome import Outcome, informative, request, titled
 from recollect.extract.rules.prose import cut, lines, sentences
 from recollect.extract.rules.statements import Statement
 from recollect.extract.rules.turns import Turn
@@ -23,9 +23,12 @@ MOST_LEARNED = 5
 MOST_STEPS = 5
 MOST_REQUESTS = 5
 MOST_FILES = 20
+MOST_EARLIER = 4
 _TITLE_CHARS = 160
 _ITEM_CHARS = 130
 _SUMMARY_CHARS = 1_400
+_PROGRESS_CHARS = 600
+_MOST_SAID = 8
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Summary:
             ("Files", [os.path.basename(path) for path in self.files[:10]]),
         )
         told = [
-            f"{name}: {'; '.join(one.rstrip('.') for one in items)}"
+            f"{name}: {'; '.join(one.rstrip(' .') for one in items)}"
             for name, items in parts
             if items
         ]
@@ -79,28 +82,58 @@ def summary(told: Sequence[Told]) -> Summary | None:
     )
     worked = [one.outcome for one in told if one.outcome]
     done = [one.title for one in worked if one.type in ("tool_use", "error")]
-    learned = [one.title for one in worked if one.type in ("error", "discovery")]
+    learned = [lesson for one in worked for lesson in _lessons(one)]
     learned += [one.text for one in (s for each in told for s in each.statements)]
     requests = _once(
         asked for one in told if (asked := request(one.turn)) and not one.refused(asked)
     )
-    # Whoever commits and leaves has not done what was still to do.
-    last = next(
-        (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
-    )
+    last = _last_answers(told)
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     title = commits[0] if commits else _first(done, learned, requests)
-    completed = _once([*commits, *done])[-MOST_COMPLETED:]
+    finished = [text for one in told if (text := _finished(one))]
+    completed = _once([*commits, *finished])[-MOST_COMPLETED:]
     return Summary(
         title=cut(title, _TITLE_CHARS),
         requests=_short(_spread(requests, MOST_REQUESTS)),
         completed=_short(completed),
         learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
-        next_steps=_short(next_steps(last)),
-        questions=_short(questions(last)),
+        next_steps=_short(next((steps for one in last if (steps := next_steps(one))), [])),
+        questions=_short(questions(last[-1])),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
     )
+
+
+def _last_answers(told: Sequence[Told]) -> list[str]:
+    """The answers from the last that says something came of a turn, newest first: whoever commits
+    and leaves has not done what was still to do."""
+    found: list[str] = []
+    for one in reversed(told):
+        found.append(one.turn.answered)
+        if one.outcome:
+            return found
+    return found[:1]
+
+
+def _finished(one: Told) -> str:
+    """What was done in a turn. An error's title is its cause: that is learned; mending it is done."""
+    came = one.outcome
+    if came is None or came.type not in ("tool_use", "error"):
+        return ""
+    if came.type == "tool_use":
+        return came.title
+    said = (text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text))
+    mended = next((text for text in said if normalised(text) != normalised(came.title)), "")
+    asked = request(one.turn)
+    title = titled(mended, one.turn.project) if mended else f"Fixed: {asked}" if asked else ""
+    return came.title if not title or one.refused(mended or asked) else title
+
+
+def _lessons(came: Outcome) -> list[str]:
+    """What a turn taught: a cause, or else what failed and what made it pass."""
+    if came.type in ("error", "discovery"):
+        return [came.title]
+    return list(came.facts[:1]) if came.verified else []
 
 
 def next_steps(answer: str) -> list[str]:
@@ -108,9 +141,9 @@ def next_steps(answer: str) -> list[str]:
     found: list[str] = []
     listed = False
     for line in lines(answer):
-        inline = patterns.NEXT_INLINE.match(line)
+        inline = [step for one in sentences(line) if (step := patterns.NEXT_INLINE.match(one))]
         if inline:
-            found.append(inline[1].strip())
+            found += [step[1].strip() for step in inline]
         elif patterns.NEXT_HEADING.match(line):
             listed = True
         elif listed:
@@ -132,12 +165,29 @@ def questions(answer: str) -> list[str]:
 
 
 def progress(told: Sequence[Told]) -> str:
-    """Where the work stands: what the last answer says."""
-    for one in reversed(told):
-        said = informative(one.turn.answered)
+    """Where the work stands: what was finished in turns before, and what the last answer says."""
+    for index in range(len(told) - 1, -1, -1):
+        said = _steps_taken(told[index].turn.answered)
         if said:
-            return cut(" ".join(said), 600)
+            now = cut(" ".join(said), _PROGRESS_CHARS)
+            known = normalised(now)
+            before = _once(_finished(one) for one in told[:index])
+            before = [one for one in before if normalised(one) not in known]
+            room = _PROGRESS_CHARS - len(now) - 10
+            earlier = "; ".join(one.rstrip(" .") for one in _spread(before, MOST_EARLIER))
+            return f"Before: {cut(earlier, room)}. {now}" if earlier and room > 60 else now
     return ""
+
+
+def _steps_taken(answer: str) -> list[str]:
+    """As in a title's search, but a step that is numbered, or only committed, is still a step."""
+    done = patterns.NEXT_SECTION.split(answer, maxsplit=1)[0]
+    telling = set(informative(answer))
+    return [
+        one
+        for one in sentences(done)[:40]
+        if one.strip(" -:—") in telling or patterns.STEP_TAKEN.match(one)
+    ][:_MOST_SAID]
 
 
 def _evidence(told: Sequence[Told]) -> tuple[str, ...]:
