@@ -75,7 +75,7 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 # A name with one capital, inside a sentence: "Vite over Webpack".
-_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 Known = Callable[[str], Record | None]
 Refused = Callable[[str], bool]

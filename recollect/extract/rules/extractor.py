@@ -16,7 +16,7 @@ from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
 from recollect.extract.gate import sift, sift_claims
 from recollect.extract.interface import Claim, Extraction
 from recollect.extract.rules import claims, tags
-from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome, request
+from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
 from recollect.extract.rules.procedures import procedures
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, stated
@@ -109,7 +109,7 @@ class Rules:
         where = RecordFilter(kind="observation", session_id=event.session_id)
         before = self._store.records.page(event.namespace, where, limit=SNAPSHOT).items
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
-        asked = next((text for one in reversed(told) if (text := request(one.turn))), "")
+        asked = next((text for one in reversed(told) if (text := one.request)), "")
         return Checkpoint(
             checkpoint_id=ids.CHECKPOINT + _derived(event.event_id, "checkpoint"),
             namespace=event.namespace,

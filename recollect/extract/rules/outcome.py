@@ -83,7 +83,7 @@ def informative(text: str) -> list[str]:
         leads_in = leads_in and not (
             patterns.DONE_FIRST.match(sentence) and len(content_words(sentence)) >= 4
         )
-        sentence = sentence.strip(" -:—")
+        sentence = patterns.STEP_NUMBER.sub("", sentence.strip(" -:—"))
         if len(sentence) < 12 or leads_in or sentence.endswith("?"):
             continue
         if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
@@ -263,7 +263,7 @@ def _outcome(
         type=kind,
         tool_class=tool_class,
         title=title,
-        summary=cut(" ".join(map(_ended, said)), SUMMARY_CHARS),
+        summary=cut(" ".join(map(ended, said)), SUMMARY_CHARS),
         facts=tuple(facts[:MOST_FACTS]),
         files=tuple(files[:50]),
         author=author,
@@ -375,5 +375,5 @@ def _told(repair: Repair) -> str:
     return cut(f"{cut(repair.command, 80)} failed: {cut(repair.error, 140)}{mended}", 300)
 
 
-def _ended(sentence: str) -> str:
+def ended(sentence: str) -> str:
     return sentence if sentence[-1:] in ".!?…:;" else sentence + "."

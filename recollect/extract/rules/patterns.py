@@ -141,6 +141,8 @@ ENUMERATED = re.compile(
     r"^(?:init|plan complete|what it tests)\b",
     re.IGNORECASE,
 )
+# A number before what was done says nothing in a title.
+STEP_NUMBER = re.compile(r"^(?:step|phase|part) ?#?\d+\s*[:—-]\s*(?=\S)", re.IGNORECASE)
 # A step of the work that was taken, however short it is told.
 STEP_TAKEN = re.compile(
     r"^(?:(?:step|phase|part) ?#?\d+\b.{0,12}?[:—-]\s*\S.{5,}|(?:committed|pushed|merged|deployed|applied|released|fixed) "
@@ -362,6 +364,12 @@ DECISION = _any(
     r"\b(?:use|take|pick|choose) (?:option|approach|variant|number) \w+\b.{8,}",
     r"\b(?:first|second|third|last|latter|former|other) (?:approach|option|variant|way|one) (?:is|seems|looks) (?:better|best|fine|cleaner)\b",
     r"\bwir (?:haben uns|nehmen|bleiben)\b|\bdecidimos\b|\babbiamo deciso\b|\bon a d[ée]cid[ée]\b",
+)
+# A sentence that begins with the choice, so that it is no rule, whatever it says after.
+CHOSE = re.compile(
+    r"^(?:(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|picked|opted|settled on|went with|gone with)|"
+    r"we(?:'ll| will) (?:use|adopt|go with)|(?:the |our |my )?(?:final )?decision\s*:)(?!.*\b(?:always|never|from now on)\b) \S",
+    re.IGNORECASE,
 )
 # The same in a short prompt only: in a long one it is a review that was pasted.
 DECISION_IF_SHORT = _any(

@@ -130,6 +130,8 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return None
     if patterns.QUOTES.search(bare):
         return None
+    if patterns.CHOSE.match(bare) and not _turns_down(bare):
+        return "decision" if _says_why(bare) or patterns.DECISION.search(sentence) else None
     if patterns.RULE.search(sentence) and not patterns.NO_RULE.search(bare):
         return "constraint"
     if _turns_down(bare):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
-from recollect.extract.rules.outcome import Outcome, informative, request, titled
+from recollect.extract.rules.outcome import Outcome, ended, informative, request, titled
 from recollect.extract.rules.prose import cut, lines, sentences
 from recollect.extract.rules.statements import Statement
 from recollect.extract.rules.turns import Turn
@@ -29,6 +29,7 @@ _ITEM_CHARS = 130
 _SUMMARY_CHARS = 1_400
 _PROGRESS_CHARS = 600
 _MOST_SAID = 8
+_TURNS_BACK = 5
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Told:
     outcome: Outcome | None
     statements: tuple[Statement, ...]
     refused: Callable[[str], bool] = lambda text: False
+
+    @property
+    def request(self) -> str:
+        """What was asked for; a rule or a decision asks for nothing."""
+        said = (sentence for one in self.statements for sentence in one.said)
+        return request(self.turn, frozenset(map(normalised, said)))
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class Summary:
             for name, items in parts
             if items
         ]
-        return cut(". ".join(told), _SUMMARY_CHARS)
+        return cut(" ".join(map(ended, told)), _SUMMARY_CHARS).removesuffix(".")
 
 
 def summary(told: Sequence[Told]) -> Summary | None:
@@ -85,9 +92,12 @@ def summary(told: Sequence[Told]) -> Summary | None:
     learned = [lesson for one in worked for lesson in _lessons(one)]
     learned += [one.text for one in (s for each in told for s in each.statements)]
     requests = _once(
-        asked for one in told if (asked := request(one.turn)) and not one.refused(asked)
+        asked for one in told if (asked := one.request) and not one.refused(asked)
     )
-    last = _last_answers(told)
+    # Whoever commits and leaves has not done what was still to do.
+    last = next(
+        (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
+    )
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     title = commits[0] if commits else _first(done, learned, requests)
     finished = [text for one in told if (text := _finished(one))]
@@ -97,22 +107,27 @@ def summary(told: Sequence[Told]) -> Summary | None:
         requests=_short(_spread(requests, MOST_REQUESTS)),
         completed=_short(completed),
         learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
-        next_steps=_short(next((steps for one in last if (steps := next_steps(one))), [])),
-        questions=_short(questions(last[-1])),
+        next_steps=_short(_still_to_do(told)),
+        questions=_short(questions(last)),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
     )
 
 
-def _last_answers(told: Sequence[Told]) -> list[str]:
-    """The answers from the last that says something came of a turn, newest first: whoever commits
-    and leaves has not done what was still to do."""
-    found: list[str] = []
-    for one in reversed(told):
-        found.append(one.turn.answered)
-        if one.outcome:
-            return found
-    return found[:1]
+def _still_to_do(told: Sequence[Told]) -> list[str]:
+    """The last word on what comes next, without what was asked for or done after it."""
+    since: list[str] = []
+    for one in told[: -_TURNS_BACK - 1 : -1]:
+        steps = next_steps(one.turn.answered)
+        if steps:
+            return [step for step in steps if not _covered(step, since)]
+        since += [one.request, one.outcome.title if one.outcome else ""]
+    return []
+
+
+def _covered(step: str, texts: Sequence[str]) -> bool:
+    words = set(content_words(step))
+    return any(2 * len(words & set(content_words(text))) >= len(words) for text in texts if text)
 
 
 def _finished(one: Told) -> str:
@@ -124,7 +139,7 @@ def _finished(one: Told) -> str:
         return came.title
     said = (text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text))
     mended = next((text for text in said if normalised(text) != normalised(came.title)), "")
-    asked = request(one.turn)
+    asked = one.request
     title = titled(mended, one.turn.project) if mended else f"Fixed: {asked}" if asked else ""
     return came.title if not title or one.refused(mended or asked) else title
 
