@@ -333,7 +333,8 @@ NEGATIVE = re.compile(
     r"^(?:please |and |also )*(?:don'?t|do not|never|no\b|not\b|avoid|stop)", re.IGNORECASE
 )
 POSITIVE = re.compile(
-    r"^(?:please |instead,? |rather,? |just )*(?:always|use|put|go through|call|write|keep|take|instead|(?:it|they|that) (?:must|should|"
+    r"^(?:please |instead,? |rather,? |just )*(?:always|only|use|put|go through|call|write|keep|take|let|"
+    r"prefer|return|pass|move|read|instead|(?:it|they|that) (?:must|should|"
     r"belongs?|goes?))\b",
     re.IGNORECASE,
 )
@@ -367,7 +368,8 @@ DECISION = _any(
 )
 # A sentence that begins with the choice, so that it is no rule, whatever it says after.
 CHOSE = re.compile(
-    r"^(?:(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|picked|opted|settled on|went with|gone with)|"
+    r"^(?:(?:chose|picked|opted for|settled on|went with)|(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) "
+    r"(?=.{1,60}\bin favou?r of)\S+|(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|picked|opted|settled on|went with|gone with)|"
     r"we(?:'ll| will) (?:use|adopt|go with)|(?:the |our |my )?(?:final )?decision\s*:)(?!.*\b(?:always|never|from now on)\b) \S",
     re.IGNORECASE,
 )
@@ -424,7 +426,7 @@ REJECTED_IF_REASONED = _any(
 TRIED = re.compile(
     r"\b(?:we(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?|i(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?"
     r"(?!(?:the|an?|your|my|some)\b))(?!(?:to|it|this|that|them|again|both|everything|all|\w+ing|running)\b)(?!(?:the|your|a) (?:new |latest |last )?"
-    r"(?:build|version|fix|patch|command|branch|test|change|link|url|script)\b)\S.{1,80}?[,;—-]? ?\bbut (?:it|that|they|the|this|we|its|their|had|was|were|got|ran)\b"
+    r"(?:build|version|fix|patch|command|branch|test|change|link|url|script)\b)\S.{1,80}?[,;—-]? ?\bbut \w+"
     r"(?!.*\b(?:still|again)\b)",
     re.IGNORECASE,
 )
@@ -433,10 +435,20 @@ ANSWER_DECISION = _any(
     r"\b(?:i|we)(?:'ve| have)? (?:also |finally |therefore |thus )?(?:chose|chosen|picked|opted|went with|gone with|"
     r"settled on|selected|decided (?:to|on|that|for|in favou?r of)) "
     r"(?!(?:it|this|that|them|these|those) (?:because|since|so)\b)\S.{3,}",
+    r"^(?:chose|picked|opted for|settled on|went with|decided (?:to|on|for)) (?!(?:it|this|that|them)\b)\S.{3,}",
+    r"^(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) \S.{1,60}\bin favou?r of\b.{3,}",
     r"\bwe(?:'ll| will| shall) (?:use|keep|stay with|stick with|go with|stick to|adopt) (?!it\b|this\b|that\b|them\b)\S.{3,}",
     r"\bwe(?:'re| are) (?:going|staying|sticking) with (?!it\b|this\b|that\b)\S.{3,}",
     r"^(?:the |our |my )?(?:final )?(?:decision|decided|chosen|choice|entscheidung|decisi[oó]n|decisione)\s*(?::|—|–| - ) ?\S.{3,}",
 )
+# What was used, with the other way and the reason both.
+ANSWER_USED = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:used|use|built|wrote|made|implemented) (?!it\b|this\b|that\b).{2,100}\b(?:instead of|rather than)\b"
+    r".{2,100}\b(?:because|since|so that|otherwise)\b",
+    re.IGNORECASE,
+)
+# Said so outright that it needs no reason beside it.
+DECIDED_AGAINST = re.compile(r"\b(?:decided against|ruled out)\b", re.IGNORECASE)
 DECIDED = re.compile(r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b", re.IGNORECASE)
 # Weaker verbs: what was kept or done on purpose must also name something.
 ANSWER_KEPT = _any(

@@ -210,7 +210,9 @@ def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
     if patterns.NO_DECISION.search(sentence) or len(content_words(sentence)) < 3:
         return None
     why = _says_why(sentence) or bool(patterns.REASON_FIRST.match(follows))
-    if patterns.ANSWER_REJECTED.search(sentence) and (why or names(sentence)):
+    if patterns.ANSWER_REJECTED.search(sentence) and (
+        why or names(sentence) or patterns.DECIDED_AGAINST.search(sentence)
+    ):
         return "rejected"
     if patterns.TRIED.search(sentence):
         return "rejected"
@@ -218,6 +220,8 @@ def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
         return "rejected"
     if patterns.ANSWER_DECISION.search(sentence):
         return "decision" if why or _decides(sentence) else None
+    if patterns.ANSWER_USED.search(sentence):
+        return "decision"
     if patterns.ANSWER_KEPT.search(sentence) and names(sentence):
         return "decision"
     return None
