@@ -74,9 +74,6 @@ _BOILERPLATE = re.compile(
     r"generated with|as an ai|i don't have access|this session is being continued)\b",
     re.IGNORECASE,
 )
-# A name with one capital, inside a sentence: "Vite over Webpack".
-_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-
 Known = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
 
@@ -125,9 +122,8 @@ def fault(record: Record) -> str:
     words = content_words(whole)
     if len(set(words)) < FEWEST_WORDS:
         return "unspecific"
-    stated = record.kind == "knowledge" and (
-        record.author == "user" or bool(_PROPER.search(record.title))
-    )
+    # What the rules took for a choice named the other way or the reason: short is specific there.
+    stated = record.kind == "knowledge" and (record.author == "user" or record.strategy == "rules")
     if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""

@@ -83,7 +83,9 @@ def informative(text: str) -> list[str]:
         leads_in = leads_in and not (
             patterns.DONE_FIRST.match(sentence) and len(content_words(sentence)) >= 4
         )
-        sentence = patterns.STEP_NUMBER.sub("", sentence.strip(" -:—"))
+        sentence = sentence.strip(" -:—")
+        step = patterns.STEP_NUMBER.sub("", sentence)
+        sentence = step if patterns.DONE_FIRST.match(step) else sentence
         if len(sentence) < 12 or leads_in or sentence.endswith("?"):
             continue
         if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
@@ -197,9 +199,10 @@ def _work(
     asked = request(turn, told)
     title = cause if cause and kind == "error" else subject or headline(turn.answered, lead, asked)
     if not title:
-        plainly = len(content_words(asked)) >= 4 and not patterns.NO_ORDER.search(asked)
+        ordered = not patterns.NO_ORDER.search(asked)
+        plainly = len(content_words(asked)) >= 4 and ordered
         telling = next((one for one in lead if len(content_words(one)) >= 3), "")
-        title = asked if plainly else telling
+        title = asked if plainly or (ordered and not telling) else telling
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]

@@ -335,7 +335,7 @@ NEGATIVE = re.compile(
 POSITIVE = re.compile(
     r"^(?:please |instead,? |rather,? |just )*(?:always|only|use|put|go through|call|write|keep|take|let|"
     r"prefer|return|pass|move|read|instead|(?:it|they|that) (?:must|should|"
-    r"belongs?|goes?))\b",
+    r"belongs?|goes?))\b|^(?!it\b|this\b|that\b|i\b|you\b|we\b|they\b)\w+ \S.*\binstead[.!]?$",
     re.IGNORECASE,
 )
 
@@ -368,8 +368,8 @@ DECISION = _any(
 )
 # A sentence that begins with the choice, so that it is no rule, whatever it says after.
 CHOSE = re.compile(
-    r"^(?:(?:chose|picked|opted for|settled on|went with)|(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) "
-    r"(?=.{1,60}\bin favou?r of)\S+|(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|picked|opted|settled on|went with|gone with)|"
+    r"^(?:(?:chose|picked(?! up\b)|opted for|settled on|went with)|(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) "
+    r"(?=.{1,60}\bin favou?r of)\S+|(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|adopted|picked(?! up\b)|opted|settled on|went with|gone with)|"
     r"we(?:'ll| will) (?:use|adopt|go with)|(?:the |our |my )?(?:final )?decision\s*:)(?!.*\b(?:always|never|from now on)\b) \S",
     re.IGNORECASE,
 )
@@ -390,7 +390,7 @@ REASON = _any(
 # A sentence of its own that only says why the one before it holds.
 REASON_FIRST = re.compile(
     r"^(?:because|since|so that|otherwise|or else|that way|this way|the reason (?:is|was|being)|reason:|why:|"
-    r"(?:this|that|it)(?:'s| is| was) because|weil|denn|sonst|porque|perch[ée]|parce que|sinon)\b",
+    r"(?:this|that|it)(?:'s| is| was) because|(?:this|that|it)(?:'ll| will| would)? (?:makes?|keeps?|avoids?|lets?|saves?)|weil|denn|sonst|porque|perch[ée]|parce que|sinon)\b",
     re.IGNORECASE,
 )
 # Something that was weighed and turned down, with the reason.
@@ -401,7 +401,11 @@ _NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doi
     r"calls?|push|prs?|pull requests?|commits?|changes|invites?|offers?|values?|rows?|uploads?|logins?|error)\b)"
 )
 _WE_TURNED_DOWN = (
-    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?" + _TURNED_DOWN + r" " + _NO_WAY + r"\S.{3,}"
+    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?"
+    + _TURNED_DOWN
+    + r" "
+    + _NO_WAY
+    + r"\S.{3,}"
 )
 REJECTED = _any(
     r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
@@ -417,28 +421,34 @@ ANSWER_REJECTED = re.compile(_WE_TURNED_DOWN, re.IGNORECASE)
 # The same, only when the sentence says why or names the other way.
 REJECTED_IF_REASONED = _any(
     r"\b(?:is|are|was|were|has been) (?:also )?(?:ruled out|dismissed|discarded|decided against|off the table)\b(?! by\b)",
-    r"\b(?:we'?re|we are|i'?m|i am) not (?:going|moving|proceeding) (?:with|for|to) " + _NO_WAY + r"\S+",
-    r"\b(?:we'?ll|we will|we|i|i will|i'?ll) (?:did ?n[o']t|do ?n[o']t|wo ?n[o']t|not) (?:go|choose|pick|take|adopt) (?:with |for )?"
-    + _NO_WAY + r"\S+",
+    r"\b(?:we'?re|we are|i'?m|i am) not (?:going|moving|proceeding) (?:with|for|to) "
+    + _NO_WAY
+    + r"\S+",
+    r"\b(?:we'?ll|we will|we|i|i will|i'?ll) (?:did(?:n'?t| not)|won'?t|not) (?:go|choose|pick|take|adopt|use) (?:with |for )?"
+    + _NO_WAY
+    + r"\S+",
+    r"\b(?:we|i)(?:'ve| have| had)? (?:considered|looked at|evaluated|weighed) (?!it\b|this\b|that\b).{2,60}\bbut (?:we |i )?"
+    r"(?:dropped|discarded|rejected|dismissed|left|decided)\b",
     r"^not (?:going|moving) (?:with|for) " + _NO_WAY + r"\S+",
 )
 # A way that was tried and given up: ours, or named; "the build" and "your fix" are of today.
 TRIED = re.compile(
     r"\b(?:we(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?|i(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?"
-    r"(?!(?:the|an?|your|my|some)\b))(?!(?:to|it|this|that|them|again|both|everything|all|\w+ing|running)\b)(?!(?:the|your|a) (?:new |latest |last )?"
+    r"(?!(?:the|an?|your|my|some)\b))(?!(?:to|it|this|that|them|again|both|everything|all|\w+ing|running)\b)(?!(?:the|your|a) (?:[\w-]+ )?"
     r"(?:build|version|fix|patch|command|branch|test|change|link|url|script)\b)\S.{1,80}?[,;—-]? ?\bbut \w+"
     r"(?!.*\b(?:still|again)\b)",
     re.IGNORECASE,
 )
 # An answer's own decision: with the other way or the reason named.
 ANSWER_DECISION = _any(
-    r"\b(?:i|we)(?:'ve| have)? (?:also |finally |therefore |thus )?(?:chose|chosen|picked|opted|went with|gone with|"
+    r"\b(?:i|we)(?:'ve| have)? (?:also |finally |therefore |thus )?(?:chose|chosen|adopted|picked(?! up\b)|opted|went with|gone with|"
     r"settled on|selected|decided (?:to|on|that|for|in favou?r of)) "
     r"(?!(?:it|this|that|them|these|those) (?:because|since|so)\b)\S.{3,}",
-    r"^(?:chose|picked|opted for|settled on|went with|decided (?:to|on|for)) (?!(?:it|this|that|them)\b)\S.{3,}",
+    r"^(?:chose|picked(?! up\b)|opted for|settled on|went with|decided (?:to|on|for)) (?!(?:it|this|that|them)\b)\S.{3,}",
     r"^(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) \S.{1,60}\bin favou?r of\b.{3,}",
     r"\bwe(?:'ll| will| shall) (?:use|keep|stay with|stick with|go with|stick to|adopt) (?!it\b|this\b|that\b|them\b)\S.{3,}",
     r"\bwe(?:'re| are) (?:going|staying|sticking) with (?!it\b|this\b|that\b)\S.{3,}",
+    r"\b(?:the|our) decision (?:is|was) (?:to|that|for) \S.{3,}|\bit (?:was|has been) decided (?:to|that) \S.{3,}",
     r"^(?:the |our |my )?(?:final )?(?:decision|decided|chosen|choice|entscheidung|decisi[oó]n|decisione)\s*(?::|—|–| - ) ?\S.{3,}",
 )
 # What was used, with the other way and the reason both.
@@ -449,7 +459,10 @@ ANSWER_USED = re.compile(
 )
 # Said so outright that it needs no reason beside it.
 DECIDED_AGAINST = re.compile(r"\b(?:decided against|ruled out)\b", re.IGNORECASE)
-DECIDED = re.compile(r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b", re.IGNORECASE)
+DECIDED = re.compile(
+    r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b",
+    re.IGNORECASE,
+)
 # Weaker verbs: what was kept or done on purpose must also name something.
 ANSWER_KEPT = _any(
     r"\b(?:i|we) (?:kept|deliberately)\b.{5,160}\b(?:because|instead of|rather than|over|since|so that|on purpose|not the)\b",
@@ -489,7 +502,7 @@ POLITE = re.compile(r"^(?:can|could|would) (?:you|we) (?:please )?", re.IGNORECA
 
 FILLER = re.compile(
     r"^(?:(?:and|also|but|so|ok(?:ay)?|k|btw|by the way|please|hm+|wait|well|oh|ah|yes|yeah|yep|sure|"
-    r"great|good|nice|cool|fine|thanks|thx|no(?=\s*[,.!:;-])|then|alright|por cierto|bitte|danke|gracias)[\s,.!:-]+)+",
+    r"great|good|nice|cool|fine|thanks|thx|(?:no|nope|nein)(?=\s*[,.!:;-])|then|alright|por cierto|bitte|danke|gracias)[\s,.!:-]+)+",
     re.IGNORECASE,
 )
 

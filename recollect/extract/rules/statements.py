@@ -187,7 +187,7 @@ def _from_answer(event_id: str, text: str) -> list[Statement]:
     """What an answer decided and what it turned down: the first of each."""
     found: dict[KnowledgeType, Statement] = {}
     said = sentences(text)[:30]
-    for sentence, follows in zip(said, (*said[1:], ""), strict=True):
+    for sentence, follows in zip(said, (*said[1:], ""), strict=False):
         kind = _answer_kind(sentence, follows)
         if kind is not None and kind not in found:
             found[kind] = Statement(

@@ -91,9 +91,7 @@ def summary(told: Sequence[Told]) -> Summary | None:
     done = [one.title for one in worked if one.type in ("tool_use", "error")]
     learned = [lesson for one in worked for lesson in _lessons(one)]
     learned += [one.text for one in (s for each in told for s in each.statements)]
-    requests = _once(
-        asked for one in told if (asked := one.request) and not one.refused(asked)
-    )
+    requests = _once(asked for one in told if (asked := one.request) and not one.refused(asked))
     # Whoever commits and leaves has not done what was still to do.
     last = next(
         (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
@@ -131,7 +129,7 @@ def _covered(step: str, texts: Sequence[str]) -> bool:
 
 
 def _finished(one: Told) -> str:
-    """What was done in a turn. An error's title is its cause: that is learned; mending it is done."""
+    """What was done in a turn. An error's title is its cause, which is learned: mending is done."""
     came = one.outcome
     if came is None or came.type not in ("tool_use", "error"):
         return ""
