@@ -66,7 +66,14 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
-            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+            Maintenance(
+                self._store,
+                self._memories,
+                self._clock,
+                chosen,
+                lambda: self._learning.provider if self._learning else None,
+            ),
+            self._counters,
         )
         self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None

@@ -51,6 +51,7 @@ from recollect.reconcile.contradict import (
     resolve,
 )
 from recollect.reconcile.entities import Names, key, same_object, says_nothing
+from recollect.reconcile.push import Learned
 from recollect.store.interface import Transaction, Waiting
 
 MOST_CLAIMS = 500  # of one batch
@@ -174,10 +175,10 @@ class Learning:
         self._actor = actor
 
     def __call__(
-        self, namespace: str, claims: Sequence[Claim]
-    ) -> Callable[[Transaction], list[Operation]]:
-        plan = learn(self._graph, namespace, claims, self._clock.now())
-        return lambda tx: apply(tx, plan, self._actor)
+        self, namespace: str, claims: Sequence[Claim], turns: Mapping[str, str]
+    ) -> Learned:
+        plan = learn(self._graph, namespace, claims, self._clock.now(), turns)
+        return Learned(lambda tx: apply(tx, plan, self._actor), plan.dropped)
 
 
 def everywhere(namespace: str) -> str:
@@ -309,7 +310,9 @@ class _Learner:
             type=(kind or "thing")[:64],
             mentions=max(1, len(met)),
         )
-        self._mentioned[entity.entity_id] = set(met)
+        # Claims that waited count by the turns they were heard in, not once more by their events.
+        waited = {one for packed in (held.claims if held else ()) for one in packed[1]["event_ids"]}
+        self._mentioned[entity.entity_id] = set(met) | waited
         self._facts[entity.entity_id] = {}
         self._relations[entity.entity_id] = []
         self._put_entity(entity)

@@ -315,7 +315,7 @@ def test_a_model_leads_and_its_failure_loses_nothing(here: Here) -> None:
     here.turn(TALK[2], session="b")
     here.clock.advance(hours=25)
     model = Model("The upload limit was decided to be 25 MB.", ProviderDown("no"))
-    here.maintenance(provider=model).run()
+    here.maintenance(provider=lambda: model).run()
     assert [one.purpose for one in model.asked] == ["compact", "compact"]
     by_session = {one.session_id: one for one in here.all() if one.level == "compressed"}
     assert by_session["a"].strategy == "llm-summary"
