@@ -120,7 +120,7 @@ def hops(embedder: Embedder | None, weights: Weights | None = None) -> list[Hop]
     with world(embedder) as made:
         record_of = _harbour(made, namespace)
         outcomes = []
-        for ask in _rows("hops", "questions"):
+        for ask in rows("hops", "questions"):
             gold = {record_of[one] for one in ask["gold"]}
             _, bonus = made.it.graphs.walk(ask["text"], [namespace])
             found = []
@@ -138,8 +138,8 @@ def _harbour(made: World, namespace: str) -> dict[str, str]:
     """The invented team's history; returns the memory of each message."""
     record_of: dict[str, str] = {}
     claims: list[Claim] = []
-    for memory in _rows("hops", "memories"):
-        at = _day(memory["day"])
+    for memory in rows("hops", "memories"):
+        at = day(memory["day"])
         event, record_of[memory["id"]] = made.say(namespace, memory["text"], at, memory["day"])
         claims += [
             FactClaim(subject, predicate, said, at, "user", "stated", 0.8, (event,))
@@ -147,7 +147,7 @@ def _harbour(made: World, namespace: str) -> dict[str, str]:
         ]
     things = [
         EntityClaim(one["name"], one["type"], aliases=tuple(one["aliases"]))
-        for one in _rows("hops", "entities")
+        for one in rows("hops", "entities")
     ]
     for first in range(0, len(claims), 20):
         made.learn(namespace, claims[first : first + 20])
@@ -195,15 +195,15 @@ class Verdict:
 def contradictions(embedder: Embedder | None) -> list[Verdict]:
     verdicts = []
     with world(embedder) as made:
-        for history in _rows("contradictions", "histories"):
+        for history in rows("contradictions", "histories"):
             namespace = f"/actor/{ACTOR}/project/{history['id']}/"
             for number, said in enumerate(history["said"]):
-                at = _day(said["day"])
+                at = day(said["day"])
                 event, _ = made.say(namespace, said["text"], at, f"{history['id']}-{number}")
                 made.learn(namespace, [_claim(said, at, event)])
                 made.clock.advance(minutes=1)
             made.settle([namespace, GLOBAL])
-            verdicts.append(_verdict(made, namespace, history))
+            verdicts.append(verdict(made, namespace, history))
     return verdicts
 
 
@@ -217,7 +217,7 @@ def _claim(said: dict[str, Any], at: datetime, event: str) -> Claim:
     )
 
 
-def _verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
+def verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
     session = f"ask-{history['id']}"
     question = Question("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
     recalled = made.it.recall(question)
@@ -291,12 +291,12 @@ def walk_ms(entities: int = 5000, asked: int = 200) -> float:
         return 1000 * (time.process_time() - began) / asked
 
 
-def _rows(folder: str, name: str) -> list[dict[str, Any]]:
+def rows(folder: str, name: str) -> list[dict[str, Any]]:
     with open(os.path.join(DATA, folder, f"{name}.jsonl"), encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
-def _day(text: str) -> datetime:
+def day(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(hour=12, tzinfo=UTC)
 
 
