@@ -101,11 +101,12 @@ def told(embedder: Any) -> Iterator[Told]:
 # --- contradictions -----------------------------------------------------------------------------
 
 
-def contradictions(embedder: Embedder | None) -> list[Verdict]:
-    """The histories as they are said: what the user says is a prompt, all else an answer."""
+def contradictions(embedder: Embedder | None, name: str = "histories") -> list[Verdict]:
+    """Histories as they are said: what the user says is a prompt, all else an answer. `phrasings`
+    was written after the rules, in other words than theirs."""
     verdicts = []
     with told(embedder) as made:
-        for history in knowledge.rows("contradictions", "histories"):
+        for history in knowledge.rows("contradictions", name):
             namespace = f"/actor/{ACTOR}/project/{history['id']}/"
             for number, said in enumerate(history["said"]):
                 at = knowledge.day(said["day"])
@@ -192,10 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out += conversations(one, vectors)
             vectors.forget()
     else:
-        verdicts = contradictions(embedder)
-        out.append(knowledge.contradiction_table(verdicts))
-        if options.failures:
-            out += [f"{o.id} {o.kind} {o}" for o in verdicts if not o.current or o.stale]
+        for name in ("histories", "phrasings"):
+            verdicts = contradictions(embedder, name)
+            out += [name, knowledge.contradiction_table(verdicts)]
+            if options.failures:
+                out += [f"{o.id} {o.kind} {o}" for o in verdicts if not o.current or o.stale]
     sys.stdout.write("\n".join(out) + "\n")
     return 0
 

@@ -567,8 +567,14 @@ class _Learner:
             name=_tidy(claim.object),
             aliases=_aliases(entity, [entity.name, claim.subject], name=claim.object),
         )
-        if renamed != entity:
-            self._put_entity(renamed)
+        if renamed == entity:
+            return
+        self._put_entity(renamed)
+        for fact in list(self._facts_of(renamed.entity_id).values()):
+            if fact.valid_until is None:  # what holds is told by the name of today
+                told = msgspec.structs.replace(fact, subject=renamed.name)
+                self._remember(told)
+                self._steps.append(Put((told,)))
 
     def _end(self, facts: Sequence[Fact], at: datetime, reason: str) -> None:
         if not facts:

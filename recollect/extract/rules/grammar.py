@@ -61,14 +61,17 @@ _FILLED = re.compile(
     r"^(?:(?:no|nope|wrong|sorry|actually|well|ok(?:ay)?|yes|so|and|but|just so you know|fyi|btw|"
     r"by the way|note|i was wrong|correction|as of (?:today|now)|from now on|git says(?: that)?|"
     r"git mv|remember(?: that)?|i think|it turns out(?: that)?|please note(?: that)?|also|now|"
-    r"in fact|heads up|for the record)\b[\s,:]*)+",
+    r"in fact|heads up|for the record|that'?s wrong|not (?:right|correct))\b[\s,:]*)+",
     re.IGNORECASE,
 )
 _END = re.compile(r"(?<![./])[.!]+$|[\"']+$")
 _TAIL = re.compile(
     r"\s+(?:now|again|since|from today|from now|as of|because|these days|today|instead|already|"
     r"for now|at the moment|btw|by the way|in production|it seems|i think|starting|after|until|"
-    r"and|but|so|when|while|which|that|where|if|unless)\b.*$",
+    r"and|but|so|when|while|which|that|where|if|unless|yesterday|tonight|"
+    r"(?:last|this|next|on|in) (?:night|week|month|year|sprint|monday|tuesday|wednesday|thursday|"
+    r"friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december))\b.*$",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\b(?:not|never|n't|if|whether|would|could|should|might|can)\b", re.I)
@@ -81,8 +84,10 @@ _NOUN = "(?P<n>" + "|".join(sorted(map(re.escape, _NOUNS), key=len, reverse=True
 _SURE = r"(?:is|are)(?: now| still| currently| actually)?"
 _MAYBE = rf"(?:{_SURE}|may be|seems to be|is probably|might be)"
 _MOVED = (
-    r"(?:(?:has |have )?(?:moved|switched|migrated|went|changed)|is moving)(?: over| back| again)*"
+    r"(?:(?:(?:has|have|just|recently|finally|now|is|are) )*(?:moved?|switch(?:ed)?|migrated?|ported|"
+    r"went|changed|moving|switching|migrating)|is back on|goes)(?: over| back| again)*"
 )
+_WE = r"(?:we|i|we've|i've|let's|let us|we're|i'm|they|they've|please)"
 
 
 def _form(text: str) -> re.Pattern[str]:
@@ -93,22 +98,30 @@ _OF = (
     _form(rf"(?:the |our |its )?{_NOUN} (?:of|for|in) {_S} {_MAYBE} {_O}"),
     _form(rf"{_S}(?:'s|’s) {_NOUN} {_MAYBE} {_O}"),
     _form(rf"{_S} (?:{_MOVED} to|uses?|now uses|has) (?:the )?{_O} (?:as|for) (?:its|the|their) {_NOUN}"),
-    _form(rf"we (?:now )?(?:use|chose|picked|switched to|moved to) {_O} (?:as|for) the {_NOUN} (?:of|for|in) {_S}"),
+    _form(rf"{_WE} (?:now )?(?:use|chose|picked|switched to|moved to) {_O} (?:as|for) the {_NOUN} (?:of|for|in) {_S}"),
+    _form(rf"{_WE} (?:have |just )*(?:changed?|set|switch(?:ed)?|moved?|bump(?:ed)?|raised?|lower(?:ed)?) the {_NOUN} (?:of|for|in) {_S}(?: from \S+(?: \S+)?)? to {_O}"),
+    _form(rf"{_O} {_SURE} (?:the|our) (?:new |current )?{_NOUN} (?:of|for|in) {_S}"),
 )  # fmt: skip
 _ITS = _form(rf"(?:its|their) {_NOUN} {_MAYBE} {_O}")
+_IT = _form(rf"(?:it|that)(?:'s|’s| is| uses| now uses) {_O}")
 _RUN_BY = _form(rf"(?:the )?(?P<n>{'|'.join(_RUN)}) (?:of|for|in) {_S} are (?:now )?run (?:by|with) {_O}")
 _USES = _form(
     rf"{_S} (?:(?:still|now|probably|also) )*(?:uses|use|runs on|is built with|is backed by|"
     rf"seems to use|is tested with|is formatted with|is linted with) (?:the )?{_O}"
 )
 _NO_LONGER = _form(rf"{_S} (?:no longer uses?|stopped using|doesn't use|does not use) (?:the )?{_O}(?: any ?more)?")
-_FROM_TO = _form(rf"(?:we )?{_MOVED} {_S} from (?P<a>\S+(?: \S+)?) to {_O}")
+_NO_LONGER_IN = _form(
+    rf"{_WE} (?:no longer use|stopped using|don't use|do not use|dropped|got rid of) {_O}"
+    rf"(?: any ?more)? (?:in|for|on) {_S}"
+)
+_FROM_TO = _form(rf"(?:{_WE} )?{_MOVED} {_S} from (?P<a>\S+(?: \S+)?) to {_O}")
 _SELF_FROM_TO = _form(rf"{_S} {_MOVED} from (?P<a>\S+(?: \S+)?) to {_O}")
 _TO = (
-    _form(rf"we {_MOVED} {_S}(?: over| back)? to {_O}"),
+    _form(rf"{_WE} {_MOVED} {_S}(?: over| back)? to {_O}"),
     _form(rf"{_S} {_MOVED} to {_O}"),
+    _form(rf"{_S} (?:is|are) (?:now|back|again|still) on {_O}"),
 )  # fmt: skip
-_REPLACED = _form(rf"(?:we )?(?:replaced|swapped) (?P<a>\S+) (?:by|with|for) {_O} in {_S}")
+_REPLACED = _form(rf"(?:{_WE} )?(?:(?:have|just) )*(?:replaced?|swap(?:ped)?) (?P<a>\S+) (?:by|with|for) {_O} in {_S}")
 _IN = _form(
     rf"{_S} (?:lives?|sits?|lie|lies|(?:is|are)(?: now)?(?: kept| located| found| stored| defined)?)"
     rf" (?:in|under|at) {_O}"
@@ -117,6 +130,7 @@ _IS_PATH = _form(rf"{_S} (?:is|are)(?: now)? {_O}")
 _DEPLOYED = _form(rf"{_S} (?:is|are|gets)(?: now| still| currently)? (?:deployed|hosted) (?:on|to|at|with) {_O}")
 _OWNED = _form(rf"{_S} {_SURE} (?:owned|maintained|looked after) by {_O}")
 _OWNS = _form(rf"(?P<o>[\w.'-]+(?: [\w.'-]+)?)(?: now)? (?:owns|maintains|looks after) {_S}")
+_TOOK_OVER = _form(rf"(?P<o>[\w.'-]+) (?:took|takes|has taken) over {_S}(?: from \S+)?")
 _WRITTEN = _form(rf"{_S} {_SURE} written in {_O}")
 _PORT = _form(rf"{_S} (?:now )?(?:listens|runs|is) on (?:port )?(?P<o>\d{{2,5}})")
 _NEEDS = _form(
@@ -143,11 +157,14 @@ def triples(sentence: str) -> Iterator[Triple]:
     seen: set[Triple] = set()
     about = ""
     for clause in _clauses(sentence):
-        found = _ITS.match(clause)
-        if found and about:
+        if (found := _ITS.match(clause)) and about:
             triple = (about, _NOUNS[found["n"].lower()], _object(found["o"]))
+        elif (found := _IT.match(clause)) and about:
+            triple = (about, _kind_of(_object(found["o"])), _object(found["o"]))
         else:
             triple = _triple(clause)
+            if not all(triple):
+                triple = _triple(_TAIL.sub("", clause))
             subject = _SUBJECT_IN.search(clause)
             about = triple[0] or (subject[subject.lastgroup or 0] if subject else about)
         triple = (_TAIL.sub("", triple[0]), *triple[1:])
@@ -168,7 +185,7 @@ _NOTHING: Triple = ("", "", "")
 
 def _triple(clause: str) -> Triple:
     """The first form that a clause has."""
-    if found := _NO_LONGER.match(clause):
+    if found := _NO_LONGER_IN.match(clause) or _NO_LONGER.match(clause):
         return found["s"], f"no_longer_{family(_object(found['o'])) or 'uses'}", _object(found["o"])
     if _NEGATED.search(clause.replace("may be", "").replace("might be", "")):
         return _NOTHING
@@ -180,7 +197,7 @@ def _triple(clause: str) -> Triple:
     if found := _NEEDS.match(clause):
         return found["s"], f"{found['n'].lower()}_version", found["o"]
     for form, predicate in ((_DEPLOYED, "deployed_on"), (_OWNED, "owned_by"),
-                            (_OWNS, "owned_by"), (_WRITTEN, "written_in"), (_PORT, "port")):  # fmt: skip
+                            (_OWNS, "owned_by"), (_TOOK_OVER, "owned_by"), (_WRITTEN, "written_in"), (_PORT, "port")):  # fmt: skip
         if found := form.match(clause):
             return found["s"], predicate, _object(found["o"])
     if found := _FROM_TO.match(clause) or _SELF_FROM_TO.match(clause) or _REPLACED.match(clause):
