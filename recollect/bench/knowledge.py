@@ -89,6 +89,7 @@ class World:
         while self._backfill is not None and self._backfill.step():
             pass
         self.it.shelves.fill(namespaces)
+        self.it.graphs.fill(namespaces)
 
 
 @contextmanager
@@ -284,7 +285,7 @@ def walk_ms(entities: int = 5000, asked: int = 200) -> float:
                      valid_from=START - timedelta(days=1))
             )  # fmt: skip
         made.store.graph.put(*things)
-        made.it.graphs.of(namespace)
+        made.it.graphs.fill([namespace])
         began = time.process_time()
         for number in range(asked):
             made.it.graphs.walk(f"what does svc{number}x depend on, and who owns it?", [namespace])

@@ -75,14 +75,15 @@ def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     if sentence.endswith("?"):
         return
     source: SourceType = "corrected" if _CORRECTS.search(sentence) else "stated"
-    found_by_form = list(grammar.triples(sentence))
-    for triple in found_by_form:
+    told = set()
+    for triple in grammar.triples(sentence):
+        told |= set(triple[0].lower().split())
         yield _fact(*triple, turn, event_id, "user", source, confidence=0.9)
-    if found_by_form:
-        return
     for predicate, pattern in predicates.SENTENCES:
         for found in pattern.finditer(sentence[:400]):
             subject, thing = _name(found["s"]), _name(found["o"])
+            if subject.lower() in told or thing.lower() in told:
+                continue
             if subject and thing and subject.lower() != thing.lower():
                 yield _fact(
                     subject, predicate, thing, turn, event_id, "user", "stated", confidence=0.9

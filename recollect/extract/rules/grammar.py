@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from recollect.extract.rules import predicates
 from recollect.extract.words import word_set
 
+MOST_WORDS = 14  # of a clause: longer ones tell a story, and forms read too much into them
 Triple = tuple[str, str, str]
 
 # What people call the thing that changes -> its predicate.
@@ -168,7 +169,7 @@ def triples(sentence: str) -> Iterator[Triple]:
             subject = _SUBJECT_IN.search(clause)
             about = triple[0] or (subject[subject.lastgroup or 0] if subject else about)
         triple = (_TAIL.sub("", triple[0]), *triple[1:])
-        if all(triple) and _name(triple[0]) and triple not in seen:
+        if all(triple) and _name(triple[0]) and _thing(triple[2]) and triple not in seen:
             seen.add(triple)
             yield triple
 
@@ -176,7 +177,7 @@ def triples(sentence: str) -> Iterator[Triple]:
 def _clauses(sentence: str) -> Iterator[str]:
     for part in _CLAUSE.split(sentence.strip()):
         clause = _END.sub("", _FILLED.sub("", part.strip(" \"'")))
-        if clause:
+        if 1 < len(clause.split()) <= MOST_WORDS:
             yield clause
 
 
@@ -238,6 +239,10 @@ def _object(text: str) -> str:
     text = _TAIL.sub("", text.strip(" ,;!\"'`"))
     text = re.sub(r"^(?:now|still|the|back to|again|also) ", "", text, flags=re.IGNORECASE)
     return text[:200] if len(text.split()) <= 6 else ""
+
+
+def _thing(text: str) -> bool:
+    return text.lower().split()[0] not in ("which", "who", "it", "that", "this", "them", "what", "a")
 
 
 def _name(text: str) -> bool:

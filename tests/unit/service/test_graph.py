@@ -23,24 +23,6 @@ HERE = Scope(namespace=NAMESPACE)
 
 
 @pytest.fixture
-def desk(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator[Desk]:
-    counters, memories = Counters(clock), Memories(store)
-    by_words = replace(settings, embedding=False)
-    recollection = Recollection(by_words, clock, store, memories, counters)
-    recollection.start()
-    yield Desk(
-        settings=by_words,
-        clock=clock,
-        store=store,
-        memories=memories,
-        pipeline=Pipeline(store, clock, "ada", counters),
-        counters=counters,
-        recollection=lambda: recollection,
-    )
-    recollection.close()
-
-
-@pytest.fixture
 def known(desk: Desk, clock: ManualClock) -> Desk:
     """billing - uses -> postgres - runs on -> fly; shop - uses -> postgres; island alone."""
     names = ("billing", "postgres", "fly", "shop", "island")
