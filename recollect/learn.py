@@ -21,11 +21,11 @@ from recollect.extract.watcher import Watcher
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
+from recollect.lifecycle.stale import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
-from recollect.reconcile.dedupe import Thresholds
-from recollect.lifecycle.stale import cite
 from recollect.reconcile import knowledge
+from recollect.reconcile.dedupe import Thresholds
 from recollect.reconcile.push import ACTOR
 from recollect.reconcile.run import Options, Worker
 from recollect.store.interface import Store

@@ -59,11 +59,12 @@ def compact(desk: Desk, given: Conversation) -> Compacted:
         )
     record_id = None
     if given.store:
+        scrubber = privacy.Scrubber()
         clean = replace(
             found,
-            summary=privacy.clean(found.summary).text,
+            summary=scrubber.clean(found.summary),
             summarised=tuple(
-                Message(one.role, privacy.clean(one.content).text) for one in found.summarised
+                Message(one.role, scrubber.clean(one.content)) for one in found.summarised
             ),
         )
         episode = episode_of(clean, writing(desk, given), given.session_id, desk.clock.now())

@@ -24,7 +24,8 @@ _HEDGED = re.compile(
     r"\b(?:probably|perhaps|maybe|may be|might|seems?|likely|i think|i guess|i believe)\b", re.I
 )
 _CORRECTS = re.compile(
-    r"^(?:no|nope|wrong|actually|sorry|correction)\b|\bi was wrong\b|,? not \S+[.!]*$", re.IGNORECASE
+    r"^(?:no|nope|wrong|actually|sorry|correction)\b|\bi was wrong\b|,? not \S+[.!]*$",
+    re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
@@ -56,9 +57,7 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
             for sentence in sentences(text)[:MOST_ANSWERED]:
                 sure = 0.3 if _HEDGED.search(sentence) else 0.5
                 for triple in grammar.triples(sentence):
-                    yield _fact(
-                        *triple, turn, event_id, "assistant", "inferred", confidence=sure
-                    )
+                    yield _fact(*triple, turn, event_id, "assistant", "inferred", confidence=sure)
     project = os.path.basename(turn.project)
     for call in turn.calls:
         if call.event_id not in fresh or call.failed:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (patterns are read line by line)
 """Sentences that state what something is, uses, needs, or where it lies: the plain forms of them.
 
 In: one sentence. Out: (subject, predicate, object) as the graph knows predicates. Each form is
@@ -105,12 +106,16 @@ _OF = (
 )  # fmt: skip
 _ITS = _form(rf"(?:its|their) {_NOUN} {_MAYBE} {_O}")
 _IT = _form(rf"(?:it|that)(?:'s|’s| is| uses| now uses) {_O}")
-_RUN_BY = _form(rf"(?:the )?(?P<n>{'|'.join(_RUN)}) (?:of|for|in) {_S} are (?:now )?run (?:by|with) {_O}")
+_RUN_BY = _form(
+    rf"(?:the )?(?P<n>{'|'.join(_RUN)}) (?:of|for|in) {_S} are (?:now )?run (?:by|with) {_O}"
+)
 _USES = _form(
     rf"{_S} (?:(?:still|now|probably|also) )*(?:uses|use|runs on|is built with|is backed by|"
     rf"seems to use|is tested with|is formatted with|is linted with) (?:the )?{_O}"
 )
-_NO_LONGER = _form(rf"{_S} (?:no longer uses?|stopped using|doesn't use|does not use) (?:the )?{_O}(?: any ?more)?")
+_NO_LONGER = _form(
+    rf"{_S} (?:no longer uses?|stopped using|doesn't use|does not use) (?:the )?{_O}(?: any ?more)?"
+)
 _NO_LONGER_IN = _form(
     rf"{_WE} (?:no longer use|stopped using|don't use|do not use|dropped|got rid of) {_O}"
     rf"(?: any ?more)? (?:in|for|on) {_S}"
@@ -122,13 +127,17 @@ _TO = (
     _form(rf"{_S} {_MOVED} to {_O}"),
     _form(rf"{_S} (?:is|are) (?:now|back|again|still) on {_O}"),
 )  # fmt: skip
-_REPLACED = _form(rf"(?:{_WE} )?(?:(?:have|just) )*(?:replaced?|swap(?:ped)?) (?P<a>\S+) (?:by|with|for) {_O} in {_S}")
+_REPLACED = _form(
+    rf"(?:{_WE} )?(?:(?:have|just) )*(?:replaced?|swap(?:ped)?) (?P<a>\S+) (?:by|with|for) {_O} in {_S}"
+)
 _IN = _form(
     rf"{_S} (?:lives?|sits?|lie|lies|(?:is|are)(?: now)?(?: kept| located| found| stored| defined)?)"
     rf" (?:in|under|at) {_O}"
 )
 _IS_PATH = _form(rf"{_S} (?:is|are)(?: now)? {_O}")
-_DEPLOYED = _form(rf"{_S} (?:is|are|gets)(?: now| still| currently)? (?:deployed|hosted) (?:on|to|at|with) {_O}")
+_DEPLOYED = _form(
+    rf"{_S} (?:is|are|gets)(?: now| still| currently)? (?:deployed|hosted) (?:on|to|at|with) {_O}"
+)
 _OWNED = _form(rf"{_S} {_SURE} (?:owned|maintained|looked after) by {_O}")
 _OWNS = _form(rf"(?P<o>[\w.'-]+(?: [\w.'-]+)?)(?: now)? (?:owns|maintains|looks after) {_S}")
 _TOOK_OVER = _form(rf"(?P<o>[\w.'-]+) (?:took|takes|has taken) over {_S}(?: from \S+)?")
@@ -242,7 +251,16 @@ def _object(text: str) -> str:
 
 
 def _thing(text: str) -> bool:
-    return text.lower().split()[0] not in ("which", "who", "it", "that", "this", "them", "what", "a")
+    return text.lower().split()[0] not in (
+        "which",
+        "who",
+        "it",
+        "that",
+        "this",
+        "them",
+        "what",
+        "a",
+    )
 
 
 def _name(text: str) -> bool:

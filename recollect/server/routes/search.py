@@ -77,7 +77,7 @@ ENDPOINTS = (
         about, EntityRecall, EntityName,
     ),
     Endpoint(
-        "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget of tokens.",
+        "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget.",
         fit, compact.Compacted, body=compact.Conversation,
     ),
 )  # fmt: skip

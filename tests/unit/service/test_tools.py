@@ -12,6 +12,8 @@ from tokenizers import Tokenizer
 from recollect.inject.budget import count_tokens
 from recollect.service import compact, tools
 from recollect.service.alarms import Facts, alarms
+from recollect.service.desk import Desk
+from tests.make import NAMESPACE
 
 MOST_TOKENS = 2500
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -86,7 +88,8 @@ def test_a_long_conversation_is_made_to_fit_keeps_its_end_and_is_stored_when_ask
     )
     fitted = compact.compact(desk, compact.Conversation(turns=turns, token_budget=2000))
     assert fitted.tokens <= 2000 and fitted.turns[-1] == turns[-1]
-    assert fitted.kept == 10 and fitted.summarised == 30 and fitted.record_id is None
+    assert 5 < fitted.kept <= 10 and fitted.kept + fitted.summarised == 40
+    assert fitted.record_id is None
     assert fitted.summary and fitted.summary in fitted.turns[0].content
     short = compact.compact(desk, compact.Conversation(turns=turns[:1], token_budget=2000))
     assert short.turns == turns[:1] and short.summarised == 0
