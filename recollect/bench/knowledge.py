@@ -32,6 +32,7 @@ from recollect.ingest.pipeline import Question
 from recollect.ingest.turns import turns_of
 from recollect.inject import context, fence
 from recollect.reconcile import knowledge
+from recollect.reconcile.plan import Plan, apply
 from recollect.remember import Recollection
 from recollect.retrieve.rank import Weights
 from recollect.store.sqlite import SqliteStore
@@ -80,9 +81,9 @@ class World:
         record = self.memories.add([turns_of([stored])[0].episode()])[0]
         return event.event_id, record.record_id
 
-    def learn(self, namespace: str, claims: Sequence[Claim]) -> knowledge.Plan:
+    def learn(self, namespace: str, claims: Sequence[Claim]) -> Plan:
         plan = knowledge.learn(self.store.graph, namespace, claims, self.clock.now())
-        self.store.transaction(lambda tx: knowledge.apply(tx, plan, ACTOR))
+        self.store.transaction(lambda tx: apply(tx, plan, ACTOR))
         return plan
 
     def settle(self, namespaces: Sequence[str]) -> None:

@@ -68,7 +68,7 @@ class Told(World):
         if author != "user":
             body = MessageBody(turns=(Turn(role="assistant", content=text),))
         event = Event(
-            event_id=ids.new_ulid(int(at.timestamp() * 1000)),
+            event_id=ids.new_ulid(int(self.clock.now().timestamp() * 1000)),
             session_id=session,
             actor_id=ACTOR,
             namespace=namespace,
@@ -138,6 +138,7 @@ def conversations(one: data.Set, vectors: Vectors) -> tuple[str, ...]:
                 at = knowledge.START if message.time is None else from_micros(message.time)
                 session = message.session or message.id
                 event = made.hear(namespace, message.text, at, session, "user")
+                made.hear(namespace, "Noted.", at, session, "assistant")
                 message_of[ids.RECORD + event] = message.id
                 group_of[message.id] = message.session
             made.extract(namespace)
