@@ -26,7 +26,7 @@ from recollect.core.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.core.values import Candidate, Checkpoint, Citation, Run, RunOutcome
+from recollect.core.values import IMPORTED, Candidate, Checkpoint, Citation, Run, RunOutcome
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.compact import OVERSIZED, Condenser
 from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
@@ -155,6 +155,8 @@ class Worker:
         )
         if batch is None:
             return After()
+        if any(one.event.source.client_id == IMPORTED for one in batch.events):
+            choice = _Choice()
         return self._batch(batch, choice, more=waiting.count > len(batch.events))
 
     # --- one batch ---
