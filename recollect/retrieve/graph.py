@@ -34,7 +34,7 @@ LARGE = 200  # things and facts: a graph larger than that is never read in a pro
 SHARING = 20  # things that share words with a prompt, of each kind
 SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
 EVENTS = 4  # of one fact, the newest
-BASE = 0.15  # what a fact is worth that shares no word with the prompt
+BASE = 0.05  # what a fact is worth that shares no word with the prompt
 PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
 
 # Words by which people ask for a predicate without naming it.
