@@ -210,6 +210,16 @@ class BackupInfo:
     schema: int
 
 
+@dataclass(frozen=True)
+class Change:
+    """What another process wrote: rows of a kind that came, changed or went, by id. After a time
+    in which nothing could be heard, `all` says that anything may have changed."""
+
+    kind: Literal["records", "vectors", "events", "graph", "all"]
+    namespace: str = ""
+    ids: tuple[str, ...] = ()
+
+
 # --- the promises -------------------------------------------------------------------------------
 
 
@@ -518,6 +528,13 @@ class Upkeep(Protocol):
         """What is wrong with the database; empty when nothing is."""
 
 
+class Changes(Protocol):
+    """Other processes' writes. A store that has only one writer never tells of any."""
+
+    def subscribe(self, told: Callable[[Change], None]) -> None:
+        """Call this from a thread of the store's, after each commit of somebody else."""
+
+
 class Store(Protocol):
     @property
     def events(self) -> Events: ...
@@ -539,6 +556,8 @@ class Store(Protocol):
     def usage(self) -> Usages: ...
     @property
     def upkeep(self) -> Upkeep: ...
+    @property
+    def changes(self) -> Changes: ...
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run one atomic unit of work. Transactions do not nest."""

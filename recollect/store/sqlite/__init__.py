@@ -26,7 +26,7 @@ from recollect.core.values import (
     Relationship,
     Vector,
 )
-from recollect.store.interface import Batch, Transaction
+from recollect.store.interface import Batch, Change, Transaction
 from recollect.store.sqlite import events, records
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
@@ -46,6 +46,13 @@ from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
 T = TypeVar("T")
 
 DATABASE = "recollect.db"
+
+
+class OnlyWriter:
+    """There are no other processes: the data directory's lock sees to that."""
+
+    def subscribe(self, told: Callable[[Change], None]) -> None:
+        pass
 
 
 class SqliteStore:
@@ -92,6 +99,7 @@ class SqliteStore:
         self.projects = SqliteProjects(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
+        self.changes = OnlyWriter()
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
