@@ -21,6 +21,7 @@ COMMANDS = {
     "service": ("recollect.cli.service", "Start Recollect when you log in"),
     "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
     "bench": ("recollect.cli.bench", "Measure retrieval beside grep, BM25, MiniLM and rank fusion"),
+    "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
     "settings": ("recollect.cli.settings", "Show every setting with its value, range and meaning"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),
 }

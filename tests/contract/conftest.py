@@ -23,9 +23,9 @@ def store(
         opened.close()
         return
     server: Server = request.getfixturevalue("postgres_server")
-    name = server.database()
+    name = server.shared
     chosen = Settings(home=str(tmp_path / "home"), actor="ada", store=server.url(name, "ada"))
     opened = PostgresStore(chosen, clock)
     yield opened
     opened.close()
-    server.drop(name)
+    server.empty(name)

@@ -77,6 +77,7 @@ class PostgresVectors(SqliteVectors):
 class Link:
     """What health tells of the server. It never fails for good, as a broken disk does."""
 
+    kind = "postgresql"
     failure: StoreError | None = None
     disk_full = False
 
@@ -136,6 +137,15 @@ class PostgresStore:
             return value
 
         return self._engine.write(run)
+
+    @property
+    def engine(self) -> PostgresEngine:
+        """For `store.copying`, which treats all tables alike."""
+        return self._engine
+
+    def copied(self) -> None:
+        """Rows came in with their numbers: new ones go on from there."""
+        self._engine.ask(sql.GO_ON_COUNTING, {})
 
     def close(self) -> None:
         if not self._engine._closed.is_set():

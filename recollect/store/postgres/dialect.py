@@ -19,6 +19,7 @@ from recollect.store.sqlite import statements as theirs
 
 Values = dict[str, Any]
 
+_VECTORS = " INTO embeddings"
 _NUMBERS = r"((?:\w+\.)?(?:seq|row_id))"
 _RULES: tuple[tuple[str, str], ...] = (
     (r"%", "%%"),
@@ -90,7 +91,7 @@ def statement(text: str, values: Values) -> tuple[str, Values]:
     is answered here: the server could not tell its type, and plans better without the question."""
     given = without_nul(values)
     empty = frozenset(name for name in _asked(text) if given.get(name) is None)
-    if _NAMES.get(text, "").startswith("VECTOR_OWNERS"):
+    if _VECTORS in text:
         given = {**given, "near": near(given["vector"])}
     return _translated(text, empty), given
 
@@ -108,9 +109,9 @@ def _translated(text: str, empty: frozenset[str]) -> str:
     for one in _asked(text):
         text = text.replace(f":{one} IS NULL", "TRUE" if one in empty else "FALSE")
     text = translate(text)
-    if name.startswith("VECTOR_OWNERS"):
-        text = text.replace("dim, vector)", "dim, vector, near)")
-        text = text.replace("%(vector)s\n", "%(vector)s, %(near)s\n")
+    if _VECTORS in text:
+        text = text.replace("dim, vector)", "dim, vector, near)", 1)
+        text = text.replace("%(vector)s", "%(vector)s, %(near)s", 1)
         text = text.replace("= excluded.vector", "= excluded.vector, near = excluded.near")
     return text
 

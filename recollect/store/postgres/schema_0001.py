@@ -458,7 +458,7 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER {table}_elsewhere BEFORE INSERT OR UPDATE OF namespace ON {table}
+CREATE TRIGGER {table}_elsewhere BEFORE INSERT ON {table}
     FOR EACH ROW EXECUTE FUNCTION {table}_elsewhere();
 """
 
@@ -626,6 +626,16 @@ $$ (SELECT 'entity', entity_id FROM entities
    (SELECT 'procedure', procedure_id FROM procedures
      WHERE may_see(place) AND namespace = place AND words @@ within(place, wanted)
      ORDER BY ts_rank(words, wanted, 1) DESC, procedure_id LIMIT most) $$;
+
+-- After rows were copied in with their numbers, new ones go on from there.
+CREATE FUNCTION go_on_counting() RETURNS void LANGUAGE sql SECURITY DEFINER
+SET search_path = recollect, pg_temp AS $$
+    SELECT setval('events_seq_seq', greatest(max(seq), (SELECT last_value FROM events_seq_seq)))
+      FROM events;
+    SELECT setval('operations_seq_seq',
+                  greatest(max(seq), (SELECT last_value FROM operations_seq_seq)))
+      FROM operations;
+$$;
 
 -- Let a login role act for an actor: in all of the actor's namespaces or in one, writing or not.
 CREATE FUNCTION admit(login name, for_actor text, only_namespace text DEFAULT NULL,

@@ -27,6 +27,18 @@ INSTEAD = {
 SELECT project_id FROM project_identities
  WHERE actor = acting() AND kind = %(kind)s AND value = %(value)s
 """,
+    "COPY_PROJECTS": """
+SELECT project_id, name, created_at, last_seen FROM projects
+ WHERE actor = acting() ORDER BY project_id
+""",
+    "COPY_MARKS": """
+SELECT kind, value, project_id, first_seen FROM project_identities
+ WHERE actor = acting() ORDER BY kind, value
+""",
+    "TABLE_COLUMNS": """
+SELECT attname::text FROM pg_attribute
+ WHERE attrelid = to_regclass(%(table)s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+""",
     "LAST_HEARD": r"""
 SELECT surface, max(last_event_at) FROM sessions
  WHERE session_id NOT LIKE 'prove-%%' GROUP BY surface ORDER BY surface
@@ -151,6 +163,8 @@ SELECT {", ".join(rows.PROCEDURE.columns)} FROM procedures
  WHERE namespace = %(namespace)s AND procedure_id = ANY(%(ids)s)
 """,
 }
+
+GO_ON_COUNTING = "SELECT go_on_counting()"
 
 # --- upkeep --------------------------------------------------------------------------------------
 

@@ -370,6 +370,29 @@ LIST_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects OR
 LIST_IDENTITIES = "SELECT project_id, kind, value FROM project_identities ORDER BY kind, value"
 LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
 
+# --- copying to another store -------------------------------------------------------------------
+
+# Templates: `store/copying.py` fills in the tables and columns that both stores have.
+TABLE_COLUMNS = "SELECT name FROM pragma_table_info(:table) ORDER BY cid"
+COPY_OUT = """
+SELECT {columns} FROM {table} WHERE namespace = :namespace AND {after} ORDER BY {key} LIMIT :limit
+"""
+COPY_IN = "INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING"
+COPY_SESSION = """
+INSERT INTO sessions ({columns}) VALUES ({values})
+ON CONFLICT (namespace, session_id) DO UPDATE SET {changes} WHERE sessions.namespace = :namespace
+"""
+COPY_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects ORDER BY project_id"
+COPY_MARKS = """
+SELECT kind, value, project_id, first_seen FROM project_identities ORDER BY kind, value
+"""
+ARCHIVED_SAME = """
+SELECT 1 FROM archive
+ WHERE namespace = :namespace AND op_id = :op_id AND source_kind = :source_kind
+   AND source_id = :source_id AND since = :since AND until = :until
+"""
+NOT_WAITING = "DELETE FROM unextracted WHERE namespace = :namespace AND seq = :seq"
+
 # --- upkeep -------------------------------------------------------------------------------------
 
 COUNT_EVENTS = """
