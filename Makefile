@@ -11,7 +11,7 @@ SOURCES := pyproject.toml setup.py requirements.lock $(wildcard recollect/captur
 
 export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 
-.PHONY: run test lint bench clients torture clean setup model
+.PHONY: run test lint bench clients torture screenshots clean setup model browser
 
 setup: $(READY) model
 
@@ -29,8 +29,18 @@ model: $(READY)
 run: setup
 	@$(BIN)/python -m recollect.cli.demo
 
-test: setup
+test: setup browser
 	$(BIN)/python -m pytest
+
+# The dashboard is tested in a real browser: the one that is here, or Debian's, when root.
+browser:
+	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || { \
+		test "$$(id -u)" = 0 && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
+		{ echo "make test needs Chromium or Chrome: install one, or run it as root on Debian."; exit 1; }
+
+screenshots: setup browser
+	$(BIN)/python -m tests.browser.screenshots build/screenshots
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -41,10 +51,16 @@ lint: $(READY)
 # Figures, with what they are compared to in the same run. Public benchmark data is not part of the
 # project: put it into $(BENCH_DATA), a folder a set, as docs/howto/bench.md says.
 BENCH_DATA ?= ../shared/bench
-bench: setup
+bench: setup browser
 	$(BIN)/python -m tests.bench.hook
 	$(BIN)/python -m tests.bench.ingest
 	$(BIN)/python -m tests.bench.privacy
+	$(BIN)/python -m tests.bench.memory
+	$(BIN)/python -m tests.bench.code_search
+	$(BIN)/python -m tests.bench.year
+	$(BIN)/python -m tests.browser.scale
+	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
+	$(BIN)/python -m recollect.bench.knowledge
 	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."
 

@@ -27,11 +27,15 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
+from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.stale import cite
 from recollect.server.hooksock import HookServer
 from recollect.store import open_store
 from recollect.store.interface import Change
 
 if TYPE_CHECKING:
+    from recollect.learn import Learning
     from recollect.remember import Recollection
     from recollect.service.desk import Desk
 
@@ -60,9 +64,15 @@ class Daemon:
         self._store = open_store(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
-        self._scribe = Scribe(self._store, self._memories, self._counters)
+        self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
+        self._housekeeper = Housekeeper(
+            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+        )
+        self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None
+        self._learning: Learning | None = None
+        self._publish: Callable[[str, Any], None] = lambda kind, data: None
         self._can_recall = threading.Event()
         self._desk: Desk | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
@@ -87,6 +97,8 @@ class Daemon:
             launcher.write(self._settings.directory)
             launcher.install_hook(self._settings.directory)
             self._keeper.start()
+            if self._settings.maintain:
+                self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
@@ -97,7 +109,10 @@ class Daemon:
     def _close(self) -> None:
         self._stop.set()
         self._hooks.close()
+        self._housekeeper.close()
         self._scribe.close()
+        if self._learning is not None:
+            self._learning.close()
         if self._recall is not None:
             self._recall.close()
         if self._keeper.is_alive():
@@ -132,6 +147,26 @@ class Daemon:
         self._pipeline.own_text = recall.recall_now.own_text.without
         self._can_recall.set()
         log.info("ready to recall")
+        self._learn(recall)
+
+    def _learn(self, recall: "Recollection") -> None:
+        """Extraction begins when everything that an agent waits for is there."""
+        from recollect.learn import Learning
+
+        learning = Learning(
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            embedder=recall.embedder,
+            tombstones=recall.tombstones,
+            publish=lambda kind, data: self._publish(kind, data),
+        )
+        self._pipeline.listeners.append(learning.heard)
+        self._learning = learning
+        if not self._stop.is_set():
+            learning.start()
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -195,7 +230,10 @@ class Daemon:
             started_at=self._started_at,
             health=self._health,
             desk=self._desk,
+            extraction=lambda: self._learning,
+            housekeeper=self._housekeeper,
         )
+        self._publish = live.publish
         news = News(live.publish)
         self._pipeline.listeners.append(news.heard)
         self._memories.listeners.append(news)
@@ -309,8 +347,10 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
+            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
+            "maintained_at": self._housekeeper.maintained_at,
             "embedding": embedding,
             "alarms": alarming,
             "wanted_port": self._settings.port,

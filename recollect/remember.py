@@ -6,10 +6,12 @@ it imports numpy, which hooks must not wait for.
 
 from typing import Any
 
+from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.model import MODEL, Embedder
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question, Recalled
@@ -17,6 +19,7 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.graph import Graphs
 from recollect.retrieve.shelves import Shelves
 from recollect.store.interface import Store
 
@@ -30,16 +33,20 @@ class Recollection:
         memories: Memories,
         counters: Counters,
     ) -> None:
+        oslayer.keep_large_blocks_apart()
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
-        self.feedback = Feedback(store, clock)
+        self.tombstones = Tombstones(store)
+        self.feedback = Feedback(store, clock, self.tombstones)
+        self.graphs = Graphs(store)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,
             self.engine,
             self.shelves,
+            self.graphs,
             self.feedback,
             self.receipts,
             counters,

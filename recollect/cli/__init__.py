@@ -14,7 +14,17 @@ COMMANDS = {
     "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
     "open": ("recollect.cli.open", "Open the dashboard in your browser"),
     "logs": ("recollect.cli.logs", "Show the end of the log"),
+    "search": ("recollect.cli.search", "Find memories; -i asks again and again"),
+    "context": ("recollect.cli.context", "Show what would be injected now"),
     "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
+    "queue": ("recollect.cli.queue", "Show what waits for extraction; --now extracts it"),
+    "resume": ("recollect.cli.resume", "Show where work stopped"),
+    "report": ("recollect.cli.report", "Show what was done, learned and planned in a period"),
+    "add": ("recollect.cli.add", "Remember something by hand"),
+    "forget": ("recollect.cli.forget", "Delete memories"),
+    "undo": ("recollect.cli.undo", "Take back what was done to memories"),
+    "move": ("recollect.cli.move", "Give a memory to another project"),
+    "maintain": ("recollect.cli.maintain", "Shorten and forget what is old; --dry-run only shows"),
     "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
     "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),
@@ -22,7 +32,8 @@ COMMANDS = {
     "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
     "bench": ("recollect.cli.bench", "Measure retrieval beside grep, BM25, MiniLM and rank fusion"),
     "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
-    "settings": ("recollect.cli.settings", "Show every setting with its value, range and meaning"),
+    "settings": ("recollect.cli.settings", "Show every setting, or get and set one"),
+    "completion": ("recollect.cli.completion", "Print completions for bash, zsh or fish"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),
 }
 
@@ -35,6 +46,7 @@ Commands:
 {commands}
 
 `recollect COMMAND --help` tells more. `--version` prints the version.
+Exit codes: 0 done, 1 it failed and said why, 2 the call was wrong.
 Everything is kept in ~/.recollect; RECOLLECT_HOME moves it.
 """
 

@@ -3,7 +3,6 @@
 import os
 import stat
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,20 +12,18 @@ from urllib.parse import quote
 import click
 
 from recollect import __version__
-from recollect.capture.hosts import HOSTS
 from recollect.cli import hosts_context, process
 from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json
-from recollect.core import ids, oslayer, settings
+from recollect.core import oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import INSTALLERS, Context, Installer
-from recollect.hosts.prove import prompt_call
+from recollect.hosts.proving import prove
 
 Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 LOW_SPACE = 200 << 20
-PROVE_S = 10.0
 SILENT = timedelta(days=7)
 
 
@@ -43,15 +40,17 @@ class Finding:
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Repair what can be repaired.")
-@click.option("--prove", is_flag=True, help="Send a marker through each connected agent's hook.")
+@click.option(
+    "--prove", "proving", is_flag=True, help="Send a marker through each connected agent's hook."
+)
 @json_option
-def command(fix: bool, prove: bool, as_json: bool) -> int:
+def command(fix: bool, proving: bool, as_json: bool) -> int:
     """Check Recollect and the agents it is connected to. Exit code 1 when something fails."""
     chosen = settings.load()
     findings = list(examine(chosen))
     if fix:
         findings = [_mended(one) for one in findings]
-    if prove and Client(chosen).alive():
+    if proving and Client(chosen).alive():
         findings += prove_hosts(chosen)
     if as_json:
         keys = ("what", "verdict", "told", "hint")
@@ -67,6 +66,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if not os.path.isdir(chosen.directory):
         return
     yield from _modes(chosen)
+    for stranger in settings.strangers():
+        yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
     yield _hook_program(chosen)
     client = Client(chosen)
     if not client.alive():
@@ -78,6 +79,9 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _database(client)
     yield _spool(health)
     yield _errors(health)
+    for alarm in health["alarms"]:
+        if alarm["name"] != "silent_host":  # each host is looked at below
+            yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in INSTALLERS:
         finding = _host(host, hosts_context.context(chosen), health)
         if finding is not None:
@@ -229,73 +233,12 @@ def _state(host: Installer, context: Context) -> str:
 
 
 def _prove(chosen: Settings, host: Installer) -> Finding:
-    """Runs the hook exactly as the host would, in a project that holds nothing else: a marker is
-    typed in one session, and asked for in another."""
-    marker = f"recollect-marker-{ids.new_ulid()}"
-    what = f"prove {host.name}"
-    place = chosen.path("prove")
-    oslayer.private_directory(place)
-    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
-    try:
-        began = time.monotonic()
-        _type(chosen, host, f"{marker} is the word of the day", f"prove-{marker}-1", place)
-        took = (time.monotonic() - began) * 1000
-        if not _arrived(chosen, marker, place):
-            return Finding(what, "fail", "a marker was sent and did not arrive", "recollect logs")
-        told = f"a marker came through its hook in {took:.0f} ms and is stored"
-        if not _injects(host):
-            return Finding(what, "ok", f"{told} (this host takes no text with a prompt)")
-        if _asked_for(chosen, host, marker, place):
-            return Finding(what, "ok", f"{told}, found again and injected")
-    except (OSError, subprocess.SubprocessError) as error:
-        return Finding(what, "fail", f"its hook does not run ({error})", "recollect doctor --fix")
-    return Finding(what, "fail", f"{told}, but not injected", "recollect why --project " + place)
-
-
-def _arrived(chosen: Settings, marker: str, place: str) -> bool:
-    """At once, or, when the machine was too busy to answer the hook, by way of the spool."""
-    deadline = time.monotonic() + PROVE_S
-    while True:
+    def stored(place: str) -> list[str]:
         page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
-        if any(marker in str(row["event"]["body"]) for row in page["items"]):
-            return True
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
+        return [str(row["event"]["body"]) for row in page["items"]]
 
-
-def _type(chosen: Settings, host: Installer, text: str, session: str, place: str) -> bytes:
-    """What the hook prints when this is typed."""
-    call = prompt_call(host.name, text, session, place)
-    done = subprocess.run(
-        [chosen.path("bin", "recollect-hook"), host.name, call.event],
-        input=call.stdin,
-        cwd=place,
-        env={**os.environ, **call.env, "RECOLLECT_HOME": chosen.directory},
-        capture_output=True,
-        timeout=PROVE_S,
-        check=True,
-    )
-    return done.stdout
-
-
-def _asked_for(chosen: Settings, host: Installer, marker: str, place: str) -> bool:
-    """The next prompt ends the first turn, which makes it a memory; another session asks."""
-    _type(chosen, host, "thanks", f"prove-{marker}-1", place)
-    deadline = time.monotonic() + PROVE_S
-    attempt = 2
-    while time.monotonic() < deadline:
-        session = f"prove-{marker}-{attempt}"
-        if marker.encode() in _type(chosen, host, f"what is {marker}?", session, place):
-            return True
-        attempt += 1
-        time.sleep(0.3)
-    return False
-
-
-def _injects(host: Installer) -> bool:
-    event = prompt_call(host.name, "", "", "").event
-    return any(spec.injects for spec in HOSTS[host.name].events if spec.event == event)
+    proof = prove(chosen, host.name, stored)
+    return Finding(f"prove {host.name}", "ok" if proof.ok else "fail", proof.told, proof.hint)
 
 
 # --- telling ------------------------------------------------------------------------------------

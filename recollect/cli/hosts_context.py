@@ -1,27 +1,15 @@
 """Where installations go, for the commands that install, remove or look."""
 
 import os
-import sys
 
 from recollect.capture import launcher
 from recollect.core.errors import BadInput, CannotWrite
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
-from recollect.hosts import INSTALLERS, Context, Installer, detect_all, installer
+from recollect.hosts import INSTALLERS, Installer, detect_all, installer
+from recollect.hosts.here import context
 
-
-def context(settings: Settings, *, project: str | None = None, set_default: bool = True) -> Context:
-    """What installers need to know. Puts the hook program where hosts will find it."""
-    return Context(
-        home=os.path.expanduser("~"),
-        data_dir=settings.directory,
-        hook_command=settings.path("bin", "recollect-hook"),
-        mcp_command=(_command(), "mcp"),
-        scope="project" if project else "user",
-        project=os.path.abspath(project) if project else "",
-        env=dict(os.environ),
-        set_default=set_default,
-    )
+__all__ = ["chosen", "context", "put_hook"]
 
 
 def put_hook(settings: Settings) -> None:
@@ -46,9 +34,3 @@ def chosen(names: tuple[str, ...]) -> list[Installer]:
             hint=f"Name one: recollect install HOST (known: {known})",
         )
     return [one for one in INSTALLERS if one.name in found]
-
-
-def _command() -> str:
-    """The `recollect` that belongs to this Python."""
-    beside = os.path.join(os.path.dirname(sys.executable), "recollect")
-    return beside if os.path.exists(beside) else os.path.abspath(sys.argv[0])

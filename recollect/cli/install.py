@@ -5,6 +5,7 @@ import click
 from recollect.cli import hosts_context
 from recollect.cli.output import json_option, print_json
 from recollect.core import settings
+from recollect.core.errors import RecollectError
 from recollect.hosts import Change, Context, Installer, Report, diff, install
 from recollect.hosts.apply import apply_install
 from recollect.hosts.codex import CODEX, codex_trust, trusted
@@ -58,11 +59,29 @@ def command(
         print_json(_as_data(report))
     else:
         _tell(report, dry_run=dry_run)
+        if not dry_run and any(one.outcome == "installed" for one in report.results):
+            _open_dashboard()
     return 0 if report.ok else 1
+
+
+def _open_dashboard() -> None:
+    """The first look, for a person at a terminal; what fails here is no failed installation."""
+    from recollect.cli import open as opening
+
+    if opening.may_open():
+        try:
+            opening.command.main([], standalone_mode=False)
+        except RecollectError as error:
+            click.echo(f"The dashboard did not open: {error}", err=True)
 
 
 def _show(host: Installer, changes: list[Change]) -> None:
     click.secho(f"\n{host.title}", bold=True)
+    for change in changes:
+        lines = diff(change).splitlines()
+        added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+        removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+        click.echo(f"{change.path}: {change.why} ({added} lines added, {removed} removed)")
     for change in changes:
         click.echo(f"{change.path}: {change.why}")
         for line in diff(change).splitlines():

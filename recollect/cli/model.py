@@ -56,3 +56,46 @@ def fetch() -> None:
 
         found = weights.fetch(models, show)
     click.echo(f"{weights.NAME} is ready in {found.directory}")
+
+
+@command.command()
+@json_option
+def stats(as_json: bool) -> int:
+    """Say how many memories have their vectors."""
+    from recollect.cli.output import daemon_client
+
+    found = daemon_client().get("/api/embeddings/stats")
+    if as_json:
+        print_json(found)
+        return 0
+    click.echo(f"{found['embedded']} of {found['memories']} memories have vectors of "
+               f"{found['model'] or 'no model yet'}; embedding is {found['state']}.")  # fmt: skip
+    if found["problem"]:
+        click.secho(found["problem"], fg="yellow")
+    return 0
+
+
+@command.command()
+def backfill() -> int:
+    """Give vectors to memories that have none, and wait until all have."""
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from recollect.cli.output import daemon_client
+
+    client = daemon_client()
+    found = client.ask("POST", "/api/embeddings/backfill")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Memories", total=found["memories"])
+        while found["missing"]:
+            if found["state"] in ("off", "open"):
+                click.echo(f"Embedding is {found['state']}: {found['problem']}", err=True)
+                return 1
+            bar.update(task, completed=found["embedded"], total=found["memories"])
+            time.sleep(0.2)
+            found = client.get("/api/embeddings/stats")
+    click.echo(f"All {found['memories']} memories have their vectors.")
+    return 0

@@ -24,12 +24,17 @@ def command(only_print: bool, as_json: bool) -> int:
     if as_json:
         print_json(invited)
         return 0
-    if only_print or os.environ.get("CI") or not sys.stdout.isatty() or not _opened(invited["url"]):
+    if only_print or not may_open() or not _opened(invited["url"]):
         click.echo(invited["url"])
         click.echo(f"The link works once, for {invited['seconds']} seconds.", err=True)
     else:
         click.echo("The dashboard is open in your browser.")
     return 0
+
+
+def may_open() -> bool:
+    """A person sits here: there is a terminal, and this is no CI."""
+    return sys.stdout.isatty() and not os.environ.get("CI")
 
 
 def _opened(url: str) -> bool:

@@ -42,3 +42,105 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     console.print(table)
+
+
+def place(project: str) -> str:
+    """A project as the API takes it: `all`, `global`, an id or a name as they are, a path whole."""
+    import os
+
+    named = project in ("all", "global") or project.startswith("prj_")
+    if named or not (project.startswith((".", "/", "~")) or os.path.isdir(project)):
+        return project
+    return os.path.abspath(os.path.expanduser(project))
+
+
+def project_option(function: F) -> F:
+    """`--project`, for every command that looks into memories."""
+    option = click.option(
+        "-p",
+        "--project",
+        default=".",
+        help="Path, name or id of a project, global, or all (default: here).",
+    )
+    return option(function)
+
+
+def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
+    """Memories for people: a title, a line of marks, and what it says; the id is whole."""
+    import shutil
+    import textwrap
+
+    width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    for number, record in enumerate(records):
+        if number:
+            click.echo()
+        title = " ".join(record["title"].split())
+        score = f"{scores[number]:.2f}  " if scores else ""
+        lines = textwrap.wrap(title, width - 2 - len(score)) or [""]
+        click.echo(click.style(score, dim=True) + click.style(lines[0], bold=True))
+        for line in lines[1:]:
+            click.echo(" " * len(score) + click.style(line, bold=True))
+        kind = record["knowledge_type"] or record["observation_type"] or record["kind"]
+        marks = [record["record_id"], record["valid_from"][:10], kind]
+        marks += ["pinned"] if record["pinned"] else []
+        click.secho("  " + "  ".join(marks), dim=True)
+        said = " ".join(record["summary"].split())
+        if said and said != title:
+            body = textwrap.wrap(said, width - 4, max_lines=3, placeholder=" …")
+            for line in body:
+                click.echo(f"    {line}")
+        if record["files"]:
+            files = ", ".join(record["files"][:4]) + (" …" if len(record["files"]) > 4 else "")
+            click.secho(f"    {textwrap.shorten(files, width - 4, placeholder=' …')}", fg="cyan")
+
+
+class waiting:
+    """A moving bar on the terminal for whatever takes longer than a second; silent otherwise."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._bar: Any = None
+        self._timer: Any = None
+
+    def __enter__(self) -> "waiting":
+        import sys
+        import threading
+
+        if sys.stderr.isatty():
+            self._timer = threading.Timer(1.0, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        bar.add_task(self._what, total=None)
+        bar.start()
+        self._bar = bar
+
+
+def daemon_client() -> Any:
+    """A client of the daemon, which is started when there is none."""
+    from recollect.cli import process
+    from recollect.client import Client
+    from recollect.core import settings
+
+    chosen = settings.load()
+    with waiting("Starting Recollect"):
+        process.start(chosen)
+    return Client(chosen)

@@ -1,23 +1,48 @@
-"""`recollect settings`: every setting, its value, where it comes from and what it may be."""
+"""`recollect settings`: every setting, its value, where it comes from; get and set one."""
+
+import os
+from typing import Any
 
 import click
 
 from recollect.cli.output import json_option, print_json, print_table
-from recollect.core import settings
+from recollect.core import oslayer, settings
+from recollect.core.errors import BadSetting, CannotWrite
 
 
 @click.command()
+@click.argument("action", required=False, type=click.Choice(["list", "get", "set", "unset"]))
+@click.argument("name", required=False)
+@click.argument("value", required=False)
 @json_option
-def command(as_json: bool) -> None:
+def command(action: str | None, name: str | None, value: str | None, as_json: bool) -> int:
     """Show every setting with its value, range and meaning.
 
-    Change one in settings.toml in the data directory, or for one run by RECOLLECT_<NAME>.
+    `get NAME` prints one value, `set NAME VALUE` writes it to settings.toml in the data directory
+    (comments stay), `unset NAME` goes back to the default. For one run: RECOLLECT_<NAME>.
     """
+    if action in (None, "list"):
+        return _list(as_json=as_json)
+    if name is None or (action == "set") != (value is not None):
+        raise click.UsageError("it is: settings get NAME, set NAME VALUE, or unset NAME")
+    if name not in {one["name"] for one in settings.described()}:
+        raise BadSetting(f"there is no setting {name!r}", field=name)
+    if action == "get":
+        found = getattr(settings.load(), name)
+        if as_json:
+            print_json({"name": name, "value": found})
+        else:
+            click.echo(str(found).lower() if isinstance(found, bool) else found)
+        return 0
+    return _write(name, value, as_json=as_json)
+
+
+def _list(*, as_json: bool) -> int:
     chosen = settings.load()
     described = [{**one, "value": getattr(chosen, one["name"])} for one in settings.described()]
     if as_json:
         print_json(described)
-        return
+        return 0
     print_table(
         ["Setting", "Value", "Allowed", "Meaning"],
         [
@@ -31,6 +56,40 @@ def command(as_json: bool) -> None:
         ],
     )
     click.echo(f"From {chosen.path('settings.toml')} and the environment (RECOLLECT_<NAME>).")
+    click.echo("Change one: recollect settings set NAME VALUE")
+    for stranger in settings.strangers():
+        click.secho(stranger, fg="yellow", err=True)
+    return 0
+
+
+def _write(name: str, value: str | None, *, as_json: bool) -> int:
+    """The file may hold what is wrong at the moment, so only the new value is checked."""
+    if name == "home":
+        raise BadSetting("the data directory cannot name itself", hint="RECOLLECT_HOME moves it.")
+    wanted = None if value is None else settings.checked(name, value)
+    environment = os.environ.get(settings.PREFIX + "HOME") or settings.Settings.home
+    directory = os.path.abspath(os.path.expanduser(environment))
+    path = os.path.join(directory, "settings.toml")
+    try:
+        oslayer.private_directory(directory)
+        try:
+            with open(path, encoding="utf-8") as file:
+                before = file.read()
+        except FileNotFoundError:
+            before = ""
+        oslayer.replace_file(path, settings.written(before, name, wanted).encode())
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
+    told: dict[str, Any] = {"name": name, "value": wanted, "file": path}
+    if as_json:
+        print_json(told)
+        return 0
+    click.echo(f"{name} = {wanted}" if value is not None else f"{name} is back at its default")
+    variable = settings.PREFIX + name.upper()
+    if os.environ.get(variable):
+        click.secho(f"{variable} is set in the environment and wins.", fg="yellow", err=True)
+    click.echo("It holds from the next start: recollect restart")
+    return 0
 
 
 def _told(value: object) -> str:

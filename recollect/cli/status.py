@@ -8,6 +8,7 @@ import click
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
+from recollect.core.settings import Settings
 
 
 @click.command()
@@ -27,11 +28,20 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(health)
     else:
-        _tell(health)
+        _tell(health, _connected(chosen))
+        for stranger in settings.strangers():
+            click.secho(stranger, fg="yellow")
     return 0
 
 
-def _tell(health: dict[str, Any]) -> None:
+def _connected(chosen: Settings) -> list[str]:
+    """Agents that Recollect is connected to, by our own notes."""
+    from recollect.hosts import installations
+
+    return sorted({host for host, _ in installations(chosen.directory)})
+
+
+def _tell(health: dict[str, Any], connected: list[str]) -> None:
     click.echo(
         f"Recollect {health['version']} is {health['status']}: process {health['pid']}, "
         f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
@@ -42,15 +52,53 @@ def _tell(health: dict[str, Any]) -> None:
         f"Events stored since start: {stored}. Memories: {embedding.get('memories', 0)}. "
         f"In the spool: {health['spool']['events']}."
     )
-    if health["hosts"]:
-        rows = [[name, _ago(when)] for name, when in health["hosts"].items()]
+    _tell_extraction(health["unextracted"], health["extraction"])
+    if told := moved(health):
+        click.secho(told, fg="yellow")
+    heard = health["hosts"]
+    rows = [[name, _ago(when)] for name, when in heard.items()]
+    rows += [[name, "never; use it once"] for name in connected if name not in heard]
+    if rows:
         print_table(["Agent", "Last heard of"], rows)
     else:
-        click.echo("No agent has been heard of since the start. Connect one: recollect install")
+        click.echo("No agent is connected yet. Connect one: recollect install")
+    for alarm in health["alarms"]:
+        click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
+        click.echo(f"  try: {alarm['hint']}")
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
         click.secho(f"  {message}", fg="yellow")
+
+
+def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
+    provider = extraction["provider"]
+    who = "by rules" if provider == "none" else provider
+    click.echo(f"Waiting for extraction ({who}): {waiting['events']} events.")
+    budget = extraction.get("budget")
+    if budget and provider != "none":
+        click.echo(
+            f"Used today: {budget['tokens']:,} of {budget['daily_tokens']:,} tokens, "
+            f"${budget['usd']:.2f} of ${budget['daily_usd']:.2f}."
+        )
+    if waiting["quarantined"]:
+        click.secho(
+            f"Set aside after failing: {waiting['quarantined']} events: recollect queue",
+            fg="yellow",
+        )
+    for namespace, why in extraction.get("by_rules_because", {}).items():
+        click.secho(f"{namespace} goes on by rules: {why}", fg="yellow")
+    for namespace, state in extraction.get("breakers", {}).items():
+        click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
+    for namespace in extraction.get("judge_breakers", []):
+        click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
+
+
+def moved(health: dict[str, Any]) -> str:
+    """A port that was taken, told; whoever knows the old one would look in vain."""
+    if health["port"] == health["wanted_port"]:
+        return ""
+    return f"Port {health['wanted_port']} was taken: it listens on {health['port']} this time."
 
 
 def _ago(when: str) -> str:

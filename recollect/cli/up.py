@@ -4,6 +4,8 @@ import click
 
 from recollect.cli import process
 from recollect.cli.client import Client
+from recollect.cli.output import waiting
+from recollect.cli.status import moved
 from recollect.core import settings
 
 
@@ -17,11 +19,14 @@ def command(foreground: bool, quiet: bool) -> int:
 
         return run()
     chosen = settings.load()
-    started = process.start(chosen)
+    with waiting("Starting Recollect"):
+        started = process.start(chosen)
     if not quiet:
         health = Client(chosen).get("/healthz")
         click.echo(
             f"Recollect {'is up' if started else 'was already up'}: process {health['pid']}, "
             f"http://127.0.0.1:{health['port']}, data in {chosen.directory}"
         )
+        if told := moved(health):
+            click.secho(told, fg="yellow")
     return 0

@@ -25,6 +25,7 @@ CHECKPOINT = "chk_"
 RECEIPT = "rcp_"
 OPERATION = "op_"
 PROJECT = "prj_"
+RUN = "run_"
 
 
 def new_ulid(now_ms: int | None = None) -> str:

@@ -5,6 +5,7 @@ would be added here. Errors are the system's own OSError; callers translate them
 """
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import socket
@@ -174,3 +175,20 @@ def listen_unix(path: str) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+_M_MMAP_THRESHOLD = -3  # from malloc.h
+_LARGE = 1 << 20
+
+
+def keep_large_blocks_apart() -> None:
+    """Blocks of a megabyte and more go back to the system when they are freed. Left alone, glibc
+    learns to keep them in its heap, where arrays that grow leave holes of their own size."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
+
+
+def give_memory_back() -> None:
+    """Free memory that malloc keeps goes back to the system, where malloc can do that (glibc)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

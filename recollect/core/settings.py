@@ -6,7 +6,9 @@ flags. Out: `Settings`. A name nobody knows or a value out of range raises BadSe
 
 import dataclasses
 import getpass
+import json
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,6 +19,10 @@ from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 
 PREFIX = "RECOLLECT_"
+# What else is read from the environment: the guard against our own calls, and what tests set.
+OTHER_VARIABLES = frozenset(
+    PREFIX + name for name in ("INTERNAL", "SEED", "FUZZ", "KILLS", "CLIENTS")
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,21 @@ class Settings:
     archive_days: int = _setting(
         30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
     )
+    maintain: bool = _setting(
+        True, "Whether memories are shortened and forgotten with age, when nothing else happens."
+    )
+    retention_observations: int = _setting(
+        90, "How many days observations are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_summaries: int = _setting(
+        365, "How many days summaries and distilled episodes are kept; 0 for ever.", Range(0, 36500)
+    )
+    retention_episodes: int = _setting(
+        30, "How many days turns and receipts are kept at the most; 0 for ever.", Range(0, 36500)
+    )
+    retention_knowledge: int = _setting(
+        0, "How many days knowledge is kept; 0 for ever.", Range(0, 36500)
+    )
     embedding: bool = _setting(True, "Whether memories are also found by meaning, not words alone.")
     cache_mb: int = _setting(
         160, "How much memory the search indexes of all projects may take.", Range(16, 8192)
@@ -97,6 +118,27 @@ class Settings:
     )
     prompt_tokens: int = _setting(
         1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
+    )
+    extract_idle_s: int = _setting(
+        30, "How long a project is quiet before its events are extracted.", Range(5, 300)
+    )
+    extract_kb: int = _setting(
+        256, "How many KiB of events are extracted without waiting for quiet.", Range(16, 4096)
+    )
+    reconcile: bool = _setting(
+        True, "Whether new memories are compared with each other and with stored ones."
+    )
+    batch_similarity: float = _setting(
+        0.85, "How alike (cosine) two new memories are one thing.", Range(0.5, 1.0)
+    )
+    neighbour_similarity: float = _setting(
+        0.8, "How alike (cosine) a stored memory is shown to the judge.", Range(0.5, 1.0)
+    )
+    compact_backlog: bool = _setting(
+        False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
+    )
+    share_sensitive: bool = _setting(
+        False, "Whether facts about pay, health or where people live may be put before an agent."
     )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."
@@ -151,14 +193,87 @@ def load(
     environ = os.environ if environ is None else environ
     home = (flags or {}).get("home") or environ.get(PREFIX + "HOME") or Settings.home
     path = os.path.join(os.path.expanduser(home), "settings.toml")
-    values: dict[str, Any] = {**_from_file(path), **_from_environment(environ), **(flags or {})}
-    loaded = Settings(**{name: _checked(name, value) for name, value in values.items()})
+    chosen: dict[str, Any] = {}
+    for values, hint in (
+        (_from_file(path), f"It stands in {path}."),
+        (_from_environment(environ), "It comes from the environment: {variable}."),
+        (flags or {}, ""),
+    ):
+        for name, value in values.items():
+            chosen[name] = _told(name, value, hint)
+    loaded = Settings(**chosen)
     if loaded.llm_base_url and loaded.provider == "openai" and not loaded.llm_model:
         raise BadSetting(
             "llm_model = '' names no model: a server of your own at llm_base_url needs one",
             field="llm_model",
         )
     return loaded
+
+
+def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Variables that look like settings and are none, each with what was perhaps meant."""
+    import difflib  # only when somebody asks
+
+    names = {PREFIX + item.name.upper() for item in dataclasses.fields(Settings)}
+    found = []
+    for variable in sorted(os.environ if environ is None else environ):
+        if variable.startswith(PREFIX) and variable not in names | OTHER_VARIABLES:
+            near = difflib.get_close_matches(variable, names, 1)
+            meant = f" (perhaps {near[0]}?)" if near else ""
+            found.append(f"{variable} is no setting and is ignored{meant}")
+    return found
+
+
+def checked(name: str, value: Any) -> Any:
+    """A value as the setting takes it: text is converted; BadSetting when it does not fit."""
+    return _checked(name, value)
+
+
+def written(text: str, name: str, value: Any) -> str:
+    """The text of a settings file with one setting changed, or, with None, taken out. Everything
+    else stays as it is, comments too; BadSetting when that cannot be done."""
+    line = None if value is None else f"{name} = {_toml(value)}"
+    lines = text.splitlines()
+    # Ours stand before the first table.
+    end = next((at for at, one in enumerate(lines) if one.lstrip().startswith("[")), len(lines))
+    pattern = re.compile(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=(?P<rest>.*)$")
+    places = [at for at in range(end) if pattern.match(lines[at])]
+    if places:
+        comment = _comment(lines[places[0]])
+        lines[places[0] : places[0] + 1] = [] if line is None else [line + comment]
+    elif line is not None:
+        lines.insert(end, line)
+    result = "\n".join(lines) + ("\n" if lines else "")
+    try:
+        wanted = {**tomllib.loads(text), name: value}
+        same = tomllib.loads(result) == {key: one for key, one in wanted.items() if one is not None}
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise BadSetting(f"{name} cannot be changed by itself in settings.toml", hint="Edit it.")
+    return result
+
+
+def _comment(line: str) -> str:
+    """A comment at the end of a line, if what stands before it has no quotes around one."""
+    head, mark, tail = line.rpartition(" #")
+    return f"  #{tail}" if mark and "'" not in tail and '"' not in tail and "=" in head else ""
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _told(name: str, value: Any, hint: str) -> Any:
+    """Who is at fault is told too: the file or the environment."""
+    try:
+        return _checked(name, value)
+    except BadSetting as error:
+        variable = PREFIX + name.upper()
+        told = hint.replace("{variable}", variable)
+        raise BadSetting(str(error), field=name, hint=told or error.hint) from None
 
 
 def described() -> list[dict[str, Any]]:

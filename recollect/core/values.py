@@ -55,6 +55,7 @@ OperationKind = Literal[
     "add", "edit", "move", "merge", "delete", "feedback", "tombstone", "undo", "supersede", "forget"
 ]
 SourceKind = Literal["record", "entity", "fact", "procedure"]
+RunOutcome = Literal["failed", "nothing", "committed", "uncommitted", "direct"]
 
 
 class Value(Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,6 +243,7 @@ class Fact(Value, frozen=True, kw_only=True):
     valid_from: Moment
     valid_until: Moment | None = None
     superseded_by: Name | None = None
+    confirmed_at: Moment | None = None  # when it was last said by one who may know
     source_event_ids: tuple[Ulid, ...] = ()
     created_at: Moment | None = None
     updated_at: Moment | None = None
@@ -317,6 +319,32 @@ class Receipt(Value, frozen=True, kw_only=True):
     tokens: Count = 0
     latency_us: Count = 0
     created_at: Moment | None = None
+
+
+# --- extraction ---------------------------------------------------------------------------------
+
+
+class Run(Value, frozen=True, kw_only=True):
+    """What one run of extraction did, in counts: no text of anybody's."""
+
+    run_id: Name
+    namespace: Namespace
+    started_at: Moment
+    provider: Name
+    outcome: RunOutcome
+    reason: Summary = ""
+    events: Count = 0
+    candidates: Count = 0
+    kept: Count = 0
+    dropped: dict[str, Count] = {}
+    clusters: Count = 0
+    failed: Count = 0
+    merged: Count = 0
+    judge_calls: Count = 0
+    judge_failures: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    latency_us: dict[str, Count] = {}
 
 
 # --- language models ----------------------------------------------------------------------------

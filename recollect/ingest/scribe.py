@@ -9,10 +9,14 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 
+import msgspec
+
+from recollect.core import ids
 from recollect.core.errors import StoreError
+from recollect.core.values import Citation, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -28,9 +32,20 @@ _LOOK_BACK = timedelta(hours=1)
 _Key = tuple[str, str]
 
 
+def _uncited(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
+    return ()
+
+
 class Scribe:
-    def __init__(self, store: Store, memories: Memories, counters: Counters) -> None:
+    def __init__(
+        self,
+        store: Store,
+        memories: Memories,
+        counters: Counters,
+        cite: Callable[[Iterable[str], str | None], tuple[Citation, ...]] = _uncited,
+    ) -> None:
         self._store = store
+        self._cite = cite
         self._memories = memories
         self._counters = counters
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
@@ -142,11 +157,32 @@ class Scribe:
         ready = list({id(turn): turn for turn in self._ready}.values())
         if not ready:
             return
-        self._memories.replace([turn.episode() for turn in ready])
+        episodes = self._kept([turn.episode() for turn in ready])
+        where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in ready}
+        self._memories.replace(
+            [
+                msgspec.structs.replace(
+                    one, citations=self._cite(one.files, where[one.record_id].project_path)
+                )
+                for one in episodes
+            ]
+        )
         self._ready = []
         for turn in ready:
             turn.dirty = False
         self._counters.count("episodes written", len(ready))
+
+    def _kept(self, episodes: list[Record]) -> list[Record]:
+        """Without those that were forgotten or deleted: what is gone is not made again."""
+        namespaces = {one.namespace for one in episodes}
+        gone = {
+            record_id
+            for namespace in namespaces
+            for record_id in self._store.aging.gone(
+                namespace, [one.record_id for one in episodes if one.namespace == namespace]
+            )
+        }
+        return [one for one in episodes if one.record_id not in gone]
 
     def _flush(self, keys: list[_Key]) -> None:
         for key in keys:
@@ -183,7 +219,14 @@ class Scribe:
     def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
         """Turns whose episode is not there, or says less than the events now do."""
         wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}
-        for known in self._store.records.get(namespace, list(wanted)):
-            if known.source_event_ids == wanted[known.record_id].episode().source_event_ids:
-                del wanted[known.record_id]
-        return list(wanted.values())
+        known = self._store.records.get(namespace, list(wanted))
+        for one in known:
+            if one.source_event_ids == wanted[one.record_id].episode().source_event_ids:
+                del wanted[one.record_id]
+        there = {one.record_id for one in known}
+        # What somebody deleted or moved away is not brought back by a restart.
+        return [
+            turn
+            for record_id, turn in wanted.items()
+            if record_id in there or not self._store.log.versions(namespace, record_id)
+        ]

@@ -5,23 +5,25 @@ In: memories in order. Out: lines of text, each memory in a long and a short for
 
 from collections.abc import Sequence
 
-from recollect.core.values import Preference, Record
+from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
 
 HISTORY = "### Relevant History"
 PREFERENCES = "### Preferences"
+KNOWN = "### Known Context"
+PROCEDURES = "### Learned Procedures"
 SUMMARY_CHARS = 400
 FACTS = 3
 
 
-def forms(record: Record) -> tuple[str, str]:
-    """A memory in full, and its title alone."""
+def forms(record: Record, stale: str = "") -> tuple[str, str]:
+    """A memory in full, and its title alone; `stale` is the file that changed since."""
     day = record.valid_from.strftime("%Y-%m-%d")
-    short = f"- [{day}] {one_line(record.title)}{_freshness(record)}"
+    short = f"- [{day}] {one_line(record.title)}{_freshness(record, stale)}"
     said = shortened(one_line(record.summary), SUMMARY_CHARS)
     long = f"- [{day}] {one_line(record.title)}"
     if said and said != one_line(record.title):
         long += f": {said}"
-    long += _freshness(record)
+    long += _freshness(record, stale)
     for fact in record.facts[:FACTS]:
         long += f"\n  - {one_line(fact)}"
     return long, short
@@ -31,13 +33,64 @@ def preference_line(preference: Preference) -> str:
     return f"- {preference.category}.{preference.key}: {one_line(preference.value)}"
 
 
-def assembled(preferences: Sequence[str], history: Sequence[str]) -> str:
-    lines = []
-    if preferences:
-        lines += [PREFERENCES, *preferences]
-    if history:
-        lines += [HISTORY, *history]
-    return "\n".join(lines)
+def entity_line(entity: Entity) -> str:
+    said = shortened(one_line(entity.description), 200)
+    return f"- **{one_line(entity.name)}** ({entity.type}): {said}"
+
+
+def fact_line(fact: Fact) -> str:
+    return f"- {_said(fact)} (confidence: {_number(fact.confidence)})"
+
+
+def procedure_line(procedure: Procedure) -> str:
+    steps = ", ".join(one_line(step) for step in procedure.steps)
+    trigger = one_line(procedure.trigger)
+    how = f"{trigger} -> {steps}" if trigger else steps
+    return f"- **{one_line(procedure.name)}** (confidence: {_number(procedure.confidence)}): {how}"
+
+
+def checkpoint_line(checkpoint: Checkpoint) -> str:
+    """Where the last session stopped, for the one that begins."""
+    day = checkpoint.created_at.strftime("%Y-%m-%d") if checkpoint.created_at else "?"
+    said = f"- [{day}] Left off: {shortened(one_line(checkpoint.task), 300)}"
+    if checkpoint.progress:
+        said += f". Done: {shortened(one_line(checkpoint.progress), 300)}"
+    for step in checkpoint.next_steps[:FACTS]:
+        said += f"\n  - next: {one_line(step)}"
+    for question in checkpoint.questions[:FACTS]:
+        said += f"\n  - open: {one_line(question)}"
+    return said
+
+
+def no_longer(text: str, facts: Sequence[Fact]) -> str:
+    """A memory that says what no longer holds, with what holds now behind its first line."""
+    now = shortened("; ".join(map(_said, facts[:FACTS])), 200)
+    first, line_end, rest = text.partition("\n")
+    return f"{first} (no longer so; now: {now}){line_end}{rest}"
+
+
+def assembled(
+    preferences: Sequence[str],
+    known: Sequence[str],
+    history: Sequence[str],
+    procedures: Sequence[str],
+) -> str:
+    sections = (
+        (PREFERENCES, preferences),
+        (KNOWN, known),
+        (HISTORY, history),
+        (PROCEDURES, procedures),
+    )
+    return "\n".join(line for head, lines in sections if lines for line in (head, *lines))
+
+
+def _said(fact: Fact) -> str:
+    predicate = fact.predicate.replace("_", " ")
+    return one_line(f"{fact.subject} {predicate} {shortened(one_line(fact.object), 200)}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def one_line(text: str) -> str:
@@ -55,8 +108,9 @@ def shortened(text: str, most: int) -> str:
     return head[: most - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _freshness(record: Record) -> str:
-    if record.freshness not in ("drifted", "orphaned") or not record.files:
+def _freshness(record: Record, stale: str) -> str:
+    path = stale or next(iter(record.files), "")
+    if record.freshness not in ("drifted", "orphaned") or not path:
         return ""
     what = "changed since" if record.freshness == "drifted" else "is gone"
-    return f" ({record.freshness}: {record.files[0]} {what})"
+    return f" ({record.freshness}: {one_line(path)} {what})"

@@ -10,6 +10,7 @@ from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.errors import NotFound
 from recollect.core.values import Operation
+from recollect.extract.tombstones import Tombstones
 from recollect.store.interface import Cursor, Store
 
 Verdict = Literal["useful", "wrong", "never"]
@@ -17,17 +18,24 @@ FACTORS = {"useful": 1.15, "wrong": 0.5}
 
 
 class Feedback:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, tombstones: Tombstones | None = None) -> None:
         self._store = store
+        self._tombstones = tombstones or Tombstones(store)
         self._clock = clock
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Verdict]] = {}
 
     def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
-        """Note a verdict on a memory; the newest one counts. NotFound for an unknown memory."""
-        if not self._store.records.get(namespace, [record_id]):
+        """Note a verdict on a memory; the newest one counts. NotFound for an unknown memory.
+        What is never to be seen again is not extracted again either, until the verdict changes."""
+        found = self._store.records.get(namespace, [record_id])
+        if not found:
             raise NotFound(f"there is no memory {record_id}")
-        self.of(namespace)
+        before = self.of(namespace).get(record_id)
+        if verdict == "never":
+            self._tombstones.refuse(found[0], actor)
+        elif before == "never":
+            self._tombstones.lift(found[0], actor)
         operation = self._store.log.append(
             Operation(
                 op_id=ids.new_id(ids.OPERATION),

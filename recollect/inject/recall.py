@@ -12,21 +12,28 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from recollect.core import ids
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record
+from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
-from recollect.inject import context, fence
-from recollect.inject.budget import count_tokens, fit
+from recollect.inject import context, fence, known
+from recollect.inject.budget import allot, count_tokens, fit
 from recollect.inject.feedback import Feedback, factor
+from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.receipts import Receipts
 from recollect.inject.triggers import Said, Topics, asks_to_remember
+from recollect.lifecycle.stale import Work as WorkTrees
 from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.graph import Graphs
+from recollect.retrieve.priors import STALE
+from recollect.retrieve.query import intent
 from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
 from recollect.retrieve.smart import four_signals
@@ -35,12 +42,14 @@ from recollect.store.interface import Store
 log = logging.getLogger(__name__)
 
 CANDIDATES = 30
+DEEP_CANDIDATES = 90  # for explicit recall
 DEEP_TOKENS = 2.0  # explicit recall may take so much more
 START_POOL = 200
 START_SUMMARIES = 3
 QUERY_KEPT = 2000
-PREFERENCE_SHARE = 0.15
+DIGESTS = ("daily", "weekly")
 _MINUTE_US = 60_000_000
+_HEADS = "\n".join((context.PREFERENCES, context.KNOWN, context.HISTORY, context.PROCEDURES))
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 WEAK = 0.5
 NO_SESSION = ""  # of a preview: nothing was said to it, and it has no topic
@@ -48,6 +57,7 @@ NO_SESSION = ""  # of a preview: nothing was said to it, and it has no topic
 # this much by itself.
 LEAST = 0.30
 LEAST_WORDS = 0.08
+BY_GRAPH = 0.5  # what it counts as own that the graph leads to a memory
 
 
 @dataclass
@@ -58,6 +68,7 @@ class Found:
     score: float
     parts: dict[str, float] = field(default_factory=dict)
     why_not: str = ""
+    stale: str = ""  # the file that changed since or is gone
 
 
 @dataclass
@@ -67,7 +78,8 @@ class Draft:
     candidates: list[Found] = field(default_factory=list)
     stages: dict[str, float] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
-    preferences: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)  # preferences, facts, things, procedures
+    first: list[str] = field(default_factory=list)  # lines that stand before the history
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,7 @@ class Recall:
         store: Store,
         engine: Engine,
         shelves: Shelves,
+        graphs: Graphs,
         feedback: Feedback,
         receipts: Receipts,
         counters: Counters,
@@ -94,6 +107,7 @@ class Recall:
         self._store = store
         self._engine = engine
         self._shelves = shelves
+        self._graphs = graphs
         self._feedback = feedback
         self._receipts = receipts
         self._counters = counters
@@ -105,15 +119,17 @@ class Recall:
         self.own_text = OwnText()
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="recollect-recall")
         self._lock = threading.Lock()
+        self._work_trees = WorkTrees(store)
 
     def close(self) -> None:
+        self._work_trees.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def __call__(self, question: Question) -> Recalled:
         began = self._clock.mono_ns()
         work: Future[tuple[Draft, str, tuple[str, ...]]] = self._pool.submit(self._work, question)
         draft, text = Draft(), ""
-        injected: tuple[str, ...] = ()
+        injected: tuple[str, ...] = ()  # memories
         try:
             draft, text, injected = work.result(self._settings.recall_ms / 1000)
         except Late:
@@ -126,9 +142,14 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         latency = (self._clock.mono_ns() - began) // 1000
         receipt = self._receipt(question, draft, text, injected, latency)
-        self._receipts.keep(receipt)
-        if injected:
-            self._said.add(question.namespaces[0], question.session_id, injected)
+        seen: dict[str, dict[str, Freshness]] = {}
+        for found in draft.candidates:
+            one = found.record
+            seen.setdefault(one.namespace, {})[one.record_id] = one.freshness
+        self._receipts.keep(receipt, seen)
+        if text:
+            told = (*injected, *(item.id for item in draft.items if not item.why_not))
+            self._said.add(question.namespaces[0], question.session_id, told)
             self.own_text.injected(text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
@@ -173,10 +194,14 @@ class Recall:
         explicit = asks_to_remember(text)
         if explicit:
             draft.notes["explicit"] = True
+        draft.notes["intent"] = intent(text)
+        bonus = self._knowledge(question, draft)
         if self._shelves.ready(question.namespaces):
-            ranked = self._search(text, question.namespaces)
-            known = question.session_id != NO_SESSION
-            if known and self._topics.changed(question.session_id, ranked.vector):
+            ranked = self._search(
+                text, question.namespaces, bonus, DEEP_CANDIDATES if explicit else CANDIDATES
+            )
+            told = question.session_id != NO_SESSION
+            if told and self._topics.changed(question.session_id, ranked.vector):
                 draft.notes["topic"] = "changed"
                 self._said.forget(question.namespaces[0], question.session_id)
             draft.stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
@@ -199,11 +224,28 @@ class Recall:
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
 
-    def _search(self, text: str, namespaces: tuple[str, ...]) -> Ranked:
+    def _knowledge(self, question: Question, draft: Draft) -> dict[str, float]:
+        """What the graph has to say; returns the memories it leads to, each with its bonus."""
+        text, namespaces = question.text, question.namespaces
+        walks, bonus = self._graphs.walk(text, namespaces)
+        named = [words for walk in walks for words in walk.named.values()]
+        if named:
+            draft.notes["named"] = named
+        draft.items = known.asked_preferences(self._graphs, namespaces, text)
+        draft.items += known.facts(walks)
+        have = {item.id for item in draft.items}
+        draft.items += known.by_words(self._store, namespaces, text, intent(text), have)
+        return bonus
+
+    def _search(
+        self, text: str, namespaces: tuple[str, ...], bonus: dict[str, float], limit: int
+    ) -> Ranked:
         now = to_micros(self._clock.now())
-        key = (text, namespaces, self._shelves.epoch, now // _MINUTE_US)
+        epochs = (self._shelves.epoch, self._graphs.version(namespaces))
+        key = (text, namespaces, epochs, limit, now // _MINUTE_US)
         return self._cache.get(
-            key, lambda: self._engine.search(text, namespaces, limit=CANDIDATES, now=now)
+            key,
+            lambda: self._engine.search(text, namespaces, limit=limit, now=now, reached=bonus),
         )
 
     def _start(self, question: Question) -> Draft:
@@ -211,16 +253,26 @@ class Recall:
         draft = Draft()
         if self._settings.start_tokens == 0:
             return draft
-        for namespace in question.namespaces:
-            preferences = self._store.graph.preferences(namespace)
-            draft.preferences += [context.preference_line(one) for one in preferences]
+        draft.items = known.preferences(self._graphs, question.namespaces)
+        checkpoint = self._store.sessions.last_checkpoint(question.namespaces[0])
+        if checkpoint is not None and checkpoint.session_id != question.session_id:
+            draft.first.append(context.checkpoint_line(checkpoint))
         pool = [
             record
             for namespace in question.namespaces
             for record in self._store.records.page(namespace, limit=START_POOL).items
             if record.category != UNANSWERED
         ]
-        summaries = [record for record in pool if record.kind == "summary"][:START_SUMMARIES]
+        # At the start a session in short is worth more than its turns.
+        short = {one.session_id for one in pool if one.kind == "episode" and one.level != "raw"}
+        pool = [
+            one
+            for one in pool
+            if one.kind != "episode" or one.level != "raw" or one.session_id not in short
+        ]
+        summaries = [one for one in pool if one.kind == "summary" and one.category not in DIGESTS][
+            :START_SUMMARIES
+        ]
         first = {record.record_id for record in summaries}
         ranked = four_signals(pool, self._clock.now())
         ranked.sort(key=lambda one: one.record.record_id not in first)
@@ -230,8 +282,14 @@ class Recall:
 
     def _judge(self, question: Question, draft: Draft, *, repeat: bool) -> None:
         """Say of each candidate why it may not be injected, if so; the rest is put in order."""
+        self._look_at_files(draft, again=question.trigger != "session-start")
         told = self._said.to(question.namespaces[0], question.session_id)
         now = self._clock.now()
+        consent = self._settings.share_sensitive
+        known.judge(draft.items, told, consent=consent, repeat=repeat)
+        in_full = {
+            found.record.session_id for found in draft.candidates if found.record.level == "raw"
+        }
         for found in draft.candidates:
             record = found.record
             verdicts = self._feedback.of(record.namespace)
@@ -243,10 +301,29 @@ class Recall:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"
+            elif (
+                record.kind == "episode" and record.level != "raw" and record.session_id in in_full
+            ):
+                found.why_not = "its session is here in full"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
+
+    def _look_at_files(self, draft: Draft, *, again: bool) -> None:
+        """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
+        in order once more."""
+        standing = self._work_trees.standing([found.record for found in draft.candidates])
+        for found in draft.candidates:
+            now = standing.get(found.record.record_id)
+            if now is None or now.state == "unknown":
+                continue
+            before = STALE.get(found.record.freshness, 1.0)
+            found.score *= STALE.get(now.state, 1.0) / before
+            found.stale = now.path
+            found.record = msgspec.structs.replace(found.record, freshness=now.state)
+        if standing and again:
+            draft.candidates.sort(key=lambda found: -found.score)
 
     def _records(self, namespaces: Sequence[str], record_ids: list[str]) -> list[Record]:
         found = {
@@ -259,32 +336,54 @@ class Recall:
     def _fitted(self, question: Question, draft: Draft, tokens: int) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
         mark = fence.nonce()
-        frame = fence.fence(f"{context.PREFERENCES}\n{context.HISTORY}", mark)
+        frame = fence.fence(_HEADS, mark)
         room = tokens - count_tokens(frame)
         chars = question.limit_chars - len(frame)
-        preferences = fit(
-            draft.preferences,
-            lambda line: (fence.disarm(line),),
-            tokens=int(room * PREFERENCE_SHARE),
-            chars=int(chars * PREFERENCE_SHARE),
-        )
-        lines = [line for _, line in preferences.chosen]
-        spent = sum(count_tokens(line) + 1 for line in lines)
         allowed = [found for found in draft.candidates if not found.why_not]
-        fitted = fit(
-            allowed,
-            lambda found: tuple(fence.disarm(text) for text in context.forms(found.record)),
-            tokens=room - spent,
-            chars=chars - sum(len(line) + 1 for line in lines),
+        items = [item for item in draft.items if not item.why_not]
+        forms = {id(found): self._forms(found) for found in allowed}
+        wanted: dict[str, list[Any]] = {"history": [*draft.first, *allowed]}
+        for item in items:
+            wanted.setdefault(item.kind, []).append(item)
+
+        def texts(one: Any) -> tuple[str, ...]:
+            if isinstance(one, Found):
+                return forms[id(one)]
+            return (fence.disarm(one if isinstance(one, str) else one.line),)
+
+        longest = {kind: [texts(one)[0] for one in some] for kind, some in wanted.items()}
+        may = allot(
+            room, {k: sum(count_tokens(t) + 1 for t in some) for k, some in longest.items()}
         )
-        for found, reason in fitted.left_out:
-            found.why_not = reason
-        history = [text for _, text in fitted.chosen]
-        if not lines and not history:
+        may_chars = allot(chars, {k: sum(len(t) + 1 for t in some) for k, some in longest.items()})
+        lines: dict[str, list[str]] = {}
+        injected = []
+        for kind, some in wanted.items():
+            fitted = fit(some, texts, tokens=may[kind], chars=may_chars[kind])
+            lines[kind] = [text for _, text in fitted.chosen]
+            injected += [one.record.record_id for one, _ in fitted.chosen if isinstance(one, Found)]
+            for one, reason in fitted.left_out:
+                if not isinstance(one, str):
+                    one.why_not = reason
+        if not any(lines.values()):
             return "", ()
-        content = context.assembled(lines, history)
+        content = context.assembled(
+            lines.get("preferences", []),
+            [*lines.get("known", []), *lines.get("related", [])],
+            lines["history"],
+            lines.get("procedures", []),
+        )
         text = f'<recollect id="{mark}">\n{fence.HEAD}\n{content}\n</recollect id="{mark}">'
-        return text, tuple(found.record.record_id for found, _ in fitted.chosen)
+        return text, tuple(injected)
+
+    def _forms(self, found: Found) -> tuple[str, ...]:
+        """A memory as text, long and short; one that says what no longer holds says so."""
+        record = found.record
+        forms: tuple[str, ...] = context.forms(record, found.stale)
+        later = self._graphs.of(record.namespace).over(record.source_event_ids)
+        if later:
+            forms = tuple(context.no_longer(form, later) for form in forms)
+        return tuple(fence.disarm(form) for form in forms)
 
     def _receipt(
         self,
@@ -311,12 +410,24 @@ class Recall:
                         "score": round(found.score, 4),
                         "parts": found.parts,
                         "injected": found.record.record_id in chosen,
+                        "freshness": found.record.freshness,
                         "why_not": found.why_not,
                     }
                     for found in draft.candidates[: 2 * CANDIDATES]
                 ],
                 "stages_us": draft.stages,
-                "preferences": len(draft.preferences),
+                "known": [
+                    {
+                        "id": item.id,
+                        "kind": item.kind,
+                        "text": "" if item.sensitive else item.line,
+                        "score": item.score,
+                        "why": item.why,
+                        "injected": bool(text) and not item.why_not,
+                        "why_not": item.why_not,
+                    }
+                    for item in draft.items[: 2 * CANDIDATES]
+                ],
                 **draft.notes,
             },
             tokens=count_tokens(text),
@@ -340,7 +451,8 @@ def _drop_weak(candidates: Sequence[Found]) -> None:
 
 
 def _own(found: Found) -> float:
-    return max(0.0, found.parts.get("cosine", 0.0)) + found.parts.get("grams", 0.0)
+    own = max(0.0, found.parts.get("cosine", 0.0)) + found.parts.get("grams", 0.0)
+    return own + BY_GRAPH * found.parts.get("graph", 0.0)
 
 
 def _covering(hits: Sequence[Any], text: str) -> list[Any]:

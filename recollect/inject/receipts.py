@@ -7,10 +7,10 @@ store cannot write, receipts are dropped and counted: they explain, they are not
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from recollect.core.errors import StoreError
-from recollect.core.values import Receipt
+from recollect.core.values import Freshness, Receipt
 from recollect.ingest.counters import Counters
 from recollect.store.interface import Store
 
@@ -35,13 +35,23 @@ class Receipts:
         if self._thread.is_alive():
             self._thread.join()
 
-    def keep(self, receipt: Receipt) -> None:
+    def keep(
+        self, receipt: Receipt, found: Mapping[str, Mapping[str, Freshness]] | None = None
+    ) -> None:
+        """Write a receipt, and what was seen on the way: which memories were used, and how those
+        of each namespace (`found`) stand to their files."""
+
         def write() -> None:
             self._store.receipts.put(receipt)
             for listener in self.listeners:
                 listener(receipt)
-            if receipt.injected and receipt.created_at:
-                self._store.records.touch(receipt.namespace, receipt.injected, receipt.created_at)
+            for namespace, states in (found or {}).items():
+                used = [one for one in receipt.injected if one in states]
+                if used and receipt.created_at:
+                    self._store.records.touch(namespace, used, receipt.created_at)
+                known = {one: state for one, state in states.items() if state != "unknown"}
+                if known:
+                    self._store.records.freshen(namespace, known)
 
         try:
             self._queue.put_nowait(write)

@@ -87,4 +87,8 @@ class Said:
             page = self._store.receipts.page(namespace, session_id=session_id, limit=50)
         except StoreError:
             return set()
-        return {record_id for receipt in page.items for record_id in receipt.injected}
+        told = {record_id for receipt in page.items for record_id in receipt.injected}
+        for receipt in page.items:
+            items = receipt.detail.get("known", []) if isinstance(receipt.detail, dict) else []
+            told |= {item["id"] for item in items if item["injected"]}
+        return told

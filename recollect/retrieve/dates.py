@@ -1,11 +1,14 @@
-"""Dates that a text names, as far as it names them.
+"""Dates and times that a text names, as far as it names them.
 
 In: text. Out: year, month and day, each or none; only mentions with a month count, since a bare
-number is rarely a year. Impossible dates are passed over.
+number is rarely a year. Impossible dates are passed over. "Yesterday", "last week", "two days ago"
+and "on Tuesday" become spans of time as seen from a moment, in the machine's own time zone.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 _NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
@@ -67,3 +70,102 @@ def _date(match: re.Match[str], text: str) -> Date | None:
     if not 1 <= month <= 12 or not 1 <= int(day or 1) <= 31:
         return None
     return Date(month, int(year) if year else None, int(day) if day else None)
+
+
+# --- times that depend on now -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From a moment to another, microseconds since 1970, the end not included."""
+
+    start: int
+    end: int
+
+
+_COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_UNITS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
+_RELATIVE = re.compile(
+    r"\b(?:(?P<day>today|yesterday|the day before yesterday|tonight|last night|this morning)"
+    r"|(?P<which>last|past|previous|this)\s+(?P<unit>week|month|year)"
+    r"|(?:in|over|during|within)?\s*the\s+(?:last|past)\s+(?P<n>\d{1,3}|a|an|few|couple of|"
+    + "|".join(_COUNTS)
+    + r")\s+(?P<units>hour|day|week|month|year)s?"
+    r"|(?P<ago>\d{1,3}|a|an|few|a few|couple of|a couple of|"
+    + "|".join(_COUNTS)
+    + r")\s+(?P<agos>hour|day|week|month|year)s?\s+ago"
+    r"|(?:on|last|this|since)\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r"))\b",
+    re.IGNORECASE,
+)
+_ANCHOR = re.compile(
+    r"\b(?P<side>before|after|since)\s+(?:we|i|you|the|our|that)\s+(?P<what>[\w./ -]{3,60})", re.I
+)
+
+
+def spans_in(text: str, now: int) -> tuple[Span, ...]:
+    """The spans that a text names in words like "last week", as seen from `now`."""
+    here = datetime.fromtimestamp(now / 1_000_000).astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    return tuple(
+        Span(round(start.timestamp() * 1_000_000), round(end.timestamp() * 1_000_000))
+        for match in _RELATIVE.finditer(text[:20_000])
+        for start, end in _span(match, here, midnight)
+    )
+
+
+def anchors_in(text: str) -> list[tuple[str, str]]:
+    """Events that a text dates by: `("before", "migration")`. What is a date itself is none."""
+    found = []
+    for match in _ANCHOR.finditer(text[:4000]):
+        what = re.split(r"[,?!]|\b(?:did|do|was|were|how|what|which|who)\b", match["what"])[0]
+        if what.strip() and not dates_in(what) and not _RELATIVE.search(what):
+            found.append(("before" if match["side"].lower() == "before" else "after", what.strip()))
+    return found[:2]
+
+
+def _span(
+    match: re.Match[str], here: datetime, midnight: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    part = {name: (value or "").lower() for name, value in match.groupdict().items()}
+    day = timedelta(days=1)
+    if part["day"]:
+        back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(part["day"], 0)
+        yield midnight - back * day, midnight - (back - 1) * day
+    elif part["unit"]:
+        yield _calendar(part["unit"], part["which"] != "this", midnight)
+    elif part["n"]:
+        yield here - timedelta(days=_count(part["n"]) * _UNITS[part["units"]]), here
+    elif part["ago"]:
+        length = _UNITS[part["agos"]]
+        when = here - timedelta(days=_count(part["ago"]) * length)
+        if length < 1:
+            yield when - timedelta(hours=1), when + timedelta(hours=1)
+        else:
+            start = when.replace(hour=0, minute=0, second=0, microsecond=0)
+            slack = length // 2 * day  # a month ago is about a month ago
+            yield start - slack, start + slack + day
+    else:
+        back = (midnight.weekday() - _WEEKDAYS.index(part["weekday"])) % 7 or 7
+        yield midnight - back * day, midnight - (back - 1) * day
+
+
+def _calendar(unit: str, last: bool, midnight: datetime) -> tuple[datetime, datetime]:
+    if unit == "week":
+        start = midnight - timedelta(days=midnight.weekday())
+        before = start - timedelta(days=7)
+    elif unit == "month":
+        start = midnight.replace(day=1)
+        before = (start - timedelta(days=1)).replace(day=1)
+    else:
+        start = midnight.replace(month=1, day=1)
+        before = start.replace(year=start.year - 1)
+    return (before, start) if last else (start, midnight + timedelta(days=1))
+
+
+def _count(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    if text in _COUNTS:
+        return _COUNTS.index(text)
+    return {"a": 1, "an": 1, "couple of": 2, "a couple of": 2}.get(text, 3)

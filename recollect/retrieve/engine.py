@@ -6,7 +6,7 @@ absent embedder is no error here: the ranking is then that of words alone, and s
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
 from recollect.retrieve import candidates
+from recollect.retrieve.dates import Span, anchors_in, spans_in
 from recollect.retrieve.floor import Floor, confidence
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, parse, weigh
@@ -101,10 +102,13 @@ class Engine:
         floor: bool = True,
         now: int | None = None,
         weights: Weights | None = None,
+        reached: Mapping[str, float] | None = None,
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
 
-        `now` (microseconds since 1970) lets what is recent weigh a little more.
+        `now` (microseconds since 1970) lets what is recent weigh a little more, and gives "last
+        week" its meaning. `reached` are the memories that the graph leads to, each with a bonus
+        between 0 and 1.
         """
         watch = _Watch(self._clock)
         left_out: dict[str, str] = {}
@@ -114,6 +118,7 @@ class Engine:
         if mode != "keyword" and query.text.strip():
             vector = self._vector(query, left_out)
             watch.mark("embed")
+        spans = self._spans(text, namespaces, now)
         with self._lock:
             found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
             if vector is not None and not any(index.vectors.count for index in found.values()):
@@ -124,7 +129,15 @@ class Engine:
             scored = [
                 self._scored(
                     index,
-                    Question(query, terms, stem_numbers(index, terms), vector, now),
+                    Question(
+                        query,
+                        terms,
+                        stem_numbers(index, terms),
+                        vector,
+                        now,
+                        spans,
+                        _documents(index, reached),
+                    ),
                     weights or self._weights,
                     watch,
                 )
@@ -140,6 +153,21 @@ class Engine:
             results = rows(found, scored, mode, fusion, vector is not None, limit)
             watch.mark("fuse")
         return Ranked(results, sure, watch.stages, vector is not None, left_out, vector)
+
+    def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
+        """The times that a prompt names; "before the migration" is before what is remembered
+        of the migration."""
+        if now is None:
+            return ()
+        spans = list(spans_in(text, now))
+        for side, phrase in anchors_in(text):
+            best = self.search(phrase, namespaces, limit=1, mode="keyword").results
+            for one in best:
+                with self._lock:
+                    moment = self._indexes[one.namespace].time_of(one.id)
+                if moment is not None:
+                    spans.append(Span(0, moment) if side == "before" else Span(moment, now))
+        return tuple(spans)
 
     def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
         if self._embedder is None:
@@ -166,6 +194,18 @@ class Engine:
         return scored
 
 
+def _documents(
+    index: Index, reached: Mapping[str, float] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """Documents of this index that the graph leads to, in rising order; None when there are
+    none, so that nothing is different without a graph."""
+    known = sorted(index.numbers(reached)) if reached else []
+    if not known:
+        return None
+    docs = np.array([doc for doc, _ in known], dtype=np.int64)
+    return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
+
+
 def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np.int64]:
     if len(index) <= candidates.EXHAUSTIVE:
         return candidates.everything(index)
@@ -175,6 +215,8 @@ def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np
         near = candidates.by_meaning(index, question.vector)
         chosen = np.union1d(chosen, near)
         watch.mark("semantic")
+    if question.reached is not None:
+        chosen = np.union1d(chosen, question.reached[0])
     return np.sort(chosen)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_SPARE = 24  # one part in so many
+
 
 class Growable:
     """One numpy array with amortised appends; `view` is the part in use."""
@@ -50,10 +52,40 @@ class Growable:
     def _reserve(self, more: int) -> None:
         needed = self._used + more
         if needed > len(self._room):
-            # An eighth to spare: appends stay cheap and a large index wastes little.
-            fresh = np.zeros((needed + needed // 8 + 16, *self._width), dtype=self._room.dtype)
+            # A little to spare: appends stay cheap and a large index wastes little.
+            fresh = np.zeros((needed + needed // _SPARE + 16, *self._width), dtype=self._room.dtype)
             fresh[: self._used] = self._room[: self._used]
             self._room = fresh
+
+
+class Triples:
+    """Numbers below 2**24, three bytes each, appended and read in runs."""
+
+    def __init__(self) -> None:
+        self._low = Growable(np.uint16)
+        self._high = Growable(np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._high)
+
+    @property
+    def nbytes(self) -> int:
+        return self._low.nbytes + self._high.nbytes
+
+    def extend(self, values: NDArray[np.uint32]) -> None:
+        self._low.extend(values & 0xFFFF)
+        self._high.extend(values >> 16)
+
+    def runs(self, firsts: NDArray[Any], lasts: NDArray[Any]) -> NDArray[np.uint32]:
+        """The numbers first..last-1 of every run, end to end."""
+        borders = list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+        if not borders:
+            return np.zeros(0, dtype=np.uint32)
+        low, high = self._low.view, self._high.view
+        numbers = np.concatenate([high[a:b] for a, b in borders]).astype(np.uint32)
+        numbers <<= 16
+        numbers |= np.concatenate([low[a:b] for a, b in borders])
+        return numbers
 
 
 def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ same documents give the same scores in whatever order they came. An id added twi
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.retrieve.chapters import CHAPTER, Chapters
-from recollect.retrieve.growable import Growable, distinct, tally
+from recollect.retrieve.growable import Growable, Triples, distinct, tally
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.semantic import Vectors
 from recollect.retrieve.tokens import GRAM_BITS, words
@@ -21,6 +21,7 @@ from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
+QUESTION = 60  # words: a longer text that ends with a question says something by itself
 _PENDING = 1024  # documents that may wait for their postings until the next search
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
@@ -65,7 +66,7 @@ class Index:
         self.vectors = Vectors()
         self.chapters = Chapters()
         self.ids: list[str] = []
-        self.tokens = Growable(np.uint32)
+        self.tokens = Triples()  # 16 million different words are more than memory holds
         self._ends = Growable(np.int64)
         self.gram_length = Growable(np.int32)
         self.alive = Growable(np.bool_)
@@ -73,6 +74,7 @@ class Index:
         self.previous = Growable(np.int32)
         self.next = Growable(np.int32)
         self.author = Growable(np.uint8)
+        self.asks = Growable(np.bool_)
         self.time = Growable(np.int64)
         self.created = Growable(np.int64)
         self.prior = Growable(np.dtype(PRIOR))
@@ -130,10 +132,19 @@ class Index:
         number = self.vocabulary.stem_number(stem)
         return int(self.stem_chapters.view[number]) if number >= 0 else 0
 
+    def numbers(self, values: Mapping[str, float]) -> list[tuple[int, float]]:
+        """Document numbers of the ids that are here, with their values."""
+        return [(self._number[id], value) for id, value in values.items() if id in self._number]
+
+    def time_of(self, id: str) -> int | None:
+        """When a document happened; None when that is not known."""
+        time = int(self.time.view[self._number[id]]) if id in self._number else NO_TIME
+        return None if time == NO_TIME else time
+
     def blocks(self) -> tuple[Block, ...]:
         """Postings of all documents; the newest are taken in now."""
         if len(self.ids) > self._covered():
-            self._blocks = cover(self._blocks, self.tokens.view, self._ends.view)
+            self._blocks = cover(self._blocks, self.tokens, self._ends.view)
         return self._blocks
 
     def _covered(self) -> int:
@@ -144,15 +155,13 @@ class Index:
         ends = self._ends.view
         last = ends[docs]
         first = np.where(docs > 0, ends[docs - 1], 0)
-        tokens = self.tokens.view
-        pieces = [tokens[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-        return np.concatenate(pieces) if pieces else tokens[:0], last - first
+        return self.tokens.runs(first, last), last - first
 
     @property
     def nbytes(self) -> dict[str, int]:
         """Where the memory goes, in bytes."""
         columns = (self._ends, self.gram_length, self.alive, self.chapter, self.previous)
-        more = (self.next, self.author, self.time, self.created, self.prior)
+        more = (self.next, self.author, self.asks, self.time, self.created, self.prior)
         return {
             "tokens": self.tokens.nbytes,
             "postings": sum(block.nbytes for block in self._blocks),
@@ -173,6 +182,9 @@ class Index:
             self.ids.append(document.id)
             self.tokens.extend(self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text))
             self._ends.append(len(self.tokens))
+            self.asks.append(
+                len(text) < QUESTION and document.text.rstrip().endswith(("?", "\uff1f"))
+            )
         self.vocabulary.settle()
         self.vectors.add([document.vectors for document in batch])
         self.alive.extend([True] * len(batch))
@@ -239,7 +251,7 @@ class Index:
 
     def _recount(self, chapter: int) -> None:
         """Bring up to date which stems a chapter holds, its length and its mean vector."""
-        self.stem_chapters.grow_to(self.vocabulary.stems)
+        self.stem_chapters.grow_to(len(self.vocabulary))
         before, _ = self._stems_in(self.chapters.counted(chapter))
         self.stem_chapters.view[before] -= 1
         docs = self.chapters.members(chapter)

@@ -1,13 +1,13 @@
 """Search as memory was at a moment: an engine of its own, filled with what was known then.
 
 In: the store, namespaces, a moment. Out: an engine for one question. Versions that are gone since
-are found by words; those that still stand, by meaning too.
+come with the vectors that the archive keeps of them, so it answers as search did then.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from recollect.core.values import Record
+from recollect.core.values import Record, Vector
 from recollect.embedding.model import MODEL
 from recollect.retrieve.engine import Embeds, Engine
 from recollect.retrieve.index import Document
@@ -40,7 +40,16 @@ def _documents(
         for record in page.items:
             known[record.record_id] = record
             same = now.get(record.record_id) == record.version
-            yield document(record, vectors.get(record.record_id) if same else None)
+            then = vectors if same else by_owner(_archived(store, record, moment))
+            yield document(record, then.get(record.record_id))
         if page.next is None:
             return
         cursor = page.next
+
+
+def _archived(store: Store, record: Record, moment: datetime) -> list[Vector]:
+    """The vectors of the version that was live then."""
+    for version in store.log.versions(record.namespace, record.record_id):
+        if version.since <= moment < version.until:
+            return [one for one in version.vectors if one.model == MODEL]
+    return []

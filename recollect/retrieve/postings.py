@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import spread
+from recollect.retrieve.growable import Triples, spread
 
-LARGEST = 8192  # documents in a block: bounds the memory and the time that one merge needs
+_DOC_BITS = 13
+LARGEST = 1 << _DOC_BITS  # documents in a block: bounds the memory and the time of one merge
+_MOST = 8  # a word that stands more often in a document counts as this often when choosing
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +24,28 @@ class Block:
     first: int
     last: int
     starts: NDArray[np.uint32]  # word -> its first posting; words newer than the block have none
-    docs: NDArray[np.uint16]  # relative to `first`
-    counts: NDArray[np.uint8]
+    packed: NDArray[np.uint16]  # document relative to `first`, above it how often, less one
 
     @property
     def nbytes(self) -> int:
-        return self.starts.nbytes + self.docs.nbytes + self.counts.nbytes
+        return self.starts.nbytes + self.packed.nbytes
 
     def of(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Postings of these words end to end: index into `words`, document, count."""
         inside = np.flatnonzero(words < len(self.starts) - 1)
         low = self.starts[words[inside]].astype(np.int64)
         counts = self.starts[words[inside] + 1] - low
-        at = spread(low, counts)
-        return np.repeat(inside, counts), self.docs[at] + np.int64(self.first), self.counts[at]
+        packed = self.packed[spread(low, counts)]
+        docs = (packed & (LARGEST - 1)) + np.int64(self.first)
+        return np.repeat(inside, counts), docs, (packed >> _DOC_BITS) + 1
 
 
-def build(tokens: NDArray[Any], ends: NDArray[Any], first: int, last: int) -> Block:
+def build(tokens: Triples, ends: NDArray[Any], first: int, last: int) -> Block:
     """The block of documents first..last-1."""
     begin = int(ends[first - 1]) if first else 0
-    piece = tokens[begin : ends[last - 1]].astype(np.int64)
+    piece = tokens.runs(np.array([begin]), ends[last - 1 : last]).astype(np.int64)
     owner = np.repeat(np.arange(last - first), np.diff(ends[first:last], prepend=begin))
-    keys = piece << 16 | owner
+    keys = (piece << 16) | owner
     keys.sort()
     new = np.flatnonzero(np.diff(keys, prepend=-1))
     repeats = np.diff(new, append=len(keys))
@@ -56,12 +58,11 @@ def build(tokens: NDArray[Any], ends: NDArray[Any], first: int, last: int) -> Bl
         first,
         last,
         index,
-        (pairs & 0xFFFF).astype(np.uint16),
-        np.minimum(repeats, 255).astype(np.uint8),
+        ((pairs & 0xFFFF) | (np.minimum(repeats, _MOST) - 1) << _DOC_BITS).astype(np.uint16),
     )
 
 
-def cover(blocks: tuple[Block, ...], tokens: NDArray[Any], ends: NDArray[Any]) -> tuple[Block, ...]:
+def cover(blocks: tuple[Block, ...], tokens: Triples, ends: NDArray[Any]) -> tuple[Block, ...]:
     """Blocks that cover every document: the given ones, the rest built, equals merged."""
     done = list(blocks)
     first = done[-1].last if done else 0

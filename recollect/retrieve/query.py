@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,24 @@ class Query:
     def identifiers(self) -> tuple[str, ...]:
         """Paths, file names, names in snake_case and camelCase, error codes, versions."""
         return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text[:20_000])))
+
+
+Intent = Literal["recall", "preference", "procedure", "person", "place", "time", "reason", "task"]
+_INTENTS: tuple[tuple[Intent, str], ...] = (
+    ("recall", r"\b(remember|recall|last time|previously|what did (we|i|you)|did we)\b"),
+    ("preference", r"\b(i (prefer|like|want|use)|my (preferred|favou?rite|usual))\b"),
+    ("procedure", r"\b(how (do|can|should|to)|steps?|walk me through|runbook)\b"),
+    ("person", r"\b(who|whose|whom)\b"),
+    ("place", r"\b(where|which (file|folder|directory|repo\w*))\b"),
+    ("time", r"\b(when|what (day|date))\b"),
+    ("reason", r"\bwhy\b"),
+)
+
+
+def intent(text: str) -> Intent:
+    """What kind of answer a prompt wants, by rules; most prompts are tasks."""
+    head = text[:4000]
+    return next((name for name, rule in _INTENTS if re.search(rule, head, re.IGNORECASE)), "task")
 
 
 def parse(text: str) -> Query:

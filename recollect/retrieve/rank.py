@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.dates import Date
-from recollect.retrieve.growable import spread
+from recollect.retrieve.dates import Date, Span
+from recollect.retrieve.growable import distinct, spread
 from recollect.retrieve.index import AUTHORS, NO_TIME, Index
 from recollect.retrieve.query import Terms
 
 K1 = 1.2
 B = 0.75
 WINDOW = 40
+NEAR = 4  # words within which two of the query stand together
 
 Floats = NDArray[np.float64]
 
@@ -29,12 +30,15 @@ class Weights:
 
     grams: float = 0.40
     window: float = 0.10
+    pairs: float = 0.10
     cosine: float = 0.25
     neighbour: float = 0.30
+    answer: float = 1.0  # how much more a question counts for what was said in reply to it
     session: float = 0.20
     session_cosine: float = 0.08
     date: float = 0.15
     user: float = 0.08
+    graph: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
 
 def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
     """word -> 1 + index of its stem in the query, 0 for all others."""
-    number = np.zeros(index.vocabulary.stems, dtype=np.uint8)
+    number = np.zeros(len(index.vocabulary), dtype=np.uint8)
     for at, stem in enumerate(terms.stems):
         known = index.vocabulary.stem_number(stem)
         if known >= 0:
@@ -148,6 +152,27 @@ def _after_last_of_its_kind(kind: NDArray[Any], position: NDArray[Any]) -> NDArr
     return after
 
 
+def pairs(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
+    """Words that stand together in the query and in the text too: the share of their weight."""
+    width = len(terms.stems)
+    if width < 2:
+        return np.zeros(texts.count)
+    which = numbers[texts.tokens]
+    position = np.flatnonzero(which != 0)
+    stem = which[position].astype(np.int64) - 1
+    owner = texts.owner[position]
+    found = []
+    for step in range(1, NEAR):  # matches that have at most two others between them
+        left, right = stem[:-step], stem[step:]
+        near = (np.abs(left - right) == 1) & (position[step:] - position[:-step] <= NEAR)
+        near &= owner[:-step] == owner[step:]
+        found.append((owner[:-step].astype(np.int64) * width + np.minimum(left, right))[near])
+    held = distinct(np.concatenate(found))
+    weight = np.minimum(terms.stem_idf[:-1], terms.stem_idf[1:])
+    total = np.bincount(held // width, weight[held % width], minlength=texts.count)
+    return np.asarray(np.clip(np.round(total / weight.sum(), 9), 0, 1))
+
+
 def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: Any) -> Floats:
     """BM25 over stems of whole chapters, as a share of the most it could be."""
     width = len(terms.stems)
@@ -179,6 +204,25 @@ def dated(index: Index, dates: tuple[Date, ...], docs: NDArray[Any]) -> Floats:
         parts += [of_month == date.day] if date.day else []
         score = np.maximum(score, np.mean(parts, axis=0))
     return np.where(time == NO_TIME, 0.0, score)
+
+
+def within(index: Index, spans: tuple[Span, ...], docs: NDArray[Any]) -> Floats:
+    """1 for a document of a time that the query names; 0 if it names none."""
+    score = np.zeros(len(docs))
+    time = index.time.view[docs]
+    for span in spans:
+        score = np.maximum(score, (time >= span.start) & (time < span.end) & (time != NO_TIME))
+    return np.asarray(score, dtype=np.float64)
+
+
+def replies(index: Index, docs: NDArray[Any]) -> Floats:
+    """1 for what was said right after a short question, unless a user asked and an assistant
+    answered: an agent has an answer to everything, while what a person answers is news."""
+    before = index.previous.view[docs]
+    at = np.maximum(before, 0)
+    user, assistant = AUTHORS.index("user"), AUTHORS.index("assistant")
+    served = (index.author.view[at] == user) & (index.author.view[docs] == assistant)
+    return np.asarray((before >= 0) & index.asks.view[at] & ~served, dtype=np.float64)
 
 
 def said_by_user(index: Index, docs: NDArray[Any]) -> Floats:

@@ -71,7 +71,12 @@ def _fused(
     lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
     near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
     sides = ([place for _, place in lexical], [place for _, place in near])
-    return _sorted(indexes, scored, [(v, place) for place, v in fuse.rrf(sides).items()])[:limit]
+    fused = fuse.rrf(sides)
+    for number, one in enumerate(scored):
+        for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
+            bonus = fuse.GRAPH_BONUS * float(one.parts["graph"][at])
+            fused[number, at] = fused.get((number, at), 0.0) + bonus
+    return _sorted(indexes, scored, [(v, place) for place, v in fused.items()])[:limit]
 
 
 def _ordered(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recollect.retrieve import priors, rank
 from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
+from recollect.retrieve.dates import Span
 from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
 from recollect.retrieve.rank import Floats, Weights
@@ -41,6 +42,8 @@ class Question:
     numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
     vector: NDArray[Any] | None
     now: int | None = None  # microseconds since 1970
+    spans: tuple[Span, ...] = ()  # times that the query names, as seen from now
+    reached: tuple[NDArray[np.int64], Floats] | None = None  # documents of the graph leg, rising
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,12 @@ class _Own:
     docs: NDArray[np.int64]
     grams: Floats
     window: Floats
+    pairs: Floats
     cosine: Floats | None
 
     def words(self, weights: Weights) -> Floats:
-        return weights.grams * self.grams + weights.window * self.window
+        found = weights.grams * self.grams + weights.window * self.window
+        return found + weights.pairs * self.pairs
 
     def value(self, weights: Weights) -> Floats:
         words = self.words(weights)
@@ -69,6 +74,7 @@ class _Own:
             docs[order],
             np.concatenate([self.grams, other.grams])[order],
             np.concatenate([self.window, other.window])[order],
+            np.concatenate([self.pairs, other.pairs])[order],
             cosine,
         )
 
@@ -80,6 +86,8 @@ def score(
     finalists = candidates
     if len(index) > EXHAUSTIVE:
         finalists = best(index, own.docs, np.round(own.value(weights), 9), FINALISTS)
+        if question.reached is not None:
+            finalists = np.union1d(finalists, question.reached[0])
     docs = with_neighbours(index, finalists)
     around = with_neighbours(index, docs)
     missing = np.setdiff1d(around, own.docs, assume_unique=True)
@@ -98,6 +106,7 @@ def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
         docs,
         rank.grams(index, question.terms, docs, texts),
         rank.window(question.terms, question.numbers, texts),
+        rank.pairs(question.terms, question.numbers, texts),
         cosine,
     )
 
@@ -109,17 +118,23 @@ def _in_context(
     at = np.searchsorted(own.docs, docs)
     beside = _beside(index, docs, own.docs)
     chapters, member = np.unique(index.chapter.view[docs], return_inverse=True)
-    parts = {"grams": own.grams[at], "window": own.window[at]}
+    parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
     parts["session"] = rank.session(index, question.terms, question.numbers, chapters)[member]
-    parts["date"] = rank.dated(index, question.query.dates, docs)
+    parts["date"] = np.maximum(
+        rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
+    )
     parts["user"] = rank.said_by_user(index, docs)
     fixed = (
         weights.session * parts["session"]
         + weights.date * parts["date"]
         + weights.user * parts["user"]
     )
+    if question.reached is not None:
+        parts["graph"] = _reached(docs, question.reached)
+        fixed = fixed + weights.graph * parts["graph"]
     words = own.words(weights)
-    parts["neighbour"] = _neighbour(words, beside)
+    reply = 1 + weights.answer * rank.replies(index, docs)
+    parts["neighbour"] = _neighbour(words, beside, reply)
     lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
     total = lexical
     if own.cosine is not None and question.vector is not None:
@@ -128,11 +143,17 @@ def _in_context(
         parts["session_cosine"] = _session_cosine(
             index, chapters, question.vector, parts["cosine"], member
         )
-        parts["neighbour"] = _neighbour(both, beside)
+        parts["neighbour"] = _neighbour(both, beside, reply)
         total = both[at] + weights.neighbour * parts["neighbour"] + fixed
         total = total + weights.session_cosine * parts["session_cosine"]
     prior = priors.factor(index, docs, question.now)
     return Scored(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
+
+
+def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> Floats:
+    """The bonus of each document; 0 for those that the graph does not lead to."""
+    at = np.minimum(np.searchsorted(reached[0], docs), max(0, len(reached[0]) - 1))
+    return np.where(reached[0][at] == docs, reached[1][at], 0.0)
 
 
 def _beside(
@@ -145,9 +166,13 @@ def _beside(
     return [(there, np.minimum(place, len(around) - 1)) for there, place in found]
 
 
-def _neighbour(value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]]) -> Floats:
-    """The better of the two neighbours; 0 for a document that stands alone."""
-    return np.maximum(*(np.where(there, value[place], 0.0) for there, place in beside))
+def _neighbour(
+    value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]], reply: Floats
+) -> Floats:
+    """The better of the two neighbours, the one before counting more for a reply to it; 0 for a
+    document that stands alone."""
+    before, after = (np.where(there, value[place], 0.0) for there, place in beside)
+    return np.maximum(before * reply, after)
 
 
 def _session_cosine(

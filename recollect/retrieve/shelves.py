@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core import oslayer
 from recollect.core.clock import to_micros
 from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
@@ -26,6 +27,7 @@ from recollect.store.interface import Cursor, Store
 log = logging.getLogger(__name__)
 
 _PAGE = 500
+_TOGETHER = 2  # a prompt asks its project and what is global: neither may push out the other
 Rows = NDArray[np.float32]
 
 
@@ -137,6 +139,7 @@ class Shelves:
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
+        oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""
@@ -170,7 +173,9 @@ class Shelves:
         sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
         while sum(sizes.values()) > self._limit:
             with self._lock:
-                oldest = next((name for name in self._full if name != keep), None)
+                oldest = next(
+                    (name for name in list(self._full)[:-_TOGETHER] if name != keep), None
+                )
                 if oldest is None:
                     return
                 del self._full[oldest]
@@ -189,7 +194,8 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         id=record.record_id,
         text=text,
         title="" if episode else record.title,
-        session=record.session_id or "",
+        # What stands for a session's turns must not lean on them, nor they on it.
+        session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
         author=record.author,
         time=to_micros(record.valid_from),

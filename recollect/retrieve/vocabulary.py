@@ -27,21 +27,22 @@ class _Numbered(dict[str, int]):
         return number
 
 
+def _stem_key(word: str, stemmed: str) -> str:
+    """Stems are numbered among the words, most being words themselves. One that as a word would
+    have another stem is kept apart from that word."""
+    return stemmed if stemmed == word or stem(stemmed) == stemmed else f"\0{stemmed}"
+
+
 class Vocabulary:
     def __init__(self) -> None:
         self._words = _Numbered()
-        self._stems = _Numbered()
-        self.stem_of = Growable(np.int32)  # word -> stem
+        self.stem_of = Growable(np.int32)  # word -> the word that is its stem
         self._gram_ends = Growable(np.int64)  # word -> where its grams end
         self._grams = Growable(np.uint32)
         self._by_gram = _ByGram()
 
     def __len__(self) -> int:
         return len(self._words)
-
-    @property
-    def stems(self) -> int:
-        return len(self._stems)
 
     def number(self, words: list[str]) -> NDArray[np.uint32]:
         """The numbers of these words; new ones get one, and must be settled before use."""
@@ -50,16 +51,18 @@ class Vocabulary:
     def settle(self) -> None:
         """Learn stems and grams of the words that are new, all at once."""
         fresh, self._words.fresh = self._words.fresh, []
-        self.stem_of.extend([self._stems[stem(word)] for word in fresh])
-        self._stems.fresh = []
-        grams, starts = grams_of(fresh)
+        self.stem_of.extend([self._words[_stem_key(word, stem(word))] for word in fresh])
+        # Stems that nobody wrote as a word yet: each is its own.
+        made, self._words.fresh = self._words.fresh, []
+        self.stem_of.extend([self._words[word] for word in made])
+        grams, starts = grams_of(fresh + made)
         base = len(self._grams)
         self._grams.extend(grams)
         self._gram_ends.extend(starts[1:] + base)
 
     def stem_number(self, stem: str) -> int:
         """The number of a stem, or -1 where no document holds it."""
-        return self._stems.get(stem, -1)
+        return self._words.get(_stem_key("", stem), -1)
 
     def gram_counts(self, words: NDArray[Any]) -> NDArray[Any]:
         """How many 4-grams each of these words has."""
@@ -80,9 +83,8 @@ class Vocabulary:
     @property
     def nbytes(self) -> int:
         strings = sum(len(word) + 49 + 32 for word in self._words)
-        tables = self._words.__sizeof__() + self._stems.__sizeof__()
         arrays = self.stem_of.nbytes + self._gram_ends.nbytes + self._grams.nbytes
-        return strings + tables + arrays + self._by_gram.nbytes
+        return strings + self._words.__sizeof__() + arrays + self._by_gram.nbytes
 
 
 class _ByGram:

@@ -19,15 +19,19 @@ from recollect.server import answers, pages
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
+from recollect.server.mcp import Mcp
 from recollect.server.routes import (
+    dashboard,
     doctor,
     events,
     figures,
     graph,
     health,
+    maintain,
     memories,
     opening,
     projects,
+    queue,
     receipts,
     search,
     sessions,
@@ -41,18 +45,39 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
+    *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: /api/memories/search is no id
     *memories.ENDPOINTS,
     *sessions.ENDPOINTS,
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
+    *dashboard.ENDPOINTS,
     *opening.ENDPOINTS,
+    *maintain.ENDPOINTS,
 )
+
+
+# What is no endpoint of the table, because its answer never ends.
+_WATCH = {
+    "summary": "News as server-sent events; `Last-Event-ID` misses nothing.",
+    "operationId": "get_api_events",
+    "parameters": [
+        {"name": "Last-Event-ID", "in": "header", "required": False, "schema": {"type": "string"}}
+    ],
+    "responses": {
+        "200": {
+            "description": "event, prompt, session, memory, summary, checkpoint, receipt, reset.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        "429": {"description": "Too many watchers."},
+    },
+}
 
 
 def build(services: Services) -> ASGIApp:
     document = openapi(ENDPOINTS)
+    document["paths"]["/api/events"] = {"get": _WATCH}
 
     async def describe(request: Request) -> Response:
         return answers.json(document)
@@ -69,6 +94,7 @@ def build(services: Services) -> ASGIApp:
             *routes(ENDPOINTS, services),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
+            Route("/mcp", Mcp(services.desk)),
             *pages.routes(services.tokens, services.port),
         ],
         exception_handlers={

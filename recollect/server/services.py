@@ -9,6 +9,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
+from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens
 from recollect.service.desk import Desk
@@ -28,3 +29,5 @@ class Services:
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     desk: Desk
+    extraction: Callable[[], Any]  # None until it is loaded
+    housekeeper: Housekeeper

@@ -4,19 +4,22 @@ In: a number of days and a project. Out: counts by day, weekday and hour, kind, 
 tokens. Tokens of what was captured are estimated as a quarter of its bytes.
 """
 
+import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from recollect.core.values import Value
+from recollect.core.values import Session, Value
 from recollect.service.desk import Desk, Scope, listing, project_id
-from recollect.store.interface import Stats, Tallied, Tally
+from recollect.store.interface import Cursor, RecordFilter, Stats, Tallied, Tally
 
 BYTES_PER_TOKEN = 4
 LATENCIES = 500
+LEAST_SESSIONS = 5
+FAR = 2.5
 
 
 class AnalyticsQuery(Scope, frozen=True, kw_only=True):
@@ -70,6 +73,17 @@ class Economics(Value, frozen=True, kw_only=True):
     retrievals: int
     compression: float | None
     saved_tokens: int
+
+
+class Anomaly(Value, frozen=True, kw_only=True):
+    """A session far from the usual: `z` is how many standard deviations."""
+
+    session_id: str
+    host: str
+    what: Literal["minutes", "memories"]
+    value: float
+    mean: float
+    z: float
 
 
 class AnalyticsOverview(Value, frozen=True, kw_only=True):
@@ -232,6 +246,49 @@ def economics(desk: Desk, asked: AnalyticsQuery) -> Economics:
         compression=round(discovery / memory, 1) if memory else None,
         saved_tokens=max(0, discovery - injected),
     )
+
+
+def anomalies(desk: Desk, asked: AnalyticsQuery) -> tuple[Anomaly, ...]:
+    """Sessions of the period that took much longer or shorter, or left many more memories."""
+    since = desk.clock.now() - timedelta(days=asked.days)
+    found: list[tuple[Session, float, float]] = []
+    for namespace in listing(desk, asked):
+        held: Counter[str | None] = Counter()
+        place: Cursor | None = None
+        while True:
+            page = desk.store.records.page(
+                namespace, RecordFilter(since=since), before=place, limit=500
+            )
+            held.update(record.session_id for record in page.items)
+            place = page.next
+            if place is None:
+                break
+        for one in desk.store.sessions.page(namespace, limit=200).items:
+            if one.last_event_at >= since:
+                minutes = (one.last_event_at - one.started_at).total_seconds() / 60
+                found.append((one, minutes, float(held[one.session_id])))
+    odd: list[Anomaly] = []
+    if len(found) >= LEAST_SESSIONS:
+        odd += _far("minutes", [(one, minutes) for one, minutes, _ in found])
+        odd += _far("memories", [(one, memories) for one, _, memories in found])
+    return tuple(sorted(odd, key=lambda one: -abs(one.z)))
+
+
+def _far(
+    what: Literal["minutes", "memories"], figures: list[tuple[Session, float]]
+) -> Iterator[Anomaly]:
+    values = [value for _, value in figures]
+    mean, spread = statistics.fmean(values), statistics.pstdev(values)
+    for session, value in figures:
+        if spread and abs(value - mean) / spread > FAR:
+            yield Anomaly(
+                session_id=session.session_id,
+                host=session.surface,
+                what=what,
+                value=round(value, 1),
+                mean=round(mean, 1),
+                z=round((value - mean) / spread, 2),
+            )
 
 
 # --- parts ---------------------------------------------------------------------------------------

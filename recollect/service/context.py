@@ -10,11 +10,10 @@ from typing import Annotated, Any
 from msgspec import Meta, structs
 
 from recollect.core import ids
-from recollect.core.clock import to_micros
 from recollect.core.values import Record, Value
 from recollect.ingest.pipeline import Question
 from recollect.service.desk import Desk, Scope, reading
-from recollect.service.search import QUERY_CHARS, Mode, ready, shown
+from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
 
 LIMIT_CHARS = 9_500
 PROMPT = "prompt"
@@ -101,6 +100,7 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
         desk.recall().receipts.keep(receipt)
+        desk.recall().receipts.flush()
     detail = dict(receipt.detail)
     return ContextAnswer(
         context=preview.context,
@@ -125,7 +125,7 @@ def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
         limit=asked.limit,
         mode=asked.mode,
         floor=False,
-        now=to_micros(desk.clock.now()),
+        now=end_of_day(desk.clock.now()),
     )
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)

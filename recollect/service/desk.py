@@ -5,6 +5,7 @@ name, a path, `global` or `all`. A project that nobody knows raises NotFound.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 GLOBAL = "global"
+LOADING_S = 10.0
 
 
 class RecallLoading(StoreError):
@@ -52,9 +54,11 @@ class Desk:
 
     def recall(self) -> "Recollection":
         """What finds by meaning; it is loaded a moment after the daemon starts."""
-        found = self.recollection()
-        if found is None:
-            raise RecallLoading()
+        deadline = time.monotonic() + LOADING_S
+        while (found := self.recollection()) is None:
+            if time.monotonic() > deadline:
+                raise RecallLoading()
+            time.sleep(0.02)
         return found
 
     def recall_later(self) -> None:

@@ -34,6 +34,7 @@ QUERY_CHARS = 1000
 DETAIL_CHARS = 600
 READY_S = 10.0
 _LOOK_S = 0.01
+_DAY_US = 86_400_000_000
 _DEPTHS = (200, 2_000, 50_000)  # how far down a filtered search looks, step by step
 
 Mode = Literal["hybrid", "keyword", "semantic"]
@@ -111,6 +112,12 @@ def ready(desk: Desk, namespaces: Sequence[str]) -> bool:
     return True
 
 
+def end_of_day(moment: datetime) -> int:
+    """What is recent weighs more, counted from the end of the day: so the same question has the
+    same answer at every door and all day long."""
+    return (to_micros(moment) // _DAY_US + 1) * _DAY_US
+
+
 def shown(record: Record, *, full: bool) -> Record:
     """A memory for a list: a long text is cut, unless all of it is wanted."""
     if full or len(record.detail) <= DETAIL_CHARS:
@@ -138,7 +145,7 @@ Fetch = Callable[[Sequence[str]], dict[str, Record]]
 def _engine(
     desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "Engine", fetch: Fetch
 ) -> SearchAnswer:
-    now = to_micros(asked.as_of or desk.clock.now())
+    now = end_of_day(asked.as_of or desk.clock.now())
     items: list[Found] = []
     ranked: Ranked | None = None
     for depth in _depths(asked):

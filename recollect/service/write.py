@@ -210,7 +210,9 @@ def add_summary(desk: Desk, given: NewSummary) -> Added:
              for name, told in sections if told]  # fmt: skip
     if new.notes:
         parts.append(f"### Notes\n{new.notes}")
-    said = " ".join((new.request.strip(), *new.completed))[:SUMMARY_CHARS]
+    done = "; ".join(new.completed)
+    said = new.request if new.title else ""
+    said = " ".join(filter(None, (said, f"Done: {done}." if done else "")))[:SUMMARY_CHARS]
     return _add(
         desk,
         given,

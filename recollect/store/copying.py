@@ -32,6 +32,9 @@ TABLES: dict[str, tuple[str, ...]] = {
     "receipts": ("receipt_id",),
     "operations": ("seq",),
     "archive": ("row_id",),
+    "extraction_runs": ("row_id",),
+    "waiting_claims": ("key",),
+    "compacted": ("source_id",),
     "llm_usage": ("day", "provider", "model", "purpose"),
 }
 # What each store makes for itself.

@@ -7,7 +7,7 @@ Every read and write names its namespace and sees no other: namespaces are compa
 A write has been committed durably when its method returns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -20,6 +20,8 @@ from recollect.core.values import (
     Entity,
     EventKind,
     Fact,
+    Freshness,
+    Level,
     Operation,
     OperationKind,
     Preference,
@@ -28,6 +30,7 @@ from recollect.core.values import (
     Record,
     RecordKind,
     Relationship,
+    Run,
     Session,
     SessionStatus,
     SourceKind,
@@ -103,6 +106,18 @@ class Backlog:
     bytes: int
     quarantined: int
     newest: datetime | None
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """An event whose runs failed too often, and why."""
+
+    event_id: str
+    session_id: str
+    kind: EventKind
+    at: datetime
+    failures: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -220,6 +235,68 @@ class Change:
     ids: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What was heard of something that is not worth an entity yet: in which turns, and what."""
+
+    key: str
+    name: str
+    turns: tuple[str, ...]
+    claims: tuple[Any, ...]  # as JSON
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Aged:
+    """An episode that is due for its next stage."""
+
+    record_id: str
+    session_id: str
+    created_at: datetime
+    chars: int
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """When a memory may go, as moments: what is as old as that, or older. None is for ever."""
+
+    now: datetime
+    replaced: datetime  # a turn whose summary was made by then
+    distilled: datetime  # a compressed episode made by then is distilled, not dropped
+    episodes: datetime | None = None
+    summaries: datetime | None = None
+    observations: datetime | None = None
+    knowledge: datetime | None = None
+    important: int = 8  # from this importance on nothing goes
+
+
+@dataclass(frozen=True)
+class Due:
+    """A memory that is to go, and why."""
+
+    record_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Observations of one type about the same files, oldest first."""
+
+    observation_type: str
+    files: tuple[str, ...]
+    record_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Age:
+    """How old a memory is and how often it was used, for statistics."""
+
+    kind: RecordKind
+    level: Level
+    created_at: datetime
+    access_count: int
+
+
 # --- the promises -------------------------------------------------------------------------------
 
 
@@ -262,6 +339,9 @@ class Events(Protocol):
 
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        """The quarantined events, oldest first."""
 
     def backlog(self) -> list[Backlog]:
         """What waits, per namespace."""
@@ -327,8 +407,14 @@ class Records(Protocol):
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         """Count an access; not an edit."""
 
+    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
+        """Note how memories stand to their files now; not an edit. How many changed."""
+
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         """The newest live memory with this content, if any."""
+
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Which live memories come from these events; events without any are left out."""
 
 
 class Vectors(Protocol):
@@ -340,6 +426,9 @@ class Vectors(Protocol):
 
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         """All vectors of one model in a namespace, in a stable order."""
+
+    def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
+        """Id and whole vector (part 0) of every memory that is no episode."""
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
@@ -356,15 +445,24 @@ class Graph(Protocol):
     `put_*` replaces the row of the same id."""
 
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
+    def version(self, namespace: str) -> int:
+        """Grows with every committed change of a namespace's graph; begins anew with the store."""
+
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
-    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
-        """Both directions, most confident first."""
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
+        """Of an entity in both directions, or all; most confident first."""
 
     def facts(
         self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
     ) -> list[Fact]:
         """Current ones (or those that held at `as_of`), most confident first."""
+
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+        """All that was ever held of these entities, ended or not, oldest first."""
+
+    def waiting(self, namespace: str) -> list[Waiting]:
+        """What was heard of things that are not entities yet."""
 
     def procedures(self, namespace: str) -> list[Procedure]: ...
     def preferences(self, namespace: str) -> list[Preference]: ...
@@ -406,6 +504,25 @@ class Receipts(Protocol):
         limit: int = 50,
     ) -> Page[Receipt]: ...
 
+    def purge(self, namespace: str, before: datetime, limit: int) -> int:
+        """Drop receipts made before a moment, oldest first; returns how many."""
+
+    def purgeable(self, namespace: str, before: datetime) -> int:
+        """How many that would be."""
+
+
+class Runs(Protocol):
+    """What runs of extraction did. Old ones are forgotten when there are many."""
+
+    def put(self, run: Run) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Run]:
+        """Newest first."""
+
+    def latest(self) -> list[Run]:
+        """The newest run of each namespace."""
+
 
 class Log(Protocol):
     """The append-only log of decisions, and the archive from which they are undone."""
@@ -418,13 +535,51 @@ class Log(Protocol):
     def versions(self, namespace: str, source_id: str) -> list[Version]:
         """Earlier versions of a memory, newest first."""
 
+    def tombstones(self, namespace: str) -> list[Any]:
+        """The details of all operations of kind `tombstone`, oldest first."""
+
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
         operation touched the same memories, or the archive no longer holds them."""
 
-    def purge(self, before: datetime) -> int:
-        """Drop archived versions that ended before a moment; returns how many."""
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        """Drop archived versions that ended before a moment, oldest first; returns how many."""
+
+    def purgeable(self, before: datetime) -> int:
+        """How many that would be."""
+
+
+class Aging(Protocol):
+    """What grows old. Nothing is due that is pinned, important, written by hand, held by a
+    checkpoint, or brought back by an undo."""
+
+    def episodes(self, namespace: str, level: Level, before: datetime) -> list[Aged]:
+        """Episodes of a level made at or before a moment that no mark names, by session and
+        position. Turns stay when they are taken, so pinned ones are among them."""
+
+    def forgettable(self, namespace: str, rules: Forgetting, limit: int | None = None) -> list[Due]:
+        """What may go, oldest first, each once."""
+
+    def alike(
+        self, namespace: str, since: datetime, before: datetime, least: int, important: int
+    ) -> list[Alike]:
+        """Observations made after `since` and not after `before`, at least so many of the same
+        type and files."""
+
+    def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
+        """Current facts and relationships that were only inferred, and not touched since."""
+
+    def citing(self, namespace: str, after: str, limit: int) -> list[Record]:
+        """Memories that cite files, by id."""
+
+    def ages(self, namespace: str) -> list[Age]: ...
+    def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
+        """What stands for these, where something does."""
+
+    def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
+        """Those that are not there because they were forgotten, deleted or merged; what never was
+        is not among them. Ever after for what has a mark, else as long as the archive holds it."""
 
 
 class Usages(Protocol):
@@ -467,6 +622,9 @@ class Projects(Protocol):
 class Transaction(Protocol):
     """The restricted handle: what may happen inside one atomic unit of work."""
 
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        """Like `Records.get`, as this transaction sees them."""
+
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         """RecordExists on a collision. `operation` is the one that makes it, if any."""
 
@@ -476,6 +634,22 @@ class Transaction(Protocol):
     def put_vector(self, vector: Vector) -> None: ...
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         """Like `Graph.put`."""
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        """Put things on behalf of an operation that was logged in this transaction. What is
+        displaced goes to the archive as it was; what no thing replaces goes from the graph. Its
+        targets must be the displaced ids, and its `created` the ids that are new."""
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...
@@ -490,6 +664,9 @@ class Transaction(Protocol):
         reason: str = "",
         detail: Any = None,
     ) -> Operation: ...
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        """Say what stands for these from now on. Writing over a memory takes its mark away."""
+
     def finish(self, batch: Batch) -> None:
         """Mark a batch extracted: atomic with the memories it produced."""
 
@@ -521,6 +698,12 @@ class Upkeep(Protocol):
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
         """Compare the next rows with their hashes; `position` None starts over."""
 
+    def size(self) -> tuple[int, int]:
+        """Bytes of the database, and how many of them are free inside it."""
+
+    def shrink(self, pages: int) -> int:
+        """Give up to so many free pages back to the disk; returns how many."""
+
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""
 
@@ -549,9 +732,13 @@ class Store(Protocol):
     @property
     def receipts(self) -> Receipts: ...
     @property
+    def runs(self) -> Runs: ...
+    @property
     def log(self) -> Log: ...
     @property
     def projects(self) -> Projects: ...
+    @property
+    def aging(self) -> Aging: ...
     @property
     def usage(self) -> Usages: ...
     @property

@@ -32,7 +32,7 @@ from tests.crash.oracle import (
 from tests.fakes.vfs import Disk, RecordingVFS, Step
 
 SECOND = Migration(
-    len(MIGRATIONS) + 1,
+    MIGRATIONS[-1].version + 1,
     "second",
     """
     CREATE TABLE later (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;

@@ -145,22 +145,6 @@ def test_the_model_says_what_is_missing(person: RealDaemon, tmp_path: pathlib.Pa
     assert run(person, "model", "status").returncode == 0
 
 
-def test_mcp_answers_the_handshake_and_unknown_methods_at_once(person: RealDaemon) -> None:
-    version = {"protocolVersion": "2025-06-18"}
-    lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "server/discover"},
-        {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": version},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 3, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 4, "method": "ping"},
-    ]  # fmt: skip
-    typed = "\n".join(map(json.dumps, lines)) + "\nnot json\n[]\n"
-    answers = [json.loads(line) for line in run(person, "mcp", typed=typed).stdout.splitlines()]
-    assert [one["id"] for one in answers] == [1, 2, 3, 4, None, None]
-    assert answers[0]["error"]["code"] == -32601
-    assert answers[1]["result"]["protocolVersion"] == "2025-06-18"
-
-
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_has_help(person: RealDaemon, command: str) -> None:
     done = run(person, command, "--help")
@@ -222,3 +206,27 @@ def test_a_bad_setting_does_not_keep_a_daemon_running(person: RealDaemon) -> Non
 def test_no_color_means_no_colour(person: RealDaemon) -> None:
     assert "\x1b[" not in run(person, "doctor").stdout
     assert "\x1b[" not in run(person, "install", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(("ci", "opened"), [("", True), ("1", False)])
+def test_the_dashboard_opens_after_an_installation_at_a_terminal(
+    person: RealDaemon, tmp_path: pathlib.Path, ci: str, opened: bool
+) -> None:
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {seen}\n')
+    browser.chmod(0o755)
+    person.environment |= {"BROWSER": str(browser), "CI": ci, "TERM": "xterm"}
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run(
+            [str(RECOLLECT), "install", "--yes", "claude-code"], env=person.environment, cwd="/",
+            stdin=theirs, stdout=theirs, stderr=theirs, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert seen.exists() == opened
+        assert not opened or "/open?code=" in seen.read_text()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+        run(person, "down")

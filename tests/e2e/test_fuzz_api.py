@@ -8,6 +8,7 @@ import socket
 from typing import Any
 
 from recollect.core.ids import new_ulid
+from recollect.service import tools
 from tests.fakes.daemons import RealDaemon
 
 REQUESTS = int(os.environ.get("RECOLLECT_FUZZ", "1500"))
@@ -28,6 +29,7 @@ class Fuzzer:
         self.operations = [
             (method.upper(), path, operation)
             for path, methods in document["paths"].items()
+            if path != "/api/events"  # its answer never ends
             for method, operation in methods.items()
         ]
 
@@ -143,6 +145,30 @@ def test_no_request_brings_about_a_server_error(shared_daemon: RealDaemon) -> No
     assert shared_daemon.client.get("/healthz")["status"] == "ok"
 
 
+def test_no_call_of_a_tool_brings_about_a_server_error(shared_daemon: RealDaemon) -> None:
+    seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
+    fuzzer = Fuzzer({"components": {"schemas": {}}, "paths": {}}, seed)
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    failed = 0
+    for number in range(REQUESTS // 5):
+        tool = fuzzer.dice.choice(tools.TOOLS)
+        arguments = fuzzer.value(tool.schema)
+        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call",
+                "params": {"name": tool.name, "arguments": arguments}}  # fmt: skip
+        raw = json.dumps(call).encode("utf-8", "replace")
+        status, answered = shared_daemon.client.send("POST", "/mcp", raw, headers)
+        told = f"seed {seed}, call {number}: {tool.name} {arguments!r} {answered!r}"
+        assert status < 500 and b"Traceback" not in answered, told
+        answer = json.loads(answered)
+        if "result" in answer:
+            assert "went wrong" not in answer["result"]["content"][0]["text"], told
+            failed += bool(answer["result"].get("isError"))
+        else:
+            assert answer["error"]["code"] in (-32600, -32602, -32700), told
+    assert 0 < failed < REQUESTS // 5
+    assert shared_daemon.client.get("/healthz")["status"] == "ok"
+
+
 def test_deep_and_strange_bodies_are_only_bad_input(shared_daemon: RealDaemon) -> None:
     for body in (
         b'{"a":' * 100_000, b"[" * 1_000_000, b"0" * 1_000_000, b'"' + b"\\u0000" * 100_000 + b'"',
@@ -157,6 +183,7 @@ def test_the_document_describes_every_route(shared_daemon: RealDaemon) -> None:
 
     document = shared_daemon.client.get("/openapi.json")
     assert document["openapi"] == "3.1.0"
+    assert "/api/events" in document["paths"]
     for one in ENDPOINTS:
         operation = document["paths"][one.path][one.method.lower()]
         assert operation["summary"].endswith(".")

@@ -243,3 +243,23 @@ def test_a_project_gets_a_name_and_another_path(shared_daemon: RealDaemon, tmp_p
         project_of = project(tmp_path, "third")
         post(shared_daemon, "/api/notes", {"text": "taken", "project": project_of})
         shared_daemon.client.ask("PATCH", "/api/projects/engine", {"alias": project_of})
+
+
+def test_a_deleted_episode_stays_deleted_after_a_restart(
+    daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    event = {"session_id": "s", "kind": "note", "body": {"type": "text", "content": "the old key"},
+             "source": {"surface": "test"}}  # fmt: skip
+    post(daemon, "/v1/events", event)
+    deadline = time.monotonic() + 20
+    while not (found := get(daemon, "/api/memories")["items"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    daemon.client.ask("DELETE", f"/api/memories/{found[0]['record_id']}")
+    daemon.stop()
+    daemon.start()
+    post(daemon, "/v1/events", {**event, "body": {"type": "text", "content": "the new key"}})
+    while not (found := get(daemon, "/api/memories")["items"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert [one["title"] for one in found] == ["the new key"]

@@ -44,6 +44,10 @@ class Concepts(Value, frozen=True, kw_only=True):
     concepts: dict[str, int]
 
 
+class Anomalies(Value, frozen=True, kw_only=True):
+    items: tuple[analytics.Anomaly, ...]
+
+
 class Alarms(Value, frozen=True, kw_only=True):
     items: tuple[Alarm, ...]
 
@@ -91,6 +95,10 @@ def economics(services: Services, asked: AnalyticsQuery) -> Economics:
     return analytics.economics(services.desk, asked)
 
 
+def anomalies(services: Services, asked: AnalyticsQuery) -> Anomalies:
+    return Anomalies(items=analytics.anomalies(services.desk, asked))
+
+
 def alarming(services: Services, asked: Nothing) -> Alarms:
     return Alarms(items=alarms.alarms(alarms.gather(services.desk)))
 
@@ -127,6 +135,10 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/analytics/economics", "What finding out cost, against reading it again.",
         economics, Economics, AnalyticsQuery,
+    ),
+    Endpoint(
+        "GET", "/api/analytics/anomalies", "Sessions far from the usual.",
+        anomalies, Anomalies, AnalyticsQuery,
     ),
     Endpoint(
         "GET", "/api/alarms", "What is wrong although nothing has failed.", alarming, Alarms

@@ -28,11 +28,13 @@ from recollect.store.postgres.migrations import migrate
 from recollect.store.postgres.password import from_keychain
 from recollect.store.postgres.upkeep import PostgresUpkeep
 from recollect.store.sqlite import SqliteTransaction
+from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import refused
 from recollect.store.sqlite.graph import SqliteGraph
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
+from recollect.store.sqlite.runs import SqliteRuns
 from recollect.store.sqlite.search import MAX_TERMS
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions
 from recollect.store.sqlite.usage import SqliteUsage
@@ -60,6 +62,13 @@ class PostgresRecords(SqliteRecords):
 
 
 class PostgresGraph(SqliteGraph):
+    def __init__(self, engine: PostgresEngine) -> None:
+        super().__init__(engine)
+        self._server = engine
+
+    def version(self, namespace: str) -> int:
+        return super().version(namespace) + self._server.missed
+
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         with self._engine.reader() as db:
             return search.things(db, namespace, query, limit)
@@ -117,8 +126,10 @@ class PostgresStore:
         self.graph = PostgresGraph(engine)
         self.sessions = SqliteSessions(engine)
         self.receipts = SqliteReceipts(engine)
+        self.runs = SqliteRuns(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
+        self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = PostgresUpkeep(engine)
         self.changes = PostgresChanges(engine, self.events)
@@ -130,13 +141,18 @@ class PostgresStore:
             log.warning("the store is away, and events are spooled until it is back: %s", error)
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
+        changed: set[str] = set()
+
         def run(db: Any) -> T:
             handle = PostgresTransaction(db, self._engine.clock, self.events)
             value = work(handle)
             handle.must_stand()
+            changed.update(handle.graphs)
             return value
 
-        return self._engine.write(run)
+        result = self._engine.write(run)
+        self._engine.graph_versions.update(changed)
+        return result
 
     @property
     def engine(self) -> PostgresEngine:

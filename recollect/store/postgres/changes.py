@@ -95,6 +95,10 @@ class PostgresChanges:
             self._tell(Change(kind, namespace, tuple(ids.split(","))))  # type: ignore[arg-type]
 
     def _tell(self, change: Change) -> None:
+        if change.kind == "graph":
+            self._engine.graph_versions.update([change.namespace])
+        elif change.kind == "all":
+            self._engine.missed += 1
         for told in self._subscribers:
             try:
                 told(change)

@@ -46,6 +46,7 @@ class PostgresEngine(Engine):
         self._prepare_lock = threading.Lock()
         self._prepared = False
         self._inside = threading.local()
+        self.missed = 0  # how often anything may have changed unheard
         self.prepare: Callable[[Connection], None] = lambda connection: None
 
     # --- connections ---

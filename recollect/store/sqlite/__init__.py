@@ -26,17 +26,19 @@ from recollect.core.values import (
     Relationship,
     Vector,
 )
-from recollect.store.interface import Batch, Change, Transaction
-from recollect.store.sqlite import events, records
+from recollect.store.interface import Batch, Change, Transaction, Waiting
+from recollect.store.sqlite import aging, events, graph_changes, records
+from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
-from recollect.store.sqlite.graph import SqliteGraph, put_things
+from recollect.store.sqlite.graph import SqliteGraph, keep_waiting, put_things
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
 from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
+from recollect.store.sqlite.runs import SqliteRuns
 from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions, put_checkpoint
 from recollect.store.sqlite.upkeep import SqliteUpkeep
 from recollect.store.sqlite.usage import SqliteUsage
@@ -95,8 +97,10 @@ class SqliteStore:
         self.graph = SqliteGraph(engine)
         self.sessions = SqliteSessions(engine)
         self.receipts = SqliteReceipts(engine)
+        self.runs = SqliteRuns(engine)
         self.log = SqliteLog(engine)
         self.projects = SqliteProjects(engine)
+        self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.changes = OnlyWriter()
@@ -114,6 +118,7 @@ class SqliteStore:
         result = self._engine.write(run)
         for batch in handle[0].finished:
             self.events.release(batch)
+        self._engine.graph_versions.update(handle[0].graphs)
         return result
 
     @property
@@ -139,6 +144,7 @@ class SqliteTransaction:
         self._clock = clock
         self._broken: apsw.Error | None = None
         self.finished: list[Batch] = []
+        self.graphs: set[str] = set()  # namespaces whose graph was changed
 
     @property
     def _db(self) -> apsw.Connection:
@@ -150,6 +156,9 @@ class SqliteTransaction:
         even when the caller swallowed the error. Otherwise each later write commits by itself."""
         if self._broken is not None:
             raise self._broken
+
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        return records.read(self._db, namespace, record_ids)
 
     def put_record(self, record: Record, operation: str | None = None) -> Record:
         stamped = records.stamp(record, self._clock)
@@ -164,6 +173,24 @@ class SqliteTransaction:
 
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         put_things(self._db, things, self._clock.now())
+        self.graphs.update(thing.namespace for thing in things)
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        known = get_operation(self._db, namespace, operation)
+        assert known is not None  # the caller logged it in this transaction
+        graph_changes.change(self._db, known, displaced, things, self._clock.now())
+        self.graphs.add(namespace)
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        keep_waiting(self._db, namespace, put, drop, most)
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         return put_checkpoint(self._db, checkpoint, self._clock.now())
@@ -172,6 +199,9 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         return len(records.displace(self._db, namespace, record_ids, known))
+
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        aging.mark(self._db, namespace, source_ids, into_id, self._clock.now())
 
     def log(
         self,

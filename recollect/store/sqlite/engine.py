@@ -6,6 +6,7 @@ In: pieces of work. Out: their results. Errors of SQLite leave as StoreError.
 import contextlib
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ class Engine:
         self.path = path
         self.writer = writer
         self.clock = clock
+        self.graph_versions: Counter[str] = Counter()  # namespace: changes of its graph
         self.vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._closed = threading.Event()

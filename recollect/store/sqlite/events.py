@@ -11,7 +11,7 @@ import apsw
 
 from recollect.core.clock import from_micros
 from recollect.core.values import Arrival, EventKind, StoredEvent
-from recollect.store.interface import Backlog, Batch, Cursor, Outcome, Page
+from recollect.store.interface import Backlog, Batch, Cursor, Outcome, Page, SetAside
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine, ids_json
@@ -92,6 +92,13 @@ class SqliteEvents:
             return db.changes()
 
         return self._engine.write(work)
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        found = self._engine.rows(sql.SET_ASIDE, {"namespace": namespace, "limit": limit})
+        return [
+            SetAside(event_id, session_id, kind, from_micros(at), failures, reason)
+            for event_id, session_id, kind, at, failures, reason in found
+        ]
 
     def backlog(self) -> list[Backlog]:
         return [

@@ -3,6 +3,7 @@
 In: graph values. Out: the same. A relationship whose ends do not exist raises BadInput.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,15 +11,17 @@ from typing import Any
 import apsw
 import msgspec
 
+from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
+from recollect.store.interface import Waiting
 from recollect.store.sqlite import rows, search
 from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine, micros
+from recollect.store.sqlite.engine import Engine, ids_json, micros
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 
-_PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
+PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
     Entity: (sql.PUT_ENTITY, rows.ENTITY),
     Relationship: (sql.PUT_RELATIONSHIP, rows.RELATIONSHIP),
     Fact: (sql.PUT_FACT, rows.FACT),
@@ -35,6 +38,10 @@ class SqliteGraph:
     def put(self, *things: Thing) -> None:
         now = self._engine.clock.now()
         self._engine.write(lambda db: put_things(db, things, now))
+        self._engine.graph_versions.update({thing.namespace for thing in things})
+
+    def version(self, namespace: str) -> int:
+        return self._engine.graph_versions[namespace]
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         values = {"namespace": namespace, "entity_id": entity_id}
@@ -45,7 +52,7 @@ class SqliteGraph:
         found = self._engine.rows(sql.LIST_ENTITIES, {"namespace": namespace})
         return [rows.ENTITY.decode(row) for row in found]
 
-    def relationships(self, namespace: str, entity_id: str) -> list[Relationship]:
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         values = {"namespace": namespace, "entity_id": entity_id}
         found = self._engine.rows(sql.LIST_RELATIONSHIPS, values)
         return [rows.RELATIONSHIP.decode(row) for row in found]
@@ -55,6 +62,17 @@ class SqliteGraph:
     ) -> list[Fact]:
         values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
         return [rows.FACT.decode(row) for row in self._engine.rows(sql.LIST_FACTS, values)]
+
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+        values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
+        return [rows.FACT.decode(row) for row in self._engine.rows(sql.FACT_HISTORY, values)]
+
+    def waiting(self, namespace: str) -> list[Waiting]:
+        found = self._engine.rows(sql.LIST_WAITING, {"namespace": namespace})
+        return [
+            Waiting(key, name, tuple(json.loads(turns)), tuple(json.loads(claims)), from_micros(at))
+            for key, name, turns, claims, at in found
+        ]
 
     def procedures(self, namespace: str) -> list[Procedure]:
         found = self._engine.rows(sql.LIST_PROCEDURES, {"namespace": namespace})
@@ -83,9 +101,11 @@ class SqliteGraph:
 
     def delete(self, namespace: str, ids: Sequence[str]) -> int:
         def work(db: apsw.Connection) -> int:
-            return sum(_delete(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
+            return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
-        return self._engine.write(work, when_full=True)
+        removed = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.update([namespace])
+        return removed
 
 
 def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:
@@ -94,7 +114,7 @@ def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> N
 
 
 def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:
-    statement, codec = _PUT[type(thing)]
+    statement, codec = PUT[type(thing)]
     row = codec.encode(msgspec.structs.replace(thing, updated_at=now))
     try:
         db.execute(statement, row)
@@ -104,7 +124,7 @@ def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:
         raise Conflict(f"{next(iter(row.values()))} exists in another namespace")
 
 
-def _delete(db: apsw.Connection, namespace: str, thing_id: str) -> int:
+def delete_thing(db: apsw.Connection, namespace: str, thing_id: str) -> int:
     removed = 0
     for table, statement in sql.DELETE_GRAPH.items():
         db.execute(statement, {"namespace": namespace, "id": thing_id})
@@ -114,3 +134,21 @@ def _delete(db: apsw.Connection, namespace: str, thing_id: str) -> int:
                 owner = {"namespace": namespace, "source_kind": kind, "source_id": thing_id}
                 db.execute(sql.DELETE_VECTORS, owner)
     return removed
+
+
+def keep_waiting(
+    db: apsw.Connection, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+) -> None:
+    db.execute(sql.DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
+    for one in put:
+        values = {
+            "namespace": namespace,
+            "key": one.key,
+            "name": one.name,
+            "turns": json.dumps(one.turns),
+            "claims": json.dumps(one.claims),
+            "at": to_micros(one.at),
+        }
+        db.execute(sql.PUT_WAITING, values)
+    if put:
+        db.execute(sql.TRIM_WAITING, {"namespace": namespace, "most": most})

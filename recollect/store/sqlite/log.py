@@ -5,6 +5,7 @@ whose versions the archive no longer holds, raises CannotUndo and changes nothin
 """
 
 from datetime import datetime
+from typing import Any
 
 import apsw
 import msgspec
@@ -13,7 +14,7 @@ from recollect.core.clock import to_micros
 from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import Operation, Version
 from recollect.store.interface import Cursor, Page
-from recollect.store.sqlite import records, rows
+from recollect.store.sqlite import graph_changes, records, rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine, ids_json
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
@@ -47,6 +48,10 @@ class SqliteLog:
         found = self._engine.rows(sql.VERSIONS, values)
         return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
 
+    def tombstones(self, namespace: str) -> list[Any]:
+        found = self._engine.rows(sql.LIST_TOMBSTONES, {"namespace": namespace})
+        return [msgspec.json.decode(detail) for (detail,) in found]
+
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         def work(db: apsw.Connection) -> Operation:
             operation = get_operation(db, namespace, op_id)
@@ -54,14 +59,22 @@ class SqliteLog:
                 raise NotFound(f"there is no operation {op_id}")
             return _undo(db, operation, actor, self._engine)
 
-        return self._engine.write(work, when_full=True)
+        undone = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.update([namespace])
+        return undone
 
-    def purge(self, before: datetime) -> int:
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
+
         def work(db: apsw.Connection) -> int:
-            db.execute(sql.PURGE_ARCHIVE, {"before": to_micros(before)})
+            db.execute(sql.PURGE_ARCHIVE, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)
+
+    def purgeable(self, before: datetime) -> int:
+        found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
+        return int(found[0]) if found else 0
 
 
 def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
@@ -69,13 +82,19 @@ def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine)
     key = {"namespace": namespace, "op_id": op_id}
     if earlier := db.execute(sql.UNDONE_BY, key).get:
         raise CannotUndo(f"{op_id} was undone already, by {earlier}")
+    kept = [(str(kind), str(payload)) for kind, payload in db.execute(sql.ARCHIVED_BY, key)]
     displaced = [
-        (msgspec.json.decode(payload, type=Version), made_by)
-        for payload, made_by in db.execute(sql.ARCHIVED_BY, key)
+        msgspec.json.decode(payload, type=Version) for kind, payload in kept if kind == "record"
     ]
-    if {version.source_id for version, _ in displaced} != set(operation.targets):
+    things = [(kind, payload) for kind, payload in kept if kind != "record"]
+    returning = [version.source_id for version in displaced]
+    returning += [
+        graph_changes.identity(graph_changes.decoded(kind, payload).thing)
+        for kind, payload in things
+    ]
+    if set(returning) != set(operation.targets):
         raise CannotUndo(f"the archive no longer holds what {op_id} displaced")
-    if not displaced and not operation.created:
+    if not returning and not operation.created:
         raise CannotUndo(f"{op_id} ({operation.kind}) displaced nothing that could come back")
     _refuse_if_changed_since(db, operation)
 
@@ -85,12 +104,13 @@ def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine)
         namespace,
         actor,
         targets=_live(db, operation),
-        created=[version.source_id for version, _ in displaced],
+        created=returning,
         undoes=op_id,
     )
     put_operation(db, undo)
     records.displace(db, namespace, undo.targets, undo)
-    for version, _ in displaced:
+    graph_changes.restore(db, undo, undo.targets, things)
+    for version in displaced:
         # The row comes back as it was; only the store's own "live since" is new.
         records.insert(db, version.record, since=undo.at, op_id=undo.op_id)
         for vector in version.vectors:
@@ -99,10 +119,11 @@ def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine)
 
 
 def _live(db: apsw.Connection, operation: Operation) -> list[str]:
-    """The memories that an operation left alive: those it made, and those it edited."""
+    """What an operation left alive: that which it made, and that which it edited."""
     touched = [*operation.created, *operation.targets]
     found = records.read(db, operation.namespace, touched)
-    return [record.record_id for record in found]
+    things = graph_changes.states(db, operation.namespace, touched)
+    return [*(record.record_id for record in found), *things]
 
 
 def _refuse_if_changed_since(db: apsw.Connection, operation: Operation) -> None:
@@ -110,6 +131,7 @@ def _refuse_if_changed_since(db: apsw.Connection, operation: Operation) -> None:
     touched = [*operation.created, *operation.targets]
     values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
     states = {record_id: made_by for record_id, _, made_by in db.execute(sql.RECORD_STATE, values)}
+    states |= graph_changes.states(db, operation.namespace, touched)
     for record_id, made_by in states.items():
         if made_by != operation.op_id:
             raise CannotUndo(

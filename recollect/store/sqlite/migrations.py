@@ -14,7 +14,13 @@ import apsw
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import MigrationDrift, NewerDatabase
-from recollect.store.sqlite import schema_0001, schema_0002
+from recollect.store.sqlite import (
+    schema_0001,
+    schema_0002,
+    schema_0003,
+    schema_0004,
+    schema_0005,
+)
 
 BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS _migrations (
@@ -40,6 +46,9 @@ class Migration:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "init", schema_0001.SQL),
     Migration(2, "usage of language models", schema_0002.SQL),
+    Migration(3, "runs", schema_0003.SQL),
+    Migration(4, "knowledge", schema_0004.SQL),
+    Migration(5, "aging", schema_0005.SQL),
 )
 
 

@@ -4,7 +4,7 @@ In: records. Out: records, pages, operations. A collision of ids raises RecordEx
 a CHECK refuses raises BadInput.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.values import Operation, Record, Vector, Version, encode
+from recollect.core.values import Freshness, Operation, Record, Vector, Version, encode
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sqlite import rows, search
 from recollect.store.sqlite import statements as sql
@@ -145,10 +145,30 @@ class SqliteRecords:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
         self._engine.write(lambda db: db.execute(sql.TOUCH_RECORDS, values) and None)
 
+    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
+        def work(db: apsw.Connection) -> int:
+            changed = 0
+            for record_id, freshness in found.items():
+                db.execute(
+                    sql.SET_FRESHNESS,
+                    {"namespace": namespace, "record_id": record_id, "freshness": freshness},
+                )
+                changed += db.changes()
+            return changed
+
+        return self._engine.write(work)
+
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         values = {"namespace": namespace, "content_hash": content_hash}
         row = self._engine.one(sql.RECORD_BY_HASH, values)
         return rows.RECORD.decode(row) if row else None
+
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        values = {"namespace": namespace, "event_ids": ids_json(event_ids)}
+        found: dict[str, tuple[str, ...]] = {}
+        for event_id, record_id in self._engine.rows(sql.RECORDS_OF_EVENTS, values):
+            found[event_id] = (*found.get(event_id, ()), record_id)
+        return found
 
 
 def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
@@ -156,6 +176,8 @@ def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
     before = read(db, record.namespace, [record.record_id])
     if before:
         _remove(db, record.namespace, record.record_id)
+        # It says something else now: what was made of it before does not stand for it.
+        db.execute(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
         record = msgspec.structs.replace(record, created_at=before[0].created_at)
     stamped = stamp(record, clock)
     insert(db, stamped, since=stamped.updated_at)
@@ -219,6 +241,7 @@ def displace(
         archived = {
             "op_id": operation.op_id,
             "namespace": namespace,
+            "source_kind": "record",
             "source_id": record.record_id,
             "since": since,
             "until": max(until, since),

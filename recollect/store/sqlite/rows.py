@@ -27,6 +27,7 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
+    Run,
     Session,
     Source,
     StoredEvent,
@@ -78,7 +79,7 @@ def _encoder(hint: Any) -> Callable[[Any], Any]:
         return lambda value: None if value is None else to_micros(value)
     if core is bool:
         return int
-    if core is Any or typing.get_origin(core) is tuple:
+    if core is Any or typing.get_origin(core) in (tuple, dict):
         return lambda value: encode(value).decode()
     return lambda value: value
 
@@ -89,7 +90,7 @@ def _decoder(hint: Any) -> Callable[[Any], Any]:
         return lambda cell: None if cell is None else from_micros(cell)
     if core is bool:
         return bool
-    if core is Any or typing.get_origin(core) is tuple:
+    if core is Any or typing.get_origin(core) in (tuple, dict):
         decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(core)
         return decoder.decode
     return lambda cell: cell
@@ -106,6 +107,7 @@ SESSION = Codec(Session)
 CHECKPOINT = Codec(Checkpoint)
 RECEIPT = Codec(Receipt)
 OPERATION = Codec(Operation)
+RUN = Codec(Run)
 USAGE = Codec(Usage)
 
 # Columns that change without the memory changing, or that belong to the store's bookkeeping.

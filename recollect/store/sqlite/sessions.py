@@ -102,3 +102,17 @@ class SqliteReceipts:
         last = items[-1]
         assert last.created_at is not None
         return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))
+
+    def purge(self, namespace: str, before: datetime, limit: int) -> int:
+        values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
+
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.PURGE_RECEIPTS, values)
+            return db.changes()
+
+        return self._engine.write(work, when_full=True)
+
+    def purgeable(self, namespace: str, before: datetime) -> int:
+        values = {"namespace": namespace, "before": to_micros(before)}
+        found = self._engine.one(sql.COUNT_RECEIPTS, values)
+        return int(found[0]) if found else 0

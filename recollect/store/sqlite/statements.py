@@ -89,6 +89,11 @@ SELECT u.namespace, count(*) FILTER (WHERE u.state = 'waiting'),
        max(e.transaction_time) FILTER (WHERE u.state = 'waiting')
   FROM unextracted AS u JOIN events AS e USING (seq) GROUP BY u.namespace ORDER BY u.namespace
 """
+SET_ASIDE = """
+SELECT e.event_id, e.session_id, e.kind, e.transaction_time, u.failures, coalesce(u.reason, '')
+  FROM unextracted AS u JOIN events AS e USING (seq)
+ WHERE u.namespace = :namespace AND u.state = 'quarantined' ORDER BY u.seq LIMIT :limit
+"""
 
 # --- memories -----------------------------------------------------------------------------------
 
@@ -112,6 +117,11 @@ SELECT {_RECORD} FROM memory_records AS r
    AND (:file IS NULL OR EXISTS (SELECT 1 FROM json_each(r.files) WHERE value = :file))
    AND (:as_of IS NULL OR r.since <= :as_of)
  ORDER BY created_at DESC, record_id DESC LIMIT :limit
+"""
+RECORDS_OF_EVENTS = """
+SELECT e.event_id, r.record_id FROM record_events AS e JOIN memory_records AS r USING (row_id)
+ WHERE r.namespace = :namespace AND e.event_id IN (SELECT value FROM json_each(:event_ids))
+ ORDER BY e.event_id, r.record_id
 """
 NEWER_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records AS r
@@ -167,6 +177,12 @@ SCAN_VECTORS = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND model = :model ORDER BY source_kind, source_id, part
 """
+KNOWLEDGE_VECTORS = """
+SELECT e.source_id, e.vector FROM embeddings AS e
+  JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
+ WHERE e.namespace = :namespace AND e.model = :model AND e.source_kind = 'record' AND e.part = 0
+   AND r.kind <> 'episode' ORDER BY e.source_id
+"""
 VECTORS_OF = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND source_kind = :source_kind AND source_id = :source_id
@@ -209,7 +225,8 @@ SELECT {_columns(rows.ENTITY.columns)} FROM entities
 """
 LIST_RELATIONSHIPS = f"""
 SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
- WHERE namespace = :namespace AND (source_id = :entity_id OR target_id = :entity_id)
+ WHERE namespace = :namespace
+   AND (:entity_id IS NULL OR source_id = :entity_id OR target_id = :entity_id)
  ORDER BY confidence DESC, relationship_id
 """
 LIST_FACTS = f"""
@@ -218,6 +235,11 @@ SELECT {_columns(rows.FACT.columns)} FROM facts
    AND CASE WHEN :as_of IS NULL THEN valid_until IS NULL
             ELSE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of) END
  ORDER BY confidence DESC, fact_id
+"""
+FACT_HISTORY = f"""
+SELECT {_columns(rows.FACT.columns)} FROM facts
+ WHERE namespace = :namespace AND entity_id IN (SELECT value FROM json_each(:entity_ids))
+ ORDER BY valid_from, fact_id
 """
 LIST_PROCEDURES = f"""
 SELECT {_columns(rows.PROCEDURE.columns)} FROM procedures
@@ -256,6 +278,43 @@ GRAPH_TABLES = (
     ("preferences", "preference_id"),
 )
 DELETE_GRAPH = {table: DELETE_THING.format(table=table, key=key) for table, key in GRAPH_TABLES}
+_THINGS = "WHERE namespace = :namespace AND {0} IN (SELECT value FROM json_each(:ids))"
+GRAPH_ROWS = {
+    table: f"SELECT op_id, {_columns(columns)} FROM {table} {_THINGS.format(key)}"
+    for (table, key), columns in zip(
+        GRAPH_TABLES,
+        (
+            rows.ENTITY.columns,
+            rows.RELATIONSHIP.columns,
+            rows.FACT.columns,
+            rows.PROCEDURE.columns,
+            rows.PREFERENCE.columns,
+        ),
+        strict=True,
+    )
+}
+GRAPH_MADE_BY = {
+    table: f"UPDATE {table} SET op_id = :op_id WHERE namespace = :namespace AND {key} = :id"
+    for table, key in GRAPH_TABLES
+}
+LIST_WAITING = """
+SELECT key, name, turns, claims, at FROM waiting_claims WHERE namespace = :namespace ORDER BY key
+"""
+PUT_WAITING = """
+INSERT INTO waiting_claims (namespace, key, name, turns, claims, at)
+VALUES (:namespace, :key, :name, :turns, :claims, :at)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    name = excluded.name, turns = excluded.turns, claims = excluded.claims, at = excluded.at
+"""
+DELETE_WAITING = """
+DELETE FROM waiting_claims
+ WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
+"""
+TRIM_WAITING = """
+DELETE FROM waiting_claims WHERE namespace = :namespace AND key IN (
+    SELECT key FROM waiting_claims WHERE namespace = :namespace
+     ORDER BY at DESC, key LIMIT -1 OFFSET :most)
+"""
 VECTOR_OWNERS = {
     "record": PUT_VECTOR.format(table="memory_records", key="record_id"),
     "entity": PUT_VECTOR.format(table="entities", key="entity_id"),
@@ -300,6 +359,26 @@ SELECT {_columns(rows.RECEIPT.columns)} FROM receipts
  ORDER BY created_at DESC, receipt_id DESC LIMIT :limit
 """
 
+# --- runs of extraction -------------------------------------------------------------------------
+
+PUT_RUN = _insert("extraction_runs", rows.RUN.columns)
+LIST_RUNS = f"""
+SELECT {_columns(rows.RUN.columns)} FROM extraction_runs
+ WHERE namespace = :namespace AND (started_at, run_id) < (:before_number, :before_id)
+ ORDER BY started_at DESC, run_id DESC LIMIT :limit
+"""
+FORGET_RUNS = """
+DELETE FROM extraction_runs WHERE namespace = :namespace AND row_id IN (
+       SELECT row_id FROM extraction_runs WHERE namespace = :namespace
+        ORDER BY started_at DESC, run_id DESC LIMIT -1 OFFSET :kept)
+"""
+LATEST_RUNS = f"""
+SELECT {_columns(rows.RUN.columns, "r.")} FROM extraction_runs AS r
+ WHERE r.row_id = (SELECT row_id FROM extraction_runs AS l WHERE l.namespace = r.namespace
+                    ORDER BY started_at DESC, run_id DESC LIMIT 1)
+ ORDER BY r.namespace
+"""
+
 # --- decisions ----------------------------------------------------------------------------------
 
 PUT_OPERATION = _insert("operations", rows.OPERATION.columns)
@@ -311,24 +390,147 @@ LIST_OPERATIONS = f"""
 SELECT seq, {_columns(rows.OPERATION.columns)} FROM operations
  WHERE namespace = :namespace AND seq < :before ORDER BY seq DESC LIMIT :limit
 """
+LIST_TOMBSTONES = """
+SELECT detail FROM operations
+ WHERE namespace = :namespace AND kind = 'tombstone' ORDER BY seq
+"""
 UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
 ARCHIVE = """
 INSERT INTO archive (op_id, namespace, source_kind, source_id, since, until, made_by, payload)
-VALUES (:op_id, :namespace, 'record', :source_id, :since, :until, :made_by, :payload)
+VALUES (:op_id, :namespace, :source_kind, :source_id, :since, :until, :made_by, :payload)
 """
 ARCHIVED_BY = """
-SELECT payload, made_by FROM archive
+SELECT source_kind, payload FROM archive
  WHERE namespace = :namespace AND op_id = :op_id ORDER BY row_id
 """
 VERSIONS = """
 SELECT payload FROM archive
- WHERE namespace = :namespace AND source_id = :source_id ORDER BY until DESC, row_id DESC
+ WHERE namespace = :namespace AND source_kind = 'record' AND source_id = :source_id
+ ORDER BY until DESC, row_id DESC
 """
 ARCHIVED_AT = """
 SELECT payload FROM archive
- WHERE namespace = :namespace AND until > :as_of AND since <= :as_of
+ WHERE namespace = :namespace AND source_kind = 'record'
+   AND until > :as_of AND since <= :as_of
 """
-PURGE_ARCHIVE = "DELETE FROM archive WHERE until < :before"
+PURGE_ARCHIVE = """
+DELETE FROM archive
+ WHERE row_id IN (SELECT row_id FROM archive WHERE until < :before ORDER BY until LIMIT :limit)
+"""
+COUNT_ARCHIVE = "SELECT count(*) FROM archive WHERE until < :before"
+
+# --- aging --------------------------------------------------------------------------------------
+
+# What a person brought back stays until a person takes it away again.
+_BROUGHT_BACK = """
+       EXISTS (SELECT 1 FROM operations AS o
+                WHERE o.op_id = r.op_id AND o.namespace = :namespace AND o.kind = 'undo')
+"""
+AGED_EPISODES = f"""
+SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
+  FROM memory_records AS r
+ WHERE r.namespace = :namespace AND r.kind = 'episode' AND r.level = :level
+   AND r.created_at <= :before
+   AND NOT EXISTS (SELECT 1 FROM compacted AS c
+                    WHERE c.namespace = :namespace AND c.source_id = r.record_id)
+   AND NOT {_BROUGHT_BACK}
+   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN (
+        SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+         WHERE k.namespace = :namespace))
+ ORDER BY r.session_id, r.position, r.created_at, r.record_id
+"""
+# One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
+# while and still does (itself, or what it went into); retention takes it in any case.
+FORGETTABLE = f"""
+SELECT record_id, reason FROM (
+    SELECT r.record_id, r.created_at, CASE
+        WHEN r.expires_at <= :now AND NOT (r.kind = 'episode' AND r.level = 'compressed'
+             AND c.source_id IS NULL AND r.created_at <= :distilled) THEN 'expired'
+        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= :replaced AND (
+             EXISTS (SELECT 1 FROM memory_records AS s
+                      WHERE s.record_id = c.into_id AND s.namespace = :namespace)
+             OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
+                            ON s.record_id = d.into_id AND s.namespace = :namespace
+                         WHERE d.namespace = :namespace AND d.source_id = c.into_id))
+            THEN 'its summary stands for it'
+        WHEN r.kind = 'episode' AND r.level = 'raw' AND r.created_at <= :episodes
+             AND c.at <= :replaced THEN 'retention of episodes'
+        WHEN r.kind = 'episode' AND r.level = 'distilled' AND r.created_at <= :summaries
+            THEN 'retention of summaries'
+        WHEN r.kind = 'summary' AND r.created_at <= :summaries THEN 'retention of summaries'
+        WHEN r.kind = 'observation' AND r.created_at <= :observations
+            THEN 'retention of observations'
+        WHEN r.kind = 'knowledge' AND r.created_at <= :knowledge THEN 'retention of knowledge'
+        END AS reason
+      FROM memory_records AS r
+      LEFT JOIN compacted AS c ON c.namespace = :namespace AND c.source_id = r.record_id
+     WHERE r.namespace = :namespace AND r.pinned = 0 AND r.importance < :important
+       AND r.strategy <> 'user' AND NOT {_BROUGHT_BACK}
+       AND r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+                                WHERE k.namespace = :namespace))
+ WHERE reason IS NOT NULL ORDER BY created_at, record_id LIMIT :limit
+"""
+MARK = """
+INSERT INTO compacted (namespace, source_id, into_id, at)
+VALUES (:namespace, :source_id, :into_id, :at)
+ON CONFLICT DO UPDATE SET into_id = excluded.into_id, at = excluded.at
+"""
+UNMARK = "DELETE FROM compacted WHERE namespace = :namespace AND source_id = :source_id"
+MARKED = """
+SELECT source_id, into_id FROM compacted
+ WHERE namespace = :namespace AND source_id IN (SELECT value FROM json_each(:source_ids))
+"""
+GONE = """
+SELECT value FROM json_each(:record_ids)
+ WHERE NOT EXISTS (SELECT 1 FROM memory_records
+                    WHERE namespace = :namespace AND record_id = value)
+   AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = :namespace AND source_id = value)
+        OR EXISTS (SELECT 1 FROM archive WHERE namespace = :namespace AND source_id = value))
+"""
+ALIKE_OBSERVATIONS = """
+SELECT r.observation_type, r.files, json_group_array(r.record_id)
+  FROM (SELECT * FROM memory_records
+         WHERE namespace = :namespace AND kind = 'observation' AND observation_type IS NOT NULL
+           AND files <> '[]' AND pinned = 0 AND importance < :important AND strategy <> 'user'
+           AND created_at > :since AND created_at <= :before
+           AND (expires_at IS NULL OR expires_at > :before)
+         ORDER BY valid_from, record_id) AS r
+ WHERE r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+                            WHERE k.namespace = :namespace)
+ GROUP BY r.observation_type, r.files HAVING count(*) >= :least
+ ORDER BY min(r.valid_from), r.observation_type, r.files
+"""
+INFERRED_FACTS = f"""
+SELECT {_columns(rows.FACT.columns)} FROM facts
+ WHERE namespace = :namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= :before ORDER BY fact_id LIMIT :limit
+"""
+INFERRED_RELATIONSHIPS = f"""
+SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = :namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= :before ORDER BY relationship_id LIMIT :limit
+"""
+CITING_RECORDS = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND citations <> '[]' AND record_id > :after
+ ORDER BY record_id LIMIT :limit
+"""
+SET_FRESHNESS = """
+UPDATE memory_records SET freshness = :freshness
+ WHERE namespace = :namespace AND record_id = :record_id AND freshness <> :freshness
+"""
+RECORD_AGES = """
+SELECT kind, level, created_at, access_count FROM memory_records WHERE namespace = :namespace
+"""
+PURGE_RECEIPTS = """
+DELETE FROM receipts
+ WHERE namespace = :namespace AND receipt_id IN (
+       SELECT receipt_id FROM receipts WHERE namespace = :namespace AND created_at < :before
+        ORDER BY created_at LIMIT :limit)
+"""
+COUNT_RECEIPTS = """
+SELECT count(*) FROM receipts WHERE namespace = :namespace AND created_at < :before
+"""
 
 # --- language models ----------------------------------------------------------------------------
 
@@ -474,8 +676,10 @@ REBUILD = tuple(
 WHOLE_STORE = {
     "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
     "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
+    "LATEST_RUNS": "status tells how each project's last run went; it reads counts, no content",
     "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",
+    "COUNT_ARCHIVE": "retention holds for everybody; it counts and reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
     "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",
 }

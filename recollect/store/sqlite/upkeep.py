@@ -109,6 +109,20 @@ class SqliteUpkeep:
         with self._engine.reader() as db:
             return _scrub(db, position, limit)
 
+    def size(self) -> tuple[int, int]:
+        with self._engine.reader() as db:
+            page = db.pragma("page_size")
+            return page * db.pragma("page_count"), page * db.pragma("freelist_count")
+
+    def shrink(self, pages: int) -> int:
+        def work(db: apsw.Connection) -> int:
+            before: int = db.pragma("freelist_count")
+            for _ in db.execute(f"PRAGMA incremental_vacuum({int(pages)})"):
+                pass  # each step gives back one page
+            return before - int(db.pragma("freelist_count"))
+
+        return self._engine.write(work, when_full=True)
+
     def rebuild_index(self) -> None:
         def work(db: apsw.Connection) -> None:
             for statement in sql.REBUILD:

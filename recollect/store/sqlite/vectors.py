@@ -28,6 +28,10 @@ class SqliteVectors:
             for row in found:
                 yield _checked(rows.VECTOR.decode(row))
 
+    def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
+        with self._engine.reader() as db:
+            yield from db.execute(sql.KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
+
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
         found = self._engine.rows(sql.VECTORS_OF_RECORDS, values)

@@ -1,11 +1,13 @@
 """The storage contract: a backend inherits it and gives the fixtures `store` and `clock`."""
 
+from tests.contract.store.aging import AgingContract
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
 from tests.contract.store.graph import GraphContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
+    RunsContract,
     SessionsContract,
     TransactionContract,
 )
@@ -23,7 +25,9 @@ class StoreContract(
     SessionsContract,
     ProjectsContract,
     TransactionContract,
+    RunsContract,
     UsageContract,
     LifeContract,
+    AgingContract,
 ):
     """All of it, for a backend to inherit in three lines."""

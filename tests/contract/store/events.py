@@ -182,5 +182,8 @@ class BufferContract:
             assert store.events.fail(batch, "garbage", 3) == (1 if attempt == 2 else 0)
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
         assert (store.events.backlog()[0].count, store.events.backlog()[0].quarantined) == (0, 1)
+        (aside,) = store.events.set_aside(NAMESPACE)
+        assert (aside.failures, aside.reason, aside.kind) == (3, "garbage", "prompt")
         assert store.events.retry(NAMESPACE) == 1
+        assert store.events.set_aside(NAMESPACE) == []
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is not None

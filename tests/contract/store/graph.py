@@ -1,21 +1,23 @@
 """What every backend does with the graph."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
 
-from recollect.core import errors
+from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.values import (
     Entity,
     Fact,
+    Operation,
     Preference,
     Procedure,
     Relationship,
 )
-from recollect.store.interface import Store
-from tests.make import NAMESPACE, NOON
+from recollect.store.interface import Store, Transaction, Waiting
+from tests.make import NAMESPACE, NOON, record
 
 OTHER = "/actor/ada/project/engine2/"
 
@@ -93,3 +95,84 @@ class GraphContract:
         assert store.graph.delete(NAMESPACE, ["ent_db", "unknown"]) == 1
         assert store.graph.relationships(NAMESPACE, "ent_api") == []
         assert store.graph.search(NAMESPACE, "Postgres", 5) == []
+
+    def test_a_change_goes_to_the_archive_and_undo_restores_every_kind(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        clock.advance(hours=1)
+        graph = store.graph
+
+        def state() -> list[Any]:
+            return [
+                graph.entities(NAMESPACE), graph.relationships(NAMESPACE),
+                graph.fact_history(NAMESPACE, ["ent_api", "ent_db"]), graph.procedures(NAMESPACE),
+                graph.preferences(NAMESPACE),
+            ]  # fmt: skip
+
+        before = state()
+        gone = ["rel_1", "fact_1", "proc_1", "pref_1"]
+        (api,) = [one for one in graph.entities(NAMESPACE) if one.entity_id == "ent_api"]
+        renamed = msgspec.structs.replace(api, name="payments-api")
+
+        def work(tx: Transaction) -> Operation:
+            made = Preference(
+                preference_id="pref_2", namespace=NAMESPACE, category="tools", key="editor",
+                value="Zed",
+            )  # fmt: skip
+            operation = tx.log(
+                "supersede", NAMESPACE, "ada", targets=["ent_api", *gone], created=["pref_2"]
+            )
+            tx.change_graph(NAMESPACE, operation.op_id, ["ent_api", *gone], [renamed, made])
+            return operation
+
+        operation = store.transaction(work)
+        after = state()
+        assert [one.name for one in after[0]] == ["Postgres", "payments-api"]
+        assert after[1:4] == [[], [], []] and [one.value for one in after[4]] == ["Zed"]
+        assert graph.search(NAMESPACE, "Fly", 5) == []
+        undo = store.log.undo(NAMESPACE, operation.op_id, "ada")
+        assert state() == before
+        assert len(graph.search(NAMESPACE, "Fly", 5)) == 1
+        store.log.undo(NAMESPACE, undo.op_id, "ada")
+        assert state() == after
+
+    def test_the_version_grows_with_every_committed_change(self, store: Store) -> None:
+        seen = [store.graph.version(NAMESPACE)]
+        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        seen.append(store.graph.version(NAMESPACE))
+        entity = store.graph.entities(NAMESPACE)[0]
+        store.transaction(lambda tx: tx.put_graph(entity))
+        seen.append(store.graph.version(NAMESPACE))
+        store.graph.delete(NAMESPACE, ["fact_1"])
+        seen.append(store.graph.version(NAMESPACE))
+        assert seen == sorted(set(seen)) and store.graph.version(OTHER) == 0
+
+    def test_what_waits_is_kept_dropped_and_bounded(self, store: Store) -> None:
+        def waiting(number: int) -> Waiting:
+            at = NOON + timedelta(minutes=number)
+            return Waiting(f"key{number}", f"Key {number}", ("t1",), (["fact", {"n": 1}],), at)
+
+        store.transaction(
+            lambda tx: tx.keep_waiting(NAMESPACE, [waiting(n) for n in range(5)], [], 3)
+        )
+        assert [one.key for one in store.graph.waiting(NAMESPACE)] == ["key2", "key3", "key4"]
+        assert store.graph.waiting(NAMESPACE)[0] == waiting(2)
+        store.transaction(lambda tx: tx.keep_waiting(NAMESPACE, [], ["key3"], 3))
+        assert [one.key for one in store.graph.waiting(NAMESPACE)] == ["key2", "key4"]
+        assert store.graph.waiting(OTHER) == []
+
+    def test_memories_are_found_by_the_events_they_come_from(self, store: Store) -> None:
+        one, two = ids.new_ulid(), ids.new_ulid()
+        first = record("a", source_event_ids=(one, two))
+        second = record("b", source_event_ids=(two,))
+        store.records.put([first, second])
+        both = tuple(sorted((first.record_id, second.record_id)))
+        asked = [one, two, ids.new_ulid()]
+        assert store.records.of_events(NAMESPACE, asked) == {one: (first.record_id,), two: both}
+        assert store.records.of_events(OTHER, asked) == {}
+        operation = store.records.delete(NAMESPACE, [first.record_id], "ada")
+        assert store.records.of_events(NAMESPACE, asked) == {two: (second.record_id,)}
+        assert operation is not None
+        store.log.undo(NAMESPACE, operation.op_id, "ada")
+        assert store.records.of_events(NAMESPACE, [two]) == {two: both}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,9 +14,10 @@ from recollect.core.values import (
     Checkpoint,
     Entity,
     Receipt,
+    Run,
     Source,
 )
-from recollect.store.interface import Store, Transaction
+from recollect.store.interface import Store, Tallied, Transaction
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -124,6 +126,17 @@ class ProjectsContract:
         with pytest.raises(errors.NotFound):
             store.projects.rename("prj_unknown", "x")
 
+    def test_a_project_can_be_given_another_place(self, store: Store) -> None:
+        one = store.projects.resolve(Place(root="/src/a"))
+        two = store.projects.resolve(Place(root="/src/b"))
+        store.projects.alias(one, "root", "/work/a")
+        store.projects.alias(one, "root", "/work/a")
+        assert store.projects.resolve(Place(root="/work/a")) == one
+        with pytest.raises(errors.Conflict, match=one):
+            store.projects.alias(two, "root", "/work/a")
+        with pytest.raises(errors.NotFound):
+            store.projects.alias("prj_unknown", "root", "/work/c")
+
 
 class TransactionContract:
     def test_all_or_nothing(self, store: Store) -> None:
@@ -177,12 +190,66 @@ class TransactionContract:
         assert [one.name for one in store.graph.entities(NAMESPACE)] == ["billing-api"]
         assert store.sessions.last_checkpoint(NAMESPACE) is not None
 
+    def test_a_transaction_reads_what_it_wrote_and_no_other_namespace(self, store: Store) -> None:
+        there = store.records.put([record("there")])[0]
+
+        def work(tx: Transaction) -> list[list[str]]:
+            fresh = tx.put_record(record("fresh"))
+            both = [fresh.record_id, "mr_" + "0" * 26, there.record_id]
+            return [
+                [one.title for one in tx.records(NAMESPACE, both)],
+                [one.title for one in tx.records(OTHER, both)],
+            ]
+
+        assert store.transaction(work) == [["fresh", "there"], []]
+
     def test_transactions_do_not_nest(self, store: Store) -> None:
         with pytest.raises(RuntimeError, match="nest"):
             store.transaction(lambda tx: store.transaction(lambda inner: None))
         nesting: Callable[[Transaction], object] = lambda tx: store.records.put([record()])  # noqa: E731
         with pytest.raises(RuntimeError, match="nest"):
             store.transaction(nesting)
+
+
+class RunsContract:
+    def test_runs_are_paged_newest_first_and_the_latest_of_each_namespace_is_known(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        made = []
+        for number in range(3):
+            made.append(
+                Run(
+                    run_id=f"run_{number}",
+                    namespace=NAMESPACE,
+                    started_at=clock.now(),
+                    provider="none",
+                    outcome="committed",
+                    events=number,
+                    dropped={"known": number},
+                    latency_us={"extract": 12},
+                )
+            )
+            store.runs.put(made[-1])
+            clock.advance(seconds=1)
+        other = msgspec.structs.replace(made[0], run_id="run_x", namespace=OTHER, outcome="failed")
+        store.runs.put(other)
+        page = store.runs.page(NAMESPACE, limit=2)
+        rest = store.runs.page(NAMESPACE, before=page.next, limit=2)
+        assert [*page.items, *rest.items] == made[::-1] and rest.next is None
+        assert store.runs.latest() == [made[2], other]
+
+    def test_tombstones_are_read_in_order_and_within_their_namespace(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        def bury(tx: Transaction) -> None:
+            for what in ("a", "b"):
+                tx.log("tombstone", NAMESPACE, "ada", detail={"fingerprints": [what]})
+            tx.log("feedback", NAMESPACE, "ada", detail={"fingerprints": ["c"]})
+
+        store.transaction(bury)
+        found = store.log.tombstones(NAMESPACE)
+        assert found == [{"fingerprints": ["a"]}, {"fingerprints": ["b"]}]
+        assert store.log.tombstones(OTHER) == []
 
 
 class LifeContract:
@@ -193,6 +260,38 @@ class LifeContract:
             store.records.put([record()])
         with pytest.raises(errors.StoreClosed):
             store.records.page(NAMESPACE)
+
+    def test_a_tally_counts_by_stretches_of_time_and_kind(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        began = clock.now()
+        store.events.put([
+            arrival(valid_time=began), arrival(valid_time=began, kind="note"),
+            arrival(valid_time=began + timedelta(hours=2)), arrival(namespace=OTHER,
+                                                                    valid_time=began),
+        ])  # fmt: skip
+        store.records.put([record(title="four", summary="é", detail="", facts=())])
+        for tokens, took in ((10, 100), (20, 300)):
+            store.receipts.put(
+                Receipt(receipt_id=f"rcp_{tokens}", namespace=NAMESPACE, trigger="prompt",
+                        query="q", detail={}, tokens=tokens, latency_us=took)
+            )  # fmt: skip
+        until = began + timedelta(days=1)
+
+        def tally(what: Tallied, namespace: str | None = NAMESPACE) -> list[tuple[Any, ...]]:
+            found = store.upkeep.tally(what, began, until, namespace=namespace)
+            return [(one.at, one.kind, one.count) for one in found]
+
+        later = began + timedelta(hours=2)
+        assert tally("events") == [(began, "note", 1), (began, "prompt", 1), (later, "prompt", 1)]
+        assert sum(count for _, _, count in tally("events", None)) == 4
+        (mine,) = store.upkeep.tally("records", began, until, namespace=NAMESPACE)
+        assert (mine.kind, mine.count, mine.size) == ("observation", 1, 4 + 2 + 2)
+        (spent,) = store.upkeep.tally("receipts", began, until, namespace=NAMESPACE)
+        assert (spent.size, spent.took_us, spent.longest_us) == (30, 400, 300)
+        (session,) = store.upkeep.tally("sessions", began, until, namespace=NAMESPACE)
+        assert (session.kind, session.size) == ("test", 7200)
+        assert store.upkeep.tally("events", until, until + timedelta(days=1)) == []
 
     def test_stats_count_what_is_there(self, store: Store) -> None:
         store.events.put([arrival(), arrival(kind="note", namespace=OTHER)])

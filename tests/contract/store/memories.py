@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from recollect.core import errors, ids
-from recollect.core.clock import ManualClock
+from recollect.core.clock import ManualClock, to_micros
 from recollect.core.values import (
     Citation,
 )
@@ -44,6 +44,22 @@ class RecordsContract:
         for bad in (record(importance=11), record(title="x" * 201), record(confidence=1.5)):
             with pytest.raises(errors.BadInput, match=bad.record_id):
                 store.records.put([bad])
+
+    def test_what_comes_right_after_a_place_is_oldest_first(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        made = []
+        for number in range(6):
+            kind = "knowledge" if number % 2 else "observation"
+            made += store.records.put([record(str(number), kind=kind)])
+            clock.advance(seconds=1)
+        store.records.put([record("elsewhere", namespace=OTHER)])
+        assert made[1].created_at is not None
+        place = Cursor(to_micros(made[1].created_at), made[1].record_id)
+        assert store.records.newer(NAMESPACE, place, limit=3) == made[2:5]
+        assert store.records.newer(NAMESPACE, place) == made[2:]
+        known = RecordFilter(kind="knowledge")
+        assert store.records.newer(NAMESPACE, place, known) == [made[3], made[5]]
 
     def test_pages_meet_every_memory_once_while_others_arrive(
         self, store: Store, clock: ManualClock

@@ -64,3 +64,19 @@ def test_every_setting_is_read_somewhere() -> None:
     for one in settings.described():
         used = re.search(rf"(settings|chosen|self)\.{one['name']}\b", code)
         assert used, f"nobody reads the setting {one['name']}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("extract_idle_s", "4"),
+        ("extract_idle_s", "301"),
+        ("extract_kb", "0"),
+        ("batch_similarity", "1.01"),
+        ("neighbour_similarity", "0.4"),
+        ("compact_backlog", "maybe"),
+    ],
+)
+def test_what_extraction_cannot_work_with_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"{name} = '{value}'"):
+        settings.load({f"RECOLLECT_{name.upper()}": value})

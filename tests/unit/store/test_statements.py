@@ -11,7 +11,8 @@ from recollect.store.sqlite import statements
 PACKAGE = pathlib.Path(recollect.__file__).parent
 NAMESPACED = (
     "events|unextracted|sessions|memory_records|memory_records_fts|embeddings|entities|"
-    "relationships|facts|procedures|preferences|checkpoints|receipts|operations|archive|llm_usage"
+    "relationships|facts|procedures|preferences|checkpoints|receipts|operations|archive|compacted|"
+    "extraction_runs|llm_usage"
 )
 
 

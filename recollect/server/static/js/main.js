@@ -29,7 +29,6 @@ const VIEWS = {
   settings: ["Settings", Settings],
 };
 const LINK = { live: ["good", "Live"], connecting: ["", "Connecting…"], lost: ["bad", "Not reached; trying again"] };
-const PHONE = ["now", "memories", "why", "graph", "sessions", "settings"];
 
 function App() {
   const { view } = route.value;
@@ -49,7 +48,8 @@ function App() {
       <div class="side">
         <a class="brand" href="#/now"><img src="/static/icon.svg" alt="" />Recollect</a>
         <nav class="nav" aria-label="Views">
-          ${Object.entries(VIEWS).map(([name, [label]]) => html`<a key=${name} class=${PHONE.includes(name) ? "" : "hide-phone"} href=${href(name)} aria-current=${name === view ? "page" : null}><${Icon} name=${name} />${label}</a>`)}
+          ${Object.entries(VIEWS).map(([name, [label]]) => html`<a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}><${Icon} name=${name} />${label}</a>`)}
+          <button class="phone" onClick=${() => (palette.value = true)}><${Icon} name="search" />Search</button>
         </nav>
         <div class="foot">
           <button onClick=${() => (palette.value = true)}><${Icon} name="search" />Search <kbd class="faint">Ctrl K</kbd></button>

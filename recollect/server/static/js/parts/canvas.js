@@ -3,7 +3,7 @@ import { forceCenter, forceCollide, forceLink, forceManyBody, forceSimulation, f
 import { html, useEffect, useRef } from "../html.js";
 import { theme } from "../theme.js";
 
-export const COLOURS = { project: "--violet", entity: "--accent", memory: "--info", fact: "--warn", concept: "--good" };
+export const COLOURS = { project: "--violet", entity: "--accent", memory: "--info", fact: "--warn", concept: "--warn" };
 const RADIUS = { project: 13, entity: 7, memory: 5, fact: 4, concept: 6 };
 const LABELS = 40;
 const TICKS = 220;
@@ -94,6 +94,8 @@ export function Picture({ graph, focus, choose, label }) {
       for (const node of wanted) {
         if (written >= LABELS * Math.max(1, at.scale)) break;
         if (lit() && lit() !== node.id && !near.has(node.id)) continue;
+        // Memories are many: they are named when one looks closer.
+        if (!lit() && node.kind === "memory" && at.scale < 1.8) continue;
         const text = node.label.length > 30 ? `${node.label.slice(0, 29)}…` : node.label;
         const width = pen.measureText(text).width, y = node.y + radius(node) + 13 / at.scale;
         const box = [node.x - width / 2, y - 12 / at.scale, node.x + width / 2, y + 3 / at.scale];

@@ -22,7 +22,7 @@ export function VirtualList({ items, row, height, more, done, label }) {
   return html`<div class="virtual" ref=${box} tabindex="0" role="region" aria-label=${label} onScroll=${(event) => set({ top: event.target.scrollTop, size: event.target.clientHeight })}>
     <div class="inner" role="list" style=${{ height: `${items.length * height + (done ? 0 : 60)}px` }}>
       ${items.slice(first, last).map((item, i) => html`<div class="at" role="listitem" key=${item.record_id ?? item.id ?? first + i} style=${{ top: `${(first + i) * height}px`, height: `${height}px` }}>${row(item)}</div>`)}
-      ${done ? null : html`<div class="at" style=${{ top: `${items.length * height}px`, height: "60px" }}><${Loading} lines=${2} /></div>`}
+      ${done || last < items.length ? null : html`<div class="at" style=${{ top: `${items.length * height}px`, height: "60px" }}><${Loading} lines=${2} /></div>`}
     </div>
   </div>`;
 }

@@ -11,6 +11,21 @@ import { Empty, Failure, Section, Shown, useData } from "../parts/states.js";
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const seconds = (day) => new Date(day).getTime() / 1000;
 
+// A day without anything is a day too.
+function filled(points, days) {
+  const known = new Map(points.map((one) => [one.day, one]));
+  return Array.from({ length: Number(days) }, (_, i) => {
+    const day = new Date(Date.now() - (days - 1 - i) * 864e5).toISOString().slice(0, 10);
+    return known.get(day) ?? { day, tokens: 0, mean_ms: null, longest_ms: null };
+  });
+}
+
+const recallLines = (points) => ({
+  times: points.map((one) => seconds(one.day)),
+  series: [{ label: "mean", values: points.map((one) => one.mean_ms) }, { label: "longest", values: points.map((one) => one.longest_ms) }],
+});
+const tokenLines = (points) => ({ times: points.map((one) => seconds(one.day)), series: [{ label: "Tokens", values: points.map((one) => one.tokens) }] });
+
 export function Insights() {
   const { params } = route.value;
   const asked = { project: params.project, days: params.days ?? 30 };
@@ -22,11 +37,11 @@ export function Insights() {
     <div class="grid half">
       <${Section}><${Card} title="Activity" load=${() => daemon.activity(asked)} k=${key} none=${(data) => !data.items.some((one) => one.events)}>${(data) => html`<${Lines} label="Events and memories a day" times=${data.items.map((one) => seconds(one.day))} series=${[{ label: "Events", values: data.items.map((one) => one.events) }, { label: "Memories", values: data.items.map((one) => one.memories) }]} />`}<//><//>
       <${Section}><${Card} title="When you work" load=${() => daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })} k=${key} none=${(data) => !data.rows.flat().some(Boolean)}>${(data) => html`<${Heat} rows=${data.rows} />`}<//><//>
-      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "mean", values: data.timeline.map((one) => one.mean_ms) }, { label: "longest", values: data.timeline.map((one) => one.longest_ms) }]} />`}<//><//>
-      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" times=${data.timeline.map((one) => seconds(one.day))} series=${[{ label: "Tokens", values: data.timeline.map((one) => one.tokens) }]} />`}<//><//>
+      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" ...${recallLines(filled(data.timeline, asked.days))} />`}<//><//>
+      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" ...${tokenLines(filled(data.timeline, asked.days))} />`}<//><//>
       <${Section}><${Card} title="Kinds of memory" load=${() => daemon.types(asked)} k=${key} none=${(data) => !Object.keys(data.memories).length}>${(data) => html`<${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />`}<//><//>
       <${Section}><${Card} title="Concepts" load=${() => daemon.concepts(asked)} k=${key} none=${(data) => !Object.keys(data.concepts).length}>${(data) => html`<${Bars} items=${ordered(data.concepts).slice(0, 14).map(([name, number]) => [name, number, href("memories", "", { concept: name })])} />`}<//><//>
-      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.runs?.length}>${(data) => html`<${Gate} runs=${data.runs} />`}<//><//>
+      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.items.some((one) => one.last_run)}>${(data) => html`<${Gate} runs=${data.items.map((one) => one.last_run).filter(Boolean)} />`}<//><//>
       <${Section}><${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>${(data) => html`<${Cost} data=${data} />`}<//><//>
     </div>
   </div>`;
@@ -63,15 +78,15 @@ function Gate({ runs }) {
   const dropped = {};
   let kept = 0;
   for (const run of runs) {
-    kept += run.kept ?? 0;
-    for (const [reason, number] of Object.entries(run.dropped ?? {})) dropped[reason] = (dropped[reason] ?? 0) + number;
+    kept += run.kept;
+    for (const [reason, number] of Object.entries(run.dropped)) dropped[reason] = (dropped[reason] ?? 0) + number;
   }
   const total = Object.values(dropped).reduce((sum, value) => sum + value, 0);
-  return html`<div><p class="soft">${count(kept)} kept, ${count(total)} kept out, in the last ${plural(runs.length, "run")}.</p><${Bars} items=${Object.entries(dropped).sort((a, b) => b[1] - a[1])} /></div>`;
+  return html`<div><p class="soft">In the last run of each project, ${plural(kept, "memory was", "memories were")} kept and ${count(total)} kept out${total ? ", because:" : "."}</p><${Bars} items=${ordered(dropped)} /></div>`;
 }
 
 function Cost({ data }) {
-  const budget = data.budget ?? {};
-  if (!data.provider || data.provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
-  return html`<dl class="facts"><dt>Provider</dt><dd>${data.provider}</dd><dt>Today</dt><dd>${count(budget.tokens ?? 0)} of ${count(budget.daily_tokens ?? 0)} tokens</dd><dt>Cost</dt><dd>about $${(budget.usd ?? 0).toFixed(3)}${budget.daily_usd ? ` of $${budget.daily_usd}` : ""}</dd></dl>`;
+  const { provider, budget } = data.extraction;
+  if (!provider || provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
+  return html`<dl class="facts"><dt>Provider</dt><dd>${provider}</dd><dt>Today</dt><dd>${count(budget.tokens)} of ${count(budget.daily_tokens)} tokens, ${plural(budget.calls, "call")}</dd><dt>Cost</dt><dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd></dl>`;
 }

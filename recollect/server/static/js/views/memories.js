@@ -88,7 +88,7 @@ export function Memories() {
     </div>
     <div class=${id ? "grid two" : "grid"}>
       <${Section}><section class="card" aria-label="Found memories">
-        <header><h2>${params.q ? plural(list.items.length, "memory", "memories") : params.as_of ? `As of ${params.as_of}` : "Newest first"}</h2>
+        <header><h2>${params.q ? "Best first" : params.as_of ? `As of ${params.as_of}` : "Newest first"}</h2>
           ${list.answer && params.q ? html`<span class="push small faint">${list.answer.semantic ? "" : "by words alone · "}${list.answer.latency_ms} ms</span>` : null}</header>
         <${Listed} list=${list} params=${params} id=${id} />
       </section><//>

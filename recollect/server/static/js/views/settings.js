@@ -1,7 +1,7 @@
 // Settings and health: what is connected, what waits, what is kept where, and every setting.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { ago, bytes, count, plural, when } from "../words.js";
+import { bytes, count, plural, when } from "../words.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
@@ -47,8 +47,8 @@ function Hosts() {
     }
   };
   return html`<${Card} title="Agents" state=${state}>${(data) => {
-    const items = data.items ?? data;
-    return items.length ? html`<div class="table"><table><thead><tr><th>Agent</th><th>Last heard</th><th>Proof</th></tr></thead><tbody>${items.map((one) => html`<tr key=${one.name}><td>${one.title ?? one.name} ${one.connected ? html`<${Badge} tone="good">connected<//>` : html`<${Badge}>not connected<//>`}</td><td>${one.last_heard ? html`<${Ago} at=${one.last_heard} />` : "never"}</td><td>${one.connected ? html`<button disabled=${proofs[one.name]?.busy} onClick=${() => prove(one.name)}>${proofs[one.name]?.busy ? "Proving…" : "Prove"}</button>` : html`<code class="small">recollect install ${one.name}</code>`}${proofs[one.name]?.message ? html`<div class="small ${proofs[one.name].ok ? "" : "soft"}">${proofs[one.name].message}</div>` : null}</td></tr>`)}</tbody></table></div>` : html`<${Empty} title="No agent is connected"><p><code>recollect install</code></p><//>`;
+    const { items } = data;
+    return items.length ? html`<div class="table"><table><thead><tr><th>Agent</th><th>Last heard</th><th>Proof</th></tr></thead><tbody>${items.map((one) => html`<tr key=${one.name}><td>${one.title} ${one.connected ? html`<${Badge} tone="good">connected<//>` : html`<${Badge}>not connected<//>`}</td><td>${one.last_heard ? html`<${Ago} at=${one.last_heard} />` : "never"}</td><td>${one.connected ? html`<button disabled=${proofs[one.name]?.busy} onClick=${() => prove(one.name)}>${proofs[one.name]?.busy ? "Proving…" : "Prove"}</button>` : html`<code class="small">recollect install ${one.name}</code>`}${proofs[one.name]?.message ? html`<div class="small ${proofs[one.name].ok ? "" : "soft"}">${proofs[one.name].message}</div>` : null}</td></tr>`)}</tbody></table></div>` : html`<${Empty} title="No agent is connected"><p><code>recollect install</code></p><//>`;
   }}<//>`;
 }
 
@@ -56,17 +56,23 @@ function Queue() {
   const state = useData(daemon.queue, "", ["run", "reset"]);
   const run = async () => {
     try {
-      await daemon.runNow();
-      say("Extraction began.");
-      setTimeout(state.again, 1500);
+      const done = await daemon.runNow();
+      say(done.waiting ? `Extraction goes on: ${plural(done.waiting, "event")} to go.` : "Everything is extracted.");
+      state.again();
     } catch (error) {
       sorry(error);
     }
   };
-  return html`<${Card} title="Extraction" state=${state}>${(data) => {
-    const waiting = data.waiting ?? data.events ?? (data.items ?? []).reduce((sum, one) => sum + one.count, 0);
-    const held = data.quarantined ?? (data.items ?? []).reduce((sum, one) => sum + (one.quarantined ?? 0), 0);
-    return html`<dl class="facts"><dt>Goes by</dt><dd>${!data.provider || data.provider === "none" ? "rules; nothing leaves this machine" : data.provider}</dd><dt>Waiting</dt><dd>${plural(waiting, "event")}</dd><dt>Set aside</dt><dd>${plural(held, "event")}${held ? html` <code>recollect queue --retry</code>` : null}</dd>${(data.runs ?? [])[0] ? html`<dt>Last run</dt><dd><${Ago} at=${data.runs[0].started_at ?? data.runs[0].started} />: ${data.runs[0].outcome}, ${plural(data.runs[0].kept ?? 0, "memory", "memories")} kept</dd>` : null}</dl><button onClick=${run}>Run now</button>`;
+  return html`<${Card} title="Extraction" state=${state}>${({ items, extraction }) => {
+    const waiting = items.reduce((sum, one) => sum + one.events, 0);
+    const held = items.reduce((sum, one) => sum + one.quarantined, 0);
+    const runs = items.map((one) => one.last_run).filter(Boolean).sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
+    return html`<div class="grid"><dl class="facts">
+      <dt>Goes by</dt><dd>${!extraction.provider || extraction.provider === "none" ? "rules; nothing leaves this machine" : extraction.provider}</dd>
+      <dt>Waiting</dt><dd>${plural(waiting, "event")}</dd>
+      <dt>Set aside</dt><dd>${plural(held, "event")}${held ? html` <code>recollect queue --retry</code>` : null}</dd>
+      ${runs[0] ? html`<dt>Last run</dt><dd><${Ago} at=${runs[0].started_at} />: ${runs[0].outcome.replaceAll("_", " ")}, ${plural(runs[0].kept, "memory", "memories")} kept</dd>` : null}
+    </dl><div><button onClick=${run}>Run now</button></div></div>`;
   }}<//>`;
 }
 
@@ -90,15 +96,15 @@ function Storage() {
       sorry(error);
     }
   };
-  const items = copies.data?.items ?? copies.data ?? [];
+  const items = copies.data?.items ?? [];
   return html`<${Card} title="Storage and backups" state=${state}>${(data) => html`<div class="grid"><dl class="facts">
     <dt>Kept</dt><dd>${plural(data.records, "memory", "memories")}, ${plural(data.events, "event")}</dd><dt>Free on the disk</dt><dd>${bytes(data.free_bytes)}</dd>
     <dt>Database</dt><dd>${data.problems.length ? html`<${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}` : html`<${Badge} tone="good">whole<//>`}</dd>
-    <dt>Last backup</dt><dd>${items[0] ? html`<${Ago} at=${items[0].made_at ?? items[0].at} />, ${bytes(items[0].bytes)}` : "none yet"}</dd></dl>
+    <dt>Last backup</dt><dd>${items[0] ? html`<${Ago} at=${items[0].made_at} />, ${bytes(items[0].bytes)}` : "none yet"}</dd></dl>
     <div class="row-line"><button onClick=${make}>Back up now</button><button onClick=${clear}>Remove the sample</button></div></div>`}<//>`;
 }
 
 function All() {
   const state = useData(daemon.settings, "");
-  return html`<section class="card" aria-label="Every setting"><header><h2>Every setting</h2><span class="push small soft">Change one: <code>recollect settings set NAME VALUE</code></span></header><${Shown} state=${state}>${(data) => html`<div class="table"><table><thead><tr><th>Name</th><th>Value</th><th>What it does</th></tr></thead><tbody>${(data.items ?? data).map((one) => html`<tr key=${one.name}><td class="mono">${one.name}</td><td class="wrap">${String(one.value)}${one.changed ?? one.value !== one.default ? html` <${Badge} tone="accent">changed<//>` : null}</td><td>${one.help} <span class="faint small">${one.allowed ? `${one.allowed}; ` : ""}default ${one.default === "" ? "empty" : String(one.default)}</span></td></tr>`)}</tbody></table></div>`}<//></section>`;
+  return html`<section class="card" aria-label="Every setting"><header><h2>Every setting</h2><span class="push small soft">Change one: <code>recollect settings set NAME VALUE</code></span></header><${Shown} state=${state}>${(data) => html`<div class="table"><table><thead><tr><th>Name</th><th>Value</th><th>What it does</th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.name}><td class="mono">${one.name}</td><td class="wrap">${String(one.value)}${one.value !== one.default ? html` <${Badge} tone="accent">changed<//>` : null}</td><td>${one.help} <span class="faint small">${one.allowed ? `${one.allowed}; ` : ""}default ${one.default === "" ? "empty" : String(one.default)}</span></td></tr>`)}</tbody></table></div>`}<//></section>`;
 }

@@ -48,13 +48,13 @@ function Days({ params }) {
   if (state.next === undefined) return html`<${Loading} lines=${8} />`;
   if (!state.items.length) return html`<div class="card"><${Empty} title="Nothing in this time"><p>Choose another project or a later day.</p><//></div>`;
   const days = new Map();
-  for (const record of state.items) {
+  for (const record of [...state.items].sort((a, b) => (a.valid_from < b.valid_from ? 1 : -1))) {
     const day = dayOf(record.valid_from);
     days.set(day, [...(days.get(day) ?? []), record]);
   }
   return html`<div>${[...days].map(([day, records]) => html`<section key=${day} aria-label=${day}><h2 class="day">${day} <span class="faint small">${plural(records.length, "memory", "memories")}</span></h2>
     <ul class="tl">${records.map((record) => html`<li key=${record.record_id}><div class="row-line"><span class="faint small num">${hour(record.valid_from)}</span><${Kind} record=${record} /><a href=${href("memories", record.record_id)}>${record.title}</a><span class="faint small">${nameOf(record.namespace)}</span></div>${record.summary && record.summary !== record.title ? html`<div class="small soft two-lines">${record.summary}</div>` : null}</li>`)}</ul></section>`)}
-    <div ref=${end}>${state.next ? html`<${Loading} lines=${3} />` : html`<p class="state small">That is the beginning.</p>`}</div></div>`;
+    <div ref=${end} class="state small">${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : "That is the beginning."}</div></div>`;
 }
 
 const WORDS = { add: "added", edit: "edited", move: "moved", merge: "merged", delete: "deleted", feedback: "judged", tombstone: "refused for good", undo: "undone", supersede: "replaced by something newer", forget: "forgotten for good" };

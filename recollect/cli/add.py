@@ -1,0 +1,79 @@
+"""`recollect add`: remember something by hand."""
+
+import sys
+from typing import Any
+
+import click
+
+from recollect.cli.output import daemon_client, json_option, place, print_json, project_option
+from recollect.core.errors import BadInput
+
+OBSERVATIONS = ("discovery", "decision", "error", "pattern", "tool_use")
+KNOWLEDGE = ("constraint", "decision", "heuristic", "rejected")
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@project_option
+@click.option(
+    "--kind", default="note", show_default=True,
+    type=click.Choice(["note", "observation", "knowledge", "summary"]),
+)  # fmt: skip
+@click.option(
+    "--type", "type_", type=click.Choice(sorted({*OBSERVATIONS, *KNOWLEDGE})),
+    help="Of an observation or of knowledge.",
+)  # fmt: skip
+@click.option("--content", default="", help="More than the title; - reads standard input.")
+@click.option("--reason", help="Of knowledge: why.")
+@click.option("--alternative", multiple=True, help="Of knowledge: what else there was.")
+@click.option("--completed", multiple=True, help="Of a summary: what was done.")
+@click.option("--learned", multiple=True, help="Of a summary: what was learned.")
+@click.option("--next", "next_steps", multiple=True, help="Of a summary: what comes next.")
+@click.option("--concept", "concepts", multiple=True)
+@click.option("--file", "files", multiple=True)
+@click.option("--session", "session_id", help="The session that it belongs to.")
+@json_option
+def command(
+    text: tuple[str, ...], project: str, kind: str, type_: str | None, content: str,
+    reason: str | None, alternative: tuple[str, ...], completed: tuple[str, ...],
+    learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
+    files: tuple[str, ...], session_id: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Remember TEXT: a note, or with --kind an observation, knowledge or a summary.
+
+    Private spans and secrets are taken out before it is stored.
+    """
+    told = " ".join(text)
+    if told == "-" or (not told and not sys.stdin.isatty()):
+        told = sys.stdin.read().strip()
+    elif content == "-":
+        content = sys.stdin.read()
+    if not told:
+        raise BadInput("there is nothing to remember", hint='recollect add "what you know"')
+    body: dict[str, Any] = {"project": place(project), "concepts": concepts, "files": files}
+    if session_id:
+        body["session_id"] = session_id
+    more: dict[str, Any]
+    if kind == "note":
+        path, more = "/api/notes", {"text": f"{told}\n{content}" if content else told}
+    elif kind == "summary":
+        path = "/api/summaries"
+        more = {"request": told, "completed": completed, "learned": learned,
+                "next_steps": next_steps, "notes": content}  # fmt: skip
+    elif kind == "knowledge":
+        path = "/api/knowledge"
+        more = {"title": told, "content": content, "type": type_ or "decision",
+                "alternatives": alternative}  # fmt: skip
+        more |= {"reason": reason} if reason else {}
+    else:
+        path = "/api/observations"
+        more = {"title": told, "content": content, "type": type_ or "discovery"}
+    added = daemon_client().ask("POST", path, body | more)
+    if as_json:
+        print_json(added)
+    elif added["stored"]:
+        click.echo(f"Remembered: {added['record']['record_id']}")
+        click.echo(f"Take it back: recollect undo {added['op_id']}")
+    else:
+        click.echo(f"It was remembered already: {added['record']['record_id']}")
+    return 0

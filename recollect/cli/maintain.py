@@ -1,0 +1,51 @@
+"""`recollect maintain`: the daily pass over old memories, now, or only what it would do."""
+
+from typing import Any
+
+import click
+
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json, print_table
+from recollect.core import settings
+
+PATIENCE_S = 3600.0
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@json_option
+def command(dry_run: bool, as_json: bool) -> int:
+    """Shorten and forget what is old, as it happens once a day by itself.
+
+    What goes can be brought back for as long as the archive is kept.
+    """
+    client = Client(settings.load(), timeout=PATIENCE_S)
+    report = client.ask("GET" if dry_run else "POST", "/api/maintain")
+    if as_json:
+        print_json(report)
+    else:
+        _tell(report)
+    return 0
+
+
+def _tell(report: dict[str, Any]) -> None:
+    if not report["counts"]:
+        click.echo("Nothing is due." if report["preview"] else "Nothing was due.")
+    else:
+        click.echo("It would be done now:" if report["preview"] else "Done:")
+        rows = [[what, str(count)] for what, count in report["counts"].items()]
+        rows += [[f"  forgotten: {why}", str(count)] for why, count in report["forgotten"].items()]
+        print_table(["What", "How many"], rows)
+    if not report["finished"]:
+        click.secho("It was interrupted and goes on next time.", fg="yellow")
+    rows = [
+        [kind, str(sum(n for span, n in ages.items() if span != "never used")),
+         str(ages.get("never used", 0))]
+        for kind, ages in report["memories"].items()
+    ]  # fmt: skip
+    if rows:
+        print_table(["Memories", "There are", "Never used"], rows)
+    click.echo(
+        f"The database has {report['bytes'] / 1e6:.1f} MB, "
+        f"{report['bytes_free'] / 1e6:.1f} MB of them free inside it."
+    )

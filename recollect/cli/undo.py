@@ -1,0 +1,51 @@
+"""`recollect undo`: take back what was decided about memories."""
+
+import click
+
+from recollect.cli.output import (
+    daemon_client,
+    json_option,
+    place,
+    print_json,
+    print_table,
+    project_option,
+)
+
+
+@click.command()
+@click.argument("operation", required=False)
+@click.option("--list", "listed", is_flag=True, help="Show what can be undone.")
+@project_option
+@json_option
+def command(operation: str | None, listed: bool, project: str, as_json: bool) -> int:
+    """Undo OPERATION, or the newest one: what was displaced comes back, what was made goes."""
+    client = daemon_client()
+    if listed:
+        found = client.get("/api/operations", project=place(project))
+        if as_json:
+            print_json(found)
+        else:
+            print_table(
+                ["When", "What", "Memories", "Id"],
+                [
+                    [
+                        one["at"][:16].replace("T", " "),
+                        one["kind"],
+                        str(len({*one["targets"], *one["created"]}) or "-"),
+                        one["op_id"],
+                    ]
+                    for one in found["items"]
+                ],
+            )
+        return 0
+    path = f"/api/operations/{operation}/undo" if operation else "/api/undo"
+    done = client.ask("POST", path)
+    if as_json:
+        print_json(done)
+        return 0
+    click.echo(f"Undone: {done['undoes']}")
+    for word, key in (("Back again", "restored"), ("Gone again", "removed")):
+        if done[key]:
+            click.echo(f"{word}: {', '.join(done[key])}")
+    click.echo(f"Undo that: recollect undo {done['op_id']}")
+    return 0

@@ -1,0 +1,106 @@
+"""Breakers: what fails again and again is left alone for a while.
+
+In: successes and failures, per project. Out: whether to try. Nothing here waits or raises.
+
+    closed --3 failures in a row--> open --a pause--> half-open --success--> closed
+                                     ^------------------ failure ---'
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.core.clock import Clock
+
+FAILURES = 3
+PAUSE_S = 300.0
+
+State = Literal["closed", "open", "half-open"]
+
+
+@dataclass
+class _Known:
+    failures: int = 0
+    opened_ns: int | None = None
+
+
+class Breaker:
+    """Opens on the third failure in a row, lets one try through after a pause."""
+
+    def __init__(self, clock: Clock, *, failures: int = FAILURES, pause_s: float = PAUSE_S) -> None:
+        self._clock = clock
+        self._failures = failures
+        self._pause_ns = int(pause_s * 1e9)
+        self._lock = threading.Lock()
+        self._known: dict[str, _Known] = {}
+
+    def state(self, key: str) -> State:
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or known.opened_ns is None:
+                return "closed"
+            waited = self._clock.mono_ns() - known.opened_ns
+            return "half-open" if waited >= self._pause_ns else "open"
+
+    def allows(self, key: str) -> bool:
+        return self.state(key) != "open"
+
+    def opens_in_s(self, key: str) -> float:
+        """How long until a try is let through again; 0 when one is now."""
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or known.opened_ns is None:
+                return 0.0
+            left = known.opened_ns + self._pause_ns - self._clock.mono_ns()
+            return max(0.0, left / 1e9)
+
+    def succeeded(self, key: str) -> None:
+        with self._lock:
+            self._known.pop(key, None)
+
+    def failed(self, key: str) -> None:
+        with self._lock:
+            known = self._known.setdefault(key, _Known())
+            known.failures += 1
+            if known.failures >= self._failures:
+                known.opened_ns = self._clock.mono_ns()
+
+    def states(self) -> dict[str, State]:
+        """Those that are not closed."""
+        with self._lock:
+            keys = list(self._known)
+        return {key: state for key in keys if (state := self.state(key)) != "closed"}
+
+
+class JudgeBreaker:
+    """Opens on the third failure of the judge in a row. A run without any failure closes it: and
+    a run that begins while it is open asks no judge, so it is open for exactly one run."""
+
+    def __init__(self, failures: int = FAILURES) -> None:
+        self._limit = failures
+        self._lock = threading.Lock()
+        self._failures: dict[str, int] = {}
+
+    def open(self, key: str) -> bool:
+        with self._lock:
+            return self._failures.get(key, 0) >= self._limit
+
+    def succeeded(self, key: str) -> None:
+        """A judge answered. An open breaker stays open until its run has ended."""
+        with self._lock:
+            if self._failures.get(key, 0) < self._limit:
+                self._failures.pop(key, None)
+
+    def failed(self, key: str) -> None:
+        with self._lock:
+            self._failures[key] = self._failures.get(key, 0) + 1
+
+    def run_ended(self, key: str, failures: int) -> None:
+        if failures == 0:
+            with self._lock:
+                self._failures.pop(key, None)
+
+    def states(self) -> list[str]:
+        """Those that are open."""
+        with self._lock:
+            return [key for key, failures in self._failures.items() if failures >= self._limit]

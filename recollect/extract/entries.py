@@ -1,0 +1,111 @@
+"""Events as a model is shown them: one entry each, every kind and every body shape.
+
+In: stored events. Out: entries with who said it and what, cut to a size. Who said something is
+decided here from what the event is, never from what its text claims.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recollect.capture.hosts import tools
+from recollect.core.values import (
+    Author,
+    JsonBody,
+    MessageBody,
+    StoredEvent,
+    TextBody,
+    encode,
+)
+
+ENTRY_CHARS = 8000
+_CUT = " […] "
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands between two tags: paragraphs of (role, text)."""
+
+    event_id: str
+    session_id: str
+    kind: str
+    author: Author
+    at: str
+    parts: tuple[tuple[str, str], ...]
+
+    @property
+    def size(self) -> int:
+        return sum(len(text) for _, text in self.parts)
+
+
+def entries(events: Sequence[StoredEvent]) -> list[Entry]:
+    return [entry(stored) for stored in events]
+
+
+def entry(stored: StoredEvent) -> Entry:
+    event = stored.event
+    match event.body:
+        case TextBody(content=content):
+            parts: tuple[tuple[str, str], ...] = (("", content),)
+        case MessageBody(turns=turns):
+            parts = tuple((turn.role, turn.content) for turn in turns)
+        case JsonBody(data=data):
+            parts = (("", encode(data).decode()),)
+    whole = Entry(
+        event_id=event.event_id,
+        session_id=event.session_id,
+        kind=event.kind,
+        author=author_of(stored),
+        at=event.valid_time.isoformat(timespec="seconds"),
+        parts=parts,
+    )
+    return shortened(whole, ENTRY_CHARS)
+
+
+def author_of(stored: StoredEvent) -> Author:
+    """Whose words an event holds."""
+    event = stored.event
+    match event.kind, event.body:
+        case "prompt", _:
+            return "user"
+        case "tool_use", JsonBody(data={"class": str(tool_class)}):
+            return tools.author(tool_class)  # type: ignore[arg-type]  # another word is a tool's
+        case "tool_use", _:
+            return "tool"
+        case "note", TextBody():
+            return "user"
+        case "note", MessageBody(turns=(turn,)) if turn.role in ("user", "human"):
+            return "user"
+        case _:
+            return "assistant"
+
+
+def shortened(one: Entry, most: int) -> Entry:
+    """An entry of at most so many characters; of what is too long, both ends stay."""
+    if one.size <= most:
+        return one
+    share = most / one.size
+    parts = tuple((role, _ends(text, int(len(text) * share))) for role, text in one.parts)
+    return replace(one, parts=parts)
+
+
+def fitted(found: Sequence[Entry], most: int) -> list[Entry]:
+    """All entries, none left out, together at most so many characters (or one line each, if there
+    are very many): the longest give way first."""
+    if sum(one.size for one in found) <= most:
+        return list(found)
+    left, cap = most, 0
+    sizes = sorted(one.size for one in found)
+    for index, size in enumerate(sizes):
+        cap = left // (len(sizes) - index)
+        if size > cap:
+            break
+        left -= size
+    return [shortened(one, max(cap, 80)) for one in found]
+
+
+def _ends(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    head = max(0, (most - len(_CUT)) * 2 // 3)
+    tail = max(0, most - len(_CUT) - head)
+    return text[:head] + _CUT + (text[-tail:] if tail else "")

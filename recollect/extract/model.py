@@ -1,0 +1,52 @@
+"""Extraction by a language model: up to three tries, each in a session of its own.
+
+In: a batch. Out: an Extraction. Garbage is asked for again, twice; then ExtractionFailed. A
+provider that does not answer raises its own error. Nothing is written.
+"""
+
+import logging
+from collections.abc import Callable
+
+from recollect.core.errors import ExtractionFailed
+from recollect.extract.entries import Entry, entries, fitted
+from recollect.extract.frame import SYSTEM, frame
+from recollect.extract.interface import Extraction
+from recollect.extract.parse import Garbage, parse
+from recollect.llm.base import Provider, Request
+from recollect.store.interface import Batch
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 3
+TIMEOUT_S = 60.0
+PROMPT_CHARS = 256 << 10
+
+Condense = Callable[[str, list[Entry]], tuple[str, list[Entry]]]
+
+
+class Model:
+    """An Extractor. `condense` makes an oversized batch small before it is sent."""
+
+    def __init__(self, provider: Provider, condense: Condense | None = None) -> None:
+        self._provider = provider
+        self._condense = condense
+
+    def extract(self, batch: Batch) -> Extraction:
+        shown = entries(batch.events)
+        earlier = ""
+        if self._condense is not None and sum(one.size for one in shown) > PROMPT_CHARS:
+            earlier, shown = self._condense(batch.namespace, shown)
+        prompt = frame(fitted(shown, PROMPT_CHARS), earlier)
+        for attempt in range(1, ATTEMPTS + 1):
+            request = Request(
+                namespace=batch.namespace,
+                purpose="extract",
+                system=SYSTEM,
+                prompt=prompt,
+                timeout_s=TIMEOUT_S,
+            )
+            try:
+                return parse(self._provider.complete(request).text, batch)
+            except Garbage:
+                log.warning("extraction: attempt %d of %d gave no answer", attempt, ATTEMPTS)
+        raise ExtractionFailed(f"{self._provider.name} gave nothing readable, {ATTEMPTS} times")

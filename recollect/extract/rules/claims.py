@@ -1,0 +1,172 @@
+"""Claims for the graph: preferences, and facts that are cheap and certain.
+
+In: turns and what was stated in them. Out: claims with who said it, how sure it is, and the events
+that show it. Facts come from the user's own sentences and from commands that worked; nothing is
+taken from the output of a tool.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from recollect.core.values import Author, SourceType
+from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
+from recollect.extract.rules import predicates
+from recollect.extract.rules.commands import program, steps
+from recollect.extract.rules.prose import cut
+from recollect.extract.rules.statements import Statement, own_sentences
+from recollect.extract.rules.turns import Call, Turn
+from recollect.extract.words import content_words, word_set
+
+MOST_DEFINED = 5
+_INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
+_LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
+
+
+def preference(statement: Statement, turn: Turn) -> PreferenceClaim:
+    category, key = _key(statement.text)
+    return PreferenceClaim(
+        category=category,
+        key=key,
+        value=cut(statement.text, 400),
+        at=turn.at,
+        source_type=statement.source_type,
+        strength=0.95 if statement.source_type == "corrected" else 0.9,
+        everywhere=statement.everywhere,
+        event_ids=(statement.event_id,),
+    )
+
+
+def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
+    """What the events of this turn that are new show."""
+    for event_id, text in turn.prompts:
+        if event_id in fresh:
+            for sentence in own_sentences(text):
+                yield from _said(sentence, turn, event_id)
+    project = os.path.basename(turn.project)
+    for call in turn.calls:
+        if call.event_id not in fresh or call.failed:
+            continue
+        if call.tool_class == "command":
+            yield from _moved(call, turn)
+            if project:
+                yield from _shown(call, project, turn)
+        elif call.tool_class == "file-write":
+            yield from _defined(call, turn)
+
+
+def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+    if sentence.endswith("?"):
+        return
+    for predicate, pattern in predicates.SENTENCES:
+        for found in pattern.finditer(sentence[:400]):
+            subject, thing = _name(found["s"]), _name(found["o"])
+            if subject and thing and subject.lower() != thing.lower():
+                yield _fact(
+                    subject, predicate, thing, turn, event_id, "user", "stated", confidence=0.9
+                )
+
+
+def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
+    for step in steps(call.command):
+        for pattern, predicate, thing in predicates.COMMANDS:
+            if pattern.search(step):
+                yield _fact(
+                    project,
+                    predicate,
+                    thing,
+                    turn,
+                    call.event_id,
+                    "tool",
+                    "observed",
+                    confidence=0.8,
+                )
+                break
+        for pattern in predicates.ADDS:
+            added = pattern.match(step)
+            for library in _libraries(added[1]) if added else ():
+                yield EntityClaim(library, "library", event_ids=(call.event_id,))
+                yield _fact(
+                    project,
+                    "depends_on",
+                    library,
+                    turn,
+                    call.event_id,
+                    "tool",
+                    "observed",
+                    confidence=0.85,
+                )
+
+
+def _libraries(words: str) -> Iterable[str]:
+    for word in program(words)[:10]:
+        word = re.sub(r"(?<=\w)(?:@[\w.^~-]+|[=<>~!]=?.*|\[.*\])$", "", word)
+        if _LIBRARY.match(word) and not word.startswith((".", "/")):
+            yield word[:200]
+
+
+def _moved(call: Call, turn: Turn) -> Iterator[Claim]:
+    for step in steps(call.command):
+        words = program(step)
+        if words[:2] == ["git", "mv"] and len(words) == 4 and not words[2].startswith("-"):
+            yield _fact(
+                words[2][:200],
+                "renamed_to",
+                words[3][:200],
+                turn,
+                call.event_id,
+                "tool",
+                "observed",
+                confidence=0.95,
+            )
+
+
+def _defined(call: Call, turn: Turn) -> Iterator[Claim]:
+    """The types of a file that was written whole."""
+    content = call.input.get("content") if isinstance(call.input, dict) else None
+    pattern = predicates.DEFINES.get(os.path.splitext(call.files[0])[1]) if call.files else None
+    if pattern is None or not isinstance(content, str):
+        return
+    path = call.files[0].removeprefix(turn.project + "/")[:200]
+    for name in dict.fromkeys(pattern.findall(content[:50_000])[:MOST_DEFINED]):
+        yield EntityClaim(name[:200], "symbol", event_ids=(call.event_id,))
+        yield _fact(
+            path, "defines", name[:200], turn, call.event_id, "tool", "observed", confidence=0.9
+        )
+
+
+def _fact(
+    subject: str,
+    predicate: str,
+    thing: str,
+    turn: Turn,
+    event_id: str,
+    author: Author,
+    source_type: SourceType,
+    *,
+    confidence: float,
+) -> FactClaim:
+    return FactClaim(
+        subject, predicate, thing, turn.at, author, source_type, confidence, (event_id,)
+    )
+
+
+def _name(text: str) -> str:
+    text = text.strip(" .,;:`'\"")
+    return "" if text.lower() in predicates.NO_NAME or len(text) < 2 else text[:200]
+
+
+def _key(text: str) -> tuple[str, str]:
+    """What a preference is about: a family of rivals, or its first telling words."""
+    words = {word.strip(".,") for word in text.lower().split()}
+    for category, key, rivals in predicates.FAMILIES:
+        if words & rivals:
+            return category, key
+    about = [word for word in content_words(_INSTEAD.split(text)[0]) if word not in _RULE_WORDS]
+    return "rules", "_".join(about[:3])[:120] or "rule"
+
+
+_RULE_WORDS = word_set(
+    """always never use using don't dont must only immer nie niemals verwende siempre nunca usa
+    sempre toujours remember general anywhere everywhere project repo prefer"""
+)

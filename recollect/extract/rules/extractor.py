@@ -1,0 +1,288 @@
+"""The extractor that works by rules: sessions are read whole, their new turns become knowledge.
+
+In: a batch of stored events, and the store to read what came before them. Out: an Extraction that
+has passed the gate. Nothing is written. Ids follow from the events, so the same batch gives the
+same memories; a turn that was extracted in part before stands over its earlier version.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from recollect.core import ids
+from recollect.core.clock import Clock
+from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
+from recollect.extract.gate import sift, sift_claims
+from recollect.extract.interface import Claim, Extraction
+from recollect.extract.rules import claims, tags
+from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome, request
+from recollect.extract.rules.procedures import procedures
+from recollect.extract.rules.prose import cut
+from recollect.extract.rules.statements import Statement, stated
+from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
+from recollect.extract.rules.turns import Call, Turn, turns_of
+from recollect.extract.words import content_hash, normalised
+from recollect.store.interface import Batch, RecordFilter, Store
+
+SNAPSHOT = 10
+MOST_EVIDENCE = 100
+# How far back procedures are looked for, in tool calls of the project.
+LOOK_BACK = 400
+
+
+class Rules:
+    def __init__(
+        self, store: Store, clock: Clock, refused: Callable[[str], bool] = lambda value: False
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._refused = refused
+
+    def extract(self, batch: Batch) -> Extraction:
+        fresh = frozenset(stored.event.event_id for stored in batch.events)
+        found = _Found(batch.namespace, self._clock.now())
+        stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
+        for session_id, new in _by_session(batch.events).items():
+            told = _told(turns_of(self._session(batch.namespace, session_id, new)))
+            for one in told:
+                if not fresh.isdisjoint(one.turn.event_ids):
+                    found.add_turn(one, fresh)
+            whole = summary([self._allowed(one) for one in told])
+            if whole is not None:
+                found.add_summary(told[0].turn.first, whole, told[-1].turn)
+                stop = next((one for one in reversed(new) if _is_stop(one)), None)
+                if stop is not None:
+                    stops.append((stop, told, whole))
+        found.claims += self._procedures(batch, fresh)
+        kept, dropped = sift(
+            found.candidates,
+            known=lambda digest: self._store.records.by_hash(batch.namespace, digest),
+            refused=self._refused,
+        )
+        kept_claims, dropped_claims = sift_claims(found.claims, refused=self._refused)
+        kept_ids = {one.record.record_id for one in kept}
+        return Extraction(
+            candidates=tuple(kept),
+            claims=tuple(kept_claims),
+            checkpoints=tuple(self._checkpoint(*stop, kept) for stop in stops),
+            dropped=(*dropped, *dropped_claims),
+            derived=frozenset(found.derived & kept_ids),
+        )
+
+    def _allowed(self, told: Told) -> Told:
+        """A turn without what the user turned down: it must not come back inside a summary."""
+        came = told.outcome
+        return Told(
+            told.turn,
+            None if came and self._refused(normalised(came.title)) else came,
+            tuple(one for one in told.statements if not self._refused(normalised(one.text))),
+        )
+
+    def _session(
+        self, namespace: str, session_id: str, new: Sequence[StoredEvent]
+    ) -> Sequence[StoredEvent]:
+        """The whole session in its true order; the batch alone if the store does not know it."""
+        return self._store.events.session(namespace, session_id) or new
+
+    def _procedures(self, batch: Batch, fresh: frozenset[str]) -> list[Claim]:
+        if not any(_is_command(stored) for stored in batch.events):
+            return []
+        page = self._store.events.page(batch.namespace, kind="tool_use", limit=LOOK_BACK)
+        sessions = dict.fromkeys(one.event.session_id for one in reversed(page.items))
+        turns = [
+            turn
+            for session_id in sessions
+            for turn in turns_of(self._store.events.session(batch.namespace, session_id))
+        ]
+        return list(procedures(turns, fresh))
+
+    def _checkpoint(
+        self,
+        stop: StoredEvent,
+        told: Sequence[Told],
+        whole: Summary,
+        kept: Iterable[Candidate],
+    ) -> Checkpoint:
+        event = stop.event
+        new = [
+            one.record.record_id
+            for one in kept
+            if one.record.session_id == event.session_id and one.record.kind != "summary"
+        ]
+        where = RecordFilter(kind="observation", session_id=event.session_id)
+        before = self._store.records.page(event.namespace, where, limit=SNAPSHOT).items
+        snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
+        asked = next((text for one in reversed(told) if (text := request(one.turn))), "")
+        return Checkpoint(
+            checkpoint_id=ids.CHECKPOINT + _derived(event.event_id, "checkpoint"),
+            namespace=event.namespace,
+            session_id=event.session_id,
+            task=asked or whole.title,
+            progress=progress(told),
+            next_steps=whole.next_steps,
+            questions=whole.questions,
+            files=whole.files[-MOST_FILES:],
+            snapshot=tuple(snapshot)[-SNAPSHOT:],
+        )
+
+
+class _Found:
+    """What one batch gives, as it is put together."""
+
+    def __init__(self, namespace: str, now: datetime) -> None:
+        self._namespace = namespace
+        self._now = now
+        self.candidates: list[Candidate] = []
+        self.claims: list[Claim] = []
+        self.derived: set[str] = set()
+
+    def add_turn(self, told: Told, fresh: frozenset[str]) -> None:
+        turn = told.turn
+        for statement in told.statements:
+            if statement.event_id in fresh:
+                self._add_statement(turn, statement)
+        if told.outcome is not None:
+            record_id = self._add_outcome(turn, told.outcome)
+            if not turn.closed or not fresh.issuperset(turn.event_ids):
+                self.derived.add(record_id)
+        self.claims += claims.facts(turn, fresh)
+
+    def add_summary(self, first: StoredEvent, whole: Summary, last: Turn) -> None:
+        text = whole.text
+        record = Record(
+            record_id=ids.RECORD + _derived(first.event.event_id, "summary"),
+            namespace=self._namespace,
+            kind="summary",
+            title=cut(f"Session: {whole.title}", 200),
+            summary=text,
+            concepts=tags.concepts(text, whole.files),
+            files=whole.files,
+            observation_type="session_summary",
+            category=tags.category(text, whole.files),
+            level="distilled",
+            strategy="rules",
+            author="assistant",
+            session_id=first.event.session_id,
+            importance=tags.importance("session_summary", "", files=len(whole.files)),
+            confidence=0.8,
+            valid_from=self._at(last),
+            source_event_ids=whole.event_ids,
+            content_hash=content_hash(whole.title, text),
+        )
+        self.candidates.append(Candidate(record=record))
+        self.derived.add(record.record_id)
+
+    def _add_outcome(self, turn: Turn, came: Outcome) -> str:
+        words = f"{came.title} {came.summary}"
+        category = tags.category(words, came.files)
+        commands = [call.command for call in turn.commands()]
+        record = Record(
+            record_id=ids.RECORD + _derived(turn.first.event.event_id, "outcome"),
+            namespace=self._namespace,
+            kind="observation",
+            title=came.title,
+            summary=came.summary,
+            facts=came.facts,
+            concepts=tags.concepts(words, came.files, commands),
+            files=came.files,
+            observation_type=came.type,
+            tool_class=came.tool_class,
+            category=category,
+            strategy="rules",
+            author=came.author,
+            session_id=turn.first.event.session_id,
+            position=turn.first.seq,
+            importance=tags.importance(
+                came.type, category, files=len(came.files), verified=came.verified
+            ),
+            confidence=came.confidence,
+            valid_from=self._at(turn),
+            source_event_ids=_evidence(turn),
+            content_hash=content_hash(came.title, came.summary),
+        )
+        self.candidates.append(Candidate(record=record))
+        return record.record_id
+
+    def _add_statement(self, turn: Turn, statement: Statement) -> None:
+        if statement.rule:
+            self.claims.append(claims.preference(statement, turn))
+        words = f"{statement.text} {statement.reason}"
+        category = tags.category(words)
+        record = Record(
+            record_id=ids.RECORD + _derived(statement.event_id, statement.text),
+            namespace=self._namespace,
+            kind="knowledge",
+            title=statement.text,
+            summary=statement.reason,
+            concepts=tags.concepts(words, ()),
+            knowledge_type=statement.type,
+            observation_type="decision" if statement.type in ("decision", "rejected") else None,
+            category=category,
+            strategy="rules",
+            author=statement.author,
+            session_id=turn.first.event.session_id,
+            position=turn.first.seq,
+            importance=tags.importance(statement.type, category),
+            confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
+            valid_from=self._at(turn),
+            source_event_ids=(statement.event_id,),
+            content_hash=content_hash(statement.text),
+        )
+        self.candidates.append(Candidate(record=record))
+
+    def _at(self, turn: Turn) -> datetime:
+        """When it held; a host whose clock runs ahead makes no memory of the future."""
+        return min(turn.at, self._now)
+
+
+def _told(turns: Sequence[Turn]) -> list[Told]:
+    """What came of each turn; what fails is carried over until it passes."""
+    told: list[Told] = []
+    broken: dict[str, Call] = {}
+    answer_before = ""
+    worked = False
+    for turn in turns:
+        repairs: list[Repair] = find_repairs(turn, broken)
+        came = outcome(turn, repairs, first_work=not worked)
+        told.append(Told(turn, came, tuple(stated(turn, answer_before))))
+        worked = worked or came is not None
+        answer_before = turn.answered or answer_before
+    return told
+
+
+def _by_session(events: Sequence[StoredEvent]) -> dict[str, list[StoredEvent]]:
+    sessions: dict[str, list[StoredEvent]] = {}
+    for stored in events:
+        sessions.setdefault(stored.event.session_id, []).append(stored)
+    return sessions
+
+
+def _evidence(turn: Turn) -> tuple[str, ...]:
+    """The events an outcome rests on: what was said, what was written, what was run."""
+    spoken = [event_id for event_id, _ in (*turn.prompts, *turn.answers)]
+    calls = [call.event_id for call in turn.calls if call.tool_class != "file-read"]
+    found = dict.fromkeys([*spoken, *calls]) or dict.fromkeys(turn.event_ids)
+    return tuple(found)[:MOST_EVIDENCE]
+
+
+def _is_stop(stored: StoredEvent) -> bool:
+    event = stored.event
+    if event.kind == "session_summary":
+        return True
+    data = getattr(event.body, "data", None)
+    return (
+        event.kind == "note"
+        and isinstance(data, dict)
+        and data.get("signal") in ("session-end", "compaction")
+    )
+
+
+def _is_command(stored: StoredEvent) -> bool:
+    data = getattr(stored.event.body, "data", None)
+    return isinstance(data, dict) and data.get("class") == "command"
+
+
+def _derived(event_id: str, key: str) -> str:
+    """An id that follows from an event and what is made of it."""
+    digest = hashlib.blake2b(key.encode(), digest_size=6).digest()
+    return ids.derive_ulid(event_id, 1 + int.from_bytes(digest, "big"))

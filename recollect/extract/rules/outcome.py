@@ -1,0 +1,289 @@
+"""What came of a turn: a change, a mended error, a discovery, research; or nothing worth keeping.
+
+In: a turn, and what failed before it. Out: at most one Outcome. Many calls make one outcome: a row
+per call would be a log, not a memory.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.core.values import Author, ObservationType, ToolClass
+from recollect.extract.rules import patterns
+from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
+from recollect.extract.rules.prose import cut, listed, plain, sentences
+from recollect.extract.rules.turns import Call, Turn
+from recollect.extract.words import content_words, names
+
+TITLE_CHARS = 160
+SUMMARY_CHARS = 420
+REQUEST_CHARS = 140
+MOST_FACTS = 3
+_LEAD_SENTENCES = 8
+_SHORT_ANSWER = 160
+
+
+@dataclass(frozen=True)
+class Outcome:
+    type: ObservationType
+    tool_class: ToolClass
+    title: str
+    summary: str
+    facts: tuple[str, ...]
+    files: tuple[str, ...]
+    author: Author
+    confidence: float
+    verified: bool
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A command that failed and later passed, with the files that were written between."""
+
+    command: str
+    error: str
+    files: tuple[str, ...]
+    event_ids: tuple[str, ...]
+
+
+def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outcome | None:
+    """`first_work`: nothing was written in the session before, so a commit is news."""
+    written = tuple(turn.written())
+    lead = informative(turn.answered)
+    subjects = map(commit_subject, turn.commands())
+    subject = next((one for one in subjects if len(content_words(one)) >= 3), "")
+    problem = is_problem(turn)
+    acted = bool(written or repairs) or (problem and _mended(turn))
+    if acted:
+        if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject):
+            return None
+        return _work(turn, lead, subject, repairs, written, problem)
+    if subject and first_work:
+        return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
+    if patterns.REVIEW.search(turn.asked[:300]):
+        return None
+    if problem or _names_cause(lead):
+        return _discovery(turn, lead)
+    return _research(turn, lead)
+
+
+def informative(text: str) -> list[str]:
+    """The first sentences of an answer that say something: no chatter, no offers."""
+    found: list[str] = []
+    for sentence in sentences(text)[:40]:
+        leads_in = sentence.endswith(":") and len(sentence) < 70 and not names(sentence)
+        sentence = sentence.strip(" -:—")
+        if len(sentence) < 12 or leads_in or sentence.endswith("?"):
+            continue
+        if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
+            continue
+        found.append(sentence)
+        if len(found) == _LEAD_SENTENCES:
+            break
+    return found
+
+
+def headline(answer: str, lead: Sequence[str]) -> str:
+    """The sentence that can stand alone: it says what was done, or at least names something; one
+    that stands in a list is a detail and comes last."""
+    details = listed(answer)
+    said = [one for one in lead if one not in details and len(content_words(one)) >= 4]
+    for one in said:
+        if patterns.DONE.search(one):
+            return one
+    for one in said:
+        if names(one) and not patterns.UNSURE.search(one):
+            return one
+    return next((one for one in lead if patterns.DONE.match(one) and len(names(one)) > 1), "")
+
+
+def is_problem(turn: Turn) -> bool:
+    """The user reports that something is wrong."""
+    text = turn.asked[:3000]
+    if text.lstrip().lower().startswith("implement"):
+        return False
+    return bool(patterns.PROBLEM.search(text))
+
+
+def request(turn: Turn) -> str:
+    """What was asked for, in the user's words, on one line; empty when it says too little."""
+    for text in (text for _, text in turn.prompts):
+        for sentence in sentences(text)[:6]:
+            sentence = patterns.FILLER.sub("", sentence)
+            if patterns.DOCUMENT.search(text[:200]) and patterns.DOCUMENT.match(sentence):
+                continue
+            words = len(content_words(sentence))
+            if words >= 3 or (words == 2 and names(sentence)):
+                return cut(sentence, REQUEST_CHARS)
+    return ""
+
+
+def find_repairs(turn: Turn, broken: dict[str, Call]) -> list[Repair]:
+    """Commands that pass now and failed before. `broken` carries what fails from turn to turn."""
+    found: list[Repair] = []
+    edits: dict[str, list[str]] = {key: [] for key in broken}
+    for call in turn.calls:
+        if call.tool_class == "file-write" and not call.failed:
+            for files in edits.values():
+                files += [path for path in call.files if path not in files]
+        elif call.tool_class == "command" and not call.refused:
+            for key in map(signature, steps(call.command)):
+                if patterns.LOOKING.match(key):
+                    continue
+                if call.failed:
+                    broken.setdefault(key, call)
+                    edits.setdefault(key, [])
+                elif key in broken:
+                    failure = broken.pop(key)
+                    found.append(
+                        Repair(
+                            key,
+                            error_line(failure.output),
+                            tuple(edits.pop(key)),
+                            (failure.event_id, call.event_id),
+                        )
+                    )
+    return found
+
+
+def _work(
+    turn: Turn,
+    lead: list[str],
+    subject: str,
+    repairs: Sequence[Repair],
+    written: tuple[str, ...],
+    problem: bool,
+) -> Outcome:
+    cause = _cause(lead, strict=not problem)
+    mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
+    facts = [_told(one) for one in mended]
+    outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
+    kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
+    asked = request(turn)
+    title = cause if cause and kind == "error" else subject or headline(turn.answered, lead)
+    if not title:
+        ordered = len(content_words(asked)) >= 4 and not asked.endswith("?")
+        telling = next((one for one in lead if len(content_words(one)) >= 3), "")
+        title = asked if ordered or not telling else telling
+    if not title:
+        title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
+    rest = [asked, *(one for one in lead if one != title)]
+    return _outcome(
+        turn,
+        kind,
+        "file-write" if written else "command",
+        title,
+        rest,
+        facts,
+        written,
+        author="tool" if facts else "assistant",
+        verified=bool(repairs),
+    )
+
+
+def _discovery(turn: Turn, lead: list[str]) -> Outcome | None:
+    """Nothing was changed, but the answer knows why."""
+    cause = _cause(lead, strict=not is_problem(turn))
+    guess = any(patterns.UNSURE.search(one) for one in lead[:3])
+    if not cause or guess or not names(" ".join(lead)):
+        return None
+    rest = [request(turn), *(one for one in lead if one != cause)]
+    return _outcome(turn, "discovery", "tool-use", cause, rest, (), (), author="assistant")
+
+
+def _research(turn: Turn, lead: list[str]) -> Outcome | None:
+    looked = [call for call in turn.calls if call.tool_class in ("research", "delegation")]
+    if not looked or not lead or any(patterns.UNSURE.search(one) for one in lead[:2]):
+        return None
+    if len(names(" ".join(lead))) < 2 or not request(turn):
+        return None
+    from_web = any(call.tool_class == "research" for call in looked)
+    return _outcome(
+        turn,
+        "discovery",
+        "research" if from_web else "delegation",
+        headline(turn.answered, lead) or lead[0],
+        [request(turn), *lead],
+        (),
+        (),
+        author="web" if from_web else "assistant",
+    )
+
+
+def _outcome(
+    turn: Turn,
+    kind: ObservationType,
+    tool_class: ToolClass,
+    title: str,
+    rest: Sequence[str],
+    facts: Sequence[str],
+    files: Sequence[str],
+    *,
+    author: Author,
+    verified: bool = False,
+) -> Outcome:
+    title = cut(title[:1].upper() + title[1:], TITLE_CHARS)
+    said = [one for one in rest if one and one[:60].lower() not in title.lower()]
+    return Outcome(
+        type=kind,
+        tool_class=tool_class,
+        title=title,
+        summary=cut(" ".join(map(_ended, said)), SUMMARY_CHARS),
+        facts=tuple(facts[:MOST_FACTS]),
+        files=tuple(files[:50]),
+        author=author,
+        confidence=0.9 if verified else 0.8 if kind == "tool_use" else 0.7,
+        verified=verified,
+    )
+
+
+def _cause(lead: Sequence[str], *, strict: bool) -> str:
+    """The sentence that names the cause: an outright one first."""
+    for one in lead:
+        if patterns.ROOT_CAUSE.search(one) and not patterns.UNSURE.search(one):
+            return one
+    if strict:
+        return ""
+    return next(
+        (one for one in lead if patterns.CAUSE.search(one) and not patterns.UNSURE.search(one)), ""
+    )
+
+
+def _names_cause(lead: Sequence[str]) -> bool:
+    return any(patterns.ROOT_CAUSE.search(one) for one in lead[:4])
+
+
+def _mended(turn: Turn) -> bool:
+    """A command worked that the answer names: it was the remedy, not a look."""
+    answer = plain(turn.answered).lower()
+    return any(
+        not call.failed and len(words := step.lower().split()) > 1 and " ".join(words[:2]) in answer
+        for call in turn.commands()
+        for step in steps(call.command)
+        if not patterns.LOOKING.match(step)
+    )
+
+
+def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> bool:
+    if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
+        return len(turn.answered) < _SHORT_ANSWER or not lead
+    if repairs and not all(patterns.TIDYING.search(one.command) for one in repairs):
+        return False
+    short = len(turn.answered) < _SHORT_ANSWER
+    return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
+
+
+def _says_nothing(turn: Turn, lead: Sequence[str], subject: str) -> bool:
+    """A question or too few words, and no answer to tell what was done."""
+    asked = request(turn)
+    return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
+
+
+def _told(repair: Repair) -> str:
+    where = ", ".join(map(os.path.basename, repair.files[:3]))
+    mended = f"; passes after a change to {where}" if where else "; passes now"
+    return cut(f"{cut(repair.command, 80)} failed: {cut(repair.error, 140)}{mended}", 300)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence[-1:] in ".!?…:;" else sentence + "."

@@ -1,0 +1,299 @@
+# ruff: noqa: E501  (patterns are read line by line)
+"""The language of the rules, as data: what people and models say when it is worth keeping, and when
+it is not. English first; the plainest forms of German, Spanish, Italian and French beside it.
+
+Each pattern is matched against one sentence, unless its comment says otherwise.
+"""
+
+import re
+
+
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+
+
+# --- what is no turn and no speech -----------------------------------------------------------------
+
+# The beginning of a message that a host wrote in the user's name.
+NOT_SAID = _any(
+    r"\[Request interrupted",
+    r"This session is being continued from a previous conversation",
+    r"No response requested",
+    r"Base directory for this skill:",
+    r"Caveat: The messages below",
+    r"API Error:",
+    r"Your task is to create a detailed summary",
+    r"Operation stopped by hook",
+)
+# A whole prompt that carries on with the turn before it.
+GOES_ON = re.compile(
+    r"(?:\[Request interrupted.*|(?:ok(?:ay)?,? |sorry,? |please )?(?:continue|go on|carry on|"
+    r"keep going|proceed|weiter|continua|contin[uú]a)(?: please)?[.! ]*)$",
+    re.IGNORECASE,
+)
+REFUSED_CALL = _any(
+    r"rejected tool use",
+    r"doesn't want to proceed",
+    r"Sibling tool call",
+    r"String to replace not found",
+    r"File has not been read yet",
+    r"requested permissions",
+)
+# A prompt that is mostly somebody else's text: a plan, a review, a log. Its own words come first.
+DOCUMENT = _any(r"^\s*implement the following plan", r"^\s*#{1,3} ", r"\n#{1,3} \S")
+
+# --- sentences that say nothing for later ----------------------------------------------------------
+
+CHATTER = _any(
+    r"^(?:done|perfect|great|excellent|good|ok(?:ay)?|sure|right|exactly|yes|no|agreed|understood|"
+    r"got it|noted|will do|thanks?|thank you|you'?re (?:welcome|right)|glad|happy to|any ?time|"
+    r"hecho|fatto|fertig|erledigt|alles klar|fixed|fine|hi|hello|hey)[\s.!,:)]*$",
+    r"^(?:now |next,? |first,? |ok(?:ay)?,? |good,? )?(?:let me|let's|i'll|i will|i'm going to|"
+    r"i need to|i should|i can(?:'t)? |i could)\b",
+    r"^(?:now (?:i |let|for)|i (?:see|understand|have|found) (?:the|now|it|a good)\b.{0,25}$)",
+    r"^(?:here(?:'s| is| are)|below (?:is|are)|summary|overview|changes|what (?:i|was)|results?)\b"
+    r"[^:.]{0,60}[:.]?$",
+    r"^(?:would you like|want me|do you want|shall i|should i|let me know|feel free|could you|"
+    r"can you|please (?:try|let|review|send)|tell me|soll ich|quieres|vuoi)\b",
+    r"^(?:all|the|both|every|everything|unit|integration|existing|\d+)?[\w\s,/()+-]{0,40}\b(?:tests?|"
+    r"checks?|lint(?:er|ing)?|build|suite|format(?:ting)?|ci|everything)\b[\w\s,/()-]{0,30}\b"
+    r"(?:pass(?:es|ed|ing)?|clean|green|succe\w+|fine|work)\b[\w\s,()]{0,25}[.!]*$",
+    r"^(?:tests?|checks?|lint|build)\b.{0,40}\b(?:pass|clean|green|grün)\b.{0,20}$",
+    r"^(?:alle? tests?|tutti i test|todos los tests).{0,40}$",
+    r"^(?:committed|pushed|merged|rebased|deployed|applied|released|draft pr|pr (?:is|created))\b"
+    r".{0,60}$",
+    r"^(?:the (?:fix|change|work|task|implementation|plan|build) (?:is|are|works?) (?:now )?"
+    r"(?:complete|done|ready|in place|again|updated)).{0,30}$",
+    r"^(?:working tree|nothing (?:else|to)|no (?:changes|response|diff|issues)).{0,60}$",
+    r"^(?:if you|you can|you could|ready to|which (?:one|approach|option|style)|what(?:'s| is) your|"
+    r"next time|next run|now try|run (?:it|the|that)\b|(?:merge|rebase|review) (?:is )?(?:complete|done)|"
+    r"try (?:it|running|again|that)|once you|wait\b|to answer your|rebuild|"
+    r"good (?:idea|point|question|observation|catch)|great (?:observation|question|point)|yes[,—-]|"
+    r"no[,—-]|you'?re (?:right|absolutely))",
+    r"^(?:all|full|fmt|format\w*|lint\w*|unit|build|tests?)\b[^.]{0,90}\b(?:pass(?:es|ed|ing)?|clean|green)"
+    r"\b[^.]{0,20}[.!]*$|^all green\b",
+    r"^(?:i(?:'ve| have)? )?(?:found|fixed|identified|see|located) (?:and fixed )?(?:the|this|that|it) ?"
+    r"(?:root cause|issue|problem|bug|cause)?[.!:]*$",
+    r"^(?:the )?(?:recent |following |key |main )?(?:changes|files?|fix(?:es)?|code|tests?|review|results?|"
+    r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
+    r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
+)
+# What was done, said as such.
+DONE = re.compile(
+    r"^(?:i(?:'ve| have)? |we |also |now |it )?(?:also |now |successfully |just )*(?:add|remov|fix|chang|"
+    r"creat|updat|renam|implement|extract|mov|replac|refactor|increas|reduc|introduc|consolidat|wrapp|"
+    r"simplif|improv|switch|set|made|wrote|rewrote|split|bump|enabl|disabl|document|convert|integrat|"
+    r"merg|restor|convert|turned|the (?:fix|change))\w*\b|\b(?:now|no longer)\b|^(?:the fix|fix:)",
+    re.IGNORECASE,
+)
+# A heading of an enumeration.
+ENUMERATED = re.compile(
+    r"^(?:option|phase|step|approach|alternative|review target|p\d|issue|problem) ?#?\d?\b.{0,3}[:—-]|"
+    r"^(?:init|plan complete|what it tests)\b",
+    re.IGNORECASE,
+)
+# What an answer sounds like when it does not know.
+UNSURE = _any(
+    r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
+    r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably|likely)\b",
+)
+
+# --- problems and causes ---------------------------------------------------------------------------
+
+# A prompt that reports something wrong (matched against the whole prompt).
+PROBLEM = _any(
+    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|broke|crash(?:es|ed|ing)?|hangs?|hanging|stuck|flaky|slow|"
+    r"stale|leak(?:s|ing)?|(?:is|are|goes|went|something|what'?s) wrong|incorrect|bug|errors?|exception|panic|traceback|timeout|timed out|"
+    r"not working|doesn'?t work|isn'?t working|no longer|anymore|complains?|refus(?:es|ed)|denied|"
+    r"off by|missing|restarting|duplicates?|regression|deadlock|nan|oom|segfault|falls through)\b",
+    r"\bwhy (?:is|are|does|do|did|was|isn'?t|doesn'?t)\b",
+    r"\bstill (?:happens|fails|there|not|see|get)",
+    r"\b(?:takes|took) \d+ ?(?:s|sec|seconds|min|minutes)\b",
+    r"\b(?:I )?(?:don'?t|can'?t|cannot) (?:see|find|get|start|open|build|connect|run)\b",
+    r"\b(?:weird|odd|strange)\b|\bthe issue\b|\bproblems?\b",
+    r"\b\w+(?:Error|Exception)\s*:",
+    r"\b(?:falla|fallo|fehler|kaputt|geht nicht|schlägt fehl|funktioniert nicht|no funciona|"
+    r"non funziona|errore|perch[ée]|por qu[ée]|warum|erreur|ne marche pas|pourquoi)\b",
+)
+# A sentence that names a cause.
+CAUSE = _any(
+    r"\broot cause\b",
+    r"\b(?:the )?(?:cause|reason|culprit|problem|issue|bug|flake|failure|error|crash|leak|hang) "
+    r"(?:here |there )?(?:was|is|were|came|comes|lies|lay|turned out|stems?)\b",
+    r"\b(?:turns|turned) out\b",
+    r"\b(?:caused by|due to|because|came from|comes from|stems from|left behind by|as a result of)\b",
+    r"\b(?:that|this|which) (?:explains|is why|was why|means that)\b",
+    r"\bthe key (?:insight|point|thing|fix)\b",
+    r"\bwas (?:missing|never|not|still|only|switched|set|using|checking|looking|called|built|moved)\b",
+    r"\b(?:since|after|commit) `?[0-9a-f]{7,}`?\b",
+    r"\b(?:happens|happened|fails|failed) (?:when|because|since)\b",
+    r"\bn\+1\b|\boom[- ]?kill|\brace condition\b|\bdeadlock|\bdangl|\boff[- ]by[- ]one\b",
+    r"\bla causa\b|\bil problema era\b|\bel problema era\b|\bdie ursache\b|\bder grund\b|"
+    r"\blag (?:daran|an)\b|\bla cause\b|\bera (?:causado|dovuto)\b|\bil motivo\b",
+)
+# A heading or a lead-in that names the cause outright: the sentence leads.
+ROOT_CAUSE = _any(
+    r"\broot cause\b",
+    r"^(?:the )?(?:cause|reason|culprit|problem|issue)(?: here)?(?: was| is|:)",
+    r"\b(?:caused by|came from|left behind by|because of|turns out|turned out)\b",
+    r"\bthe key insight\b|^la causa\b|^il problema era\b|^el problema era\b|^die ursache\b",
+)
+
+# --- what a user states ----------------------------------------------------------------------------
+
+# A rule that holds the next time too.
+_THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
+RULE = _any(
+    r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) \w+",
+    r"(?:[,;:—-]|\b(?:and|but|or|please|in general|we|i|you|must|should)) (?:always|never) "
+    r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
+    r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
+    r"\b(?:from now on|in general|as a rule|going forward|in future)\b",
+    r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b "
+    + _THING,
+    r"\b(?:don'?t|do not) " + _THING + r".{3,60}\b(?:anywhere|in this (?:repo|project|codebase)|"
+    r"in general|unless)\b",
+    r"\b(?:let'?s|we|i) (?:not|don'?t|do not|never) (?:use|store|commit|keep|check in|put|ship|mock|"
+    r"want) " + _THING,
+    r"\buse [\w@./+-]+(?: \d+)?,? (?:and )?(?:not|instead of|rather than|over) [\w@./+-]+",
+    r"\b(?:i|we) prefer\b (?!not to say)",
+    r"\bi'?d like (?:to see |us to |you to )?.{3,80}\binstead of\b",
+    r"\bwe (?:always|never|only) \w+",
+    r"\bwe should (?:be )?(?:always |never )?(?:using|use)\b.{3,80}\b(?:instead of|wherever|everywhere)",
+    r"\b(?:remember|note|keep in mind|important)\b ?[:,]? ?(?:that )?.{0,60}\b(?:must|should|always|"
+    r"never|needs? to|only|don'?t)\b",
+    r"\bmust (?:always|never|not|be|have|only|stay)\b.{3,}(?:otherwise|because|or else|,|$)",
+    r"\bmake sure (?:to|that|you|we) (?:always|never)\b",
+    r"\b(?:immer|niemals|nie|grunds[äa]tzlich|ab jetzt)\b.{3,}",
+    r"\b(?:siempre|nunca|a partir de ahora)\b.{3,}",
+    r"\b(?:sempre|d'ora in poi)\b.{3,}|\bmai usare\b|\bnon usare mai\b",
+    r"\b(?:toujours|n'utilise[sz]? (?:pas|jamais)|d[ée]sormais)\b.{3,}",
+)
+# "never" and "always" that tell a story instead of setting a rule.
+NO_RULE = _any(
+    r"\b(?:it|that|this|they|he|she|which|there)(?:'s| is| has| was)? (?:also )?(?:always|never)\b",
+    r"\b(?:always|never) (?:seems?|seen|shows?|returns?|gets?|happens?|works?|worked|fails?|runs?|"
+    r"called|captured|displayed|increments?|executes?|have (?:to|been))\b",
+    r"\?$",
+    r"\b(?:i|you)(?:'ve| have|'m| am)? (?:always|never) (?:see|saw|seen|get|got|had|heard|thought)",
+    r"^(?:if|when|whether|does|do|is|are|can|could|would|should|why|how|what|where)\b.{0,200}\?",
+)
+# The rule holds in every project of the user, not only here.
+HOLDS_EVERYWHERE = _any(
+    r"\b(?:in (?:all|every|any) (?:my |of my )?(?:projects?|repos?)|everywhere i|for all (?:my )?projects|"
+    r"whatever project|i always|i never|i prefer|i hate|i like)\b",
+)
+# A correction of what the assistant did or understood.
+CORRECTION = _any(
+    r"^(?:no|nope|nein|hm+|wait|stop|sorry)?[\s,.!-]*(?:i meant|i said|i asked for|"
+    r"not what i|that'?s (?:not (?:right|correct|what)|wrong)|you (?:misunderstood|mixed))",
+    r"\b(?:you mixed (?:that|it|them) up|you (?:forgot|missed) (?:that|to))\b",
+    r"\bactually,? (?:the|it|we|this|use|that) .{2,80}\b(?:must|should|needs?|has to|is not|isn'?t)\b",
+    r"\bis not correct\b,? .{10,}",
+)
+
+# A choice that was open.
+DECISION = _any(
+    r"\b(?:let'?s|we'?ll|we will|i'?ll|i'?d|we) (?:just )?(?:go|going|went|stick|stay) (?:with|for)\b",
+    r"\bgo with (?:option|approach|variant|number|the)\b",
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|settled|opted|chose)\b",
+    r"\b(?:agreed|ok(?:ay)?|yes|fine),? .{1,40} it is\b",
+    r"\blet'?s (?:try|use|take|do) (?:the|a|an) [\w-]+(?: [\w-]+)? (?:approach|way|variant|option)\b",
+    r"\blet'?s only \w+",
+    r"\b(?:i'?d|i would|we'?d) (?:rather|prefer)\b",
+    r"\b(?:so|then|,) (?:option|approach|variant) \d\b|^(?:option|approach) \d\b.{8,}",
+    r"\b(?:we|i) (?:moved|switched|migrated|changed) (?:\w+ ){0,3}(?:from|to|over)\b",
+    r"\b(?:limit|default|timeout|maximum|minimum|target|budget) (?:is|should be|must be) \d",
+    r"\bwir (?:haben uns|nehmen|bleiben)\b|\bdecidimos\b|\babbiamo deciso\b|\bon a d[ée]cid[ée]\b",
+)
+# The same in a short prompt only: in a long one it is a review that was pasted.
+DECISION_IF_SHORT = _any(
+    r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
+)
+# Something that was weighed and turned down, with the reason.
+REJECTED = _any(
+    r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
+    r"bring in|deprecate)\b " + _THING + r".{3,80}(?:,|because|since|as |\bfor now\b|already)",
+    r"\b(?:rather not|decided against|not worth (?:the|it)\b|too (?:complex|risky|heavy|expensive) "
+    r"(?:for|to))\b",
+    r"\b(?:option|approach) \d (?:doesn'?t|does not|won'?t|can'?t) work\b.{5,}",
+)
+# An answer's own decision: only with the other way or the reason named.
+ANSWER_DECISION = _any(
+    r"\b(?:i|we) (?:chose|decided|opted|went with|kept|deliberately)\b.{5,160}\b(?:because|instead of|"
+    r"rather than|over|since|so that|on purpose|not the)\b",
+)
+# Where things are, what replaced what: stated by the user.
+STATED_FACT = _any(
+    r"\b(?:is|are|gets?) (?:deployed|hosted) (?:on|to|in|at|with|via)\b",
+    r"\b(?:runs|lives) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
+    r"\bwe (?:moved|switched|migrated) (?:\w+ ){0,2}(?:from|to)\b",
+    r"\b(?:depends on|is owned by|is maintained by|talks to)\b",
+    r"\bwe (?:no longer|don'?t) (?:have|use|support|ship) .{2,60}?\b(?:any ?more\b|since\b|because\b)",
+)
+PLAIN_QUESTION = re.compile(
+    r"\?\s*$|^(?:what|why|how|where|which|who|when|is|are|does|do|did|can|could|would|should|shall)\b",
+    re.IGNORECASE,
+)
+# A request may hold a rule or a decision after all: these questions are polite orders.
+POLITE = re.compile(r"^(?:can|could|would) (?:you|we) (?:please )?", re.IGNORECASE)
+
+# --- fillers at the beginning of a sentence --------------------------------------------------------
+
+FILLER = re.compile(
+    r"^(?:(?:and|also|but|so|ok(?:ay)?|k|btw|by the way|please|hm+|wait|well|oh|ah|yes|yeah|yep|sure|"
+    r"great|good|nice|cool|fine|thanks|thx|no|then|por cierto|bitte|danke|gracias)[\s,.!:-]+)+",
+    re.IGNORECASE,
+)
+
+# --- work ------------------------------------------------------------------------------------------
+
+# Chores: a turn that only did this leaves nothing worth a memory.
+CHORE = _any(
+    r"^(?:lint|format|fmt|typo|whitespace|import order|rebase|push|commit|merge conflicts?|git status|"
+    r"run (?:the )?(?:tests?|lint|build)|fix (?:the )?(?:lint|format\w*|imports?|typos?|gofmt))"
+    r"\b.{0,40}$",
+)
+CHORE_ANSWER = _any(
+    r"\b(?:unused (?:import|variable)|lint (?:passes|is clean)|reformatted|formatted \d+|gofmt|typo|"
+    r"whitespace|alignment|trailing (?:space|newline)|import order)\b",
+)
+# Commands that only look, tidy or move commits: no step of a procedure and no work.
+LOOKING = re.compile(
+    r"^(?:ls|cat|head|tail|grep|rg|find|wc|pwd|echo|which|cd|true|sleep|file|stat|tree|less|jq|sed -n|"
+    r"git (?:status|log|diff|show|branch|blame|rev-parse|fetch|stash list|remote|ls-files|merge-base)|"
+    r"gh (?:pr (?:view|diff|list|checks)|run (?:view|list)|issue (?:view|list)|api)|ps|env|export|"
+    r"curl|nc|du|df|type|date|mkdir|touch|test|\[)\b",
+)
+TIDYING = re.compile(
+    r"\b(?:lint|fmt|format|prettier|eslint|ruff|black|isort|gofmt|rustfmt|clippy|golangci-lint|"
+    r"rubocop|stylelint)\b"
+)
+
+# --- next steps and open questions -----------------------------------------------------------------
+
+NEXT_HEADING = re.compile(
+    r"^\W{0,4}(?:next steps?|next up|remaining(?: work| tasks?)?|todos?|still (?:to do|open)|follow-?ups?|"
+    r"what'?s (?:left|next)|nächste schritte|pr[óo]ximos pasos)\W{0,4}$",
+    re.IGNORECASE,
+)
+NEXT_INLINE = re.compile(
+    r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)",
+    re.IGNORECASE,
+)
+OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*:\s*(.+\?)", re.IGNORECASE)
+OFFER = re.compile(
+    r"^(?:would you like|want me|do you want|shall i|should i (?:also |go )|let me know|soll ich|"
+    r"anything else|ready to|make sense|sound good)",
+    re.IGNORECASE,
+)
+
+# A choice by its number.
+OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
+# A review of somebody's work: what it finds is for that day.
+REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)
+# A prompt that tells or asks: by itself it does not say what was done.
+NO_ORDER = re.compile(
+    r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",
+    re.IGNORECASE,
+)

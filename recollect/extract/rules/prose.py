@@ -1,0 +1,103 @@
+"""Prose: sentences out of what people paste and models write.
+
+In: any text. Out: plain sentences, without code, tables, logs, quotes and markdown. Nothing raises;
+a text is read up to a bound, so that the work is linear and small.
+"""
+
+import re
+from functools import lru_cache
+
+MOST_CHARS = 12_000
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^(?:(?:#{1,6}|[-*•+]|\[[ xX]\]|(?:\*\*)?#?\d{1,2}[.):])\s+)+")
+_NUMBERED = re.compile(r"^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*)?(?:option\s+)?(\d)[.):]\s+(.+)$", re.I)
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]")
+_QUOTED = re.compile(r"^\s*(?:>|❯|\$ |\| |│|»|={3,}|-{3,}|\*{3,})")
+# A line that a machine printed: stack frames, times, levels, paths with line numbers, trees.
+_PRINTED = re.compile(
+    r"""^\s*(?:
+      at\s+[\w$.<>]+\( | File\s+"[^"]+",\s+line | \#\d+\s+0x | goroutine\s+\d+
+    | \d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | Traceback\b | Caused\s+by:
+    | (?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|FAIL|PASS|E)\s{1,4}\S | [a-z]+Error:\s
+    | (?:remote|fatal|error|warning):\s | [\w./-]+\.\w{1,5}:\d+(?::\d+)?[:\s]
+    | ---\s(?:FAIL|PASS) | =+\s | [|+`]-{2,} | diff\s--git | @@\s | (?:from|created\sby)\s+\S+/\S+
+    | panic: | \* What\swent\swrong | > Task | \d+\sfiles?\schanged | create\smode
+    )""",
+    re.VERBOSE,
+)
+_END = re.compile(r"(?<=[.!?…])[\"')\]*]{0,2}\s+(?=\S)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I
+)
+_SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
+
+
+def plain(text: str) -> str:
+    """One line of markdown as plain text; names in backticks stay as they are."""
+    text = _LINK.sub(r"\1", text)
+    text = _EMOJI.sub("", text).replace("**", "").replace("__", "_").replace("`", "")
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=4096)
+def lines(text: str) -> tuple[str, ...]:
+    """The lines that are prose, without their markdown."""
+    text = _FENCE.sub("\n", text[:MOST_CHARS])
+    found = []
+    for line in text.splitlines():
+        if not line.strip() or _QUOTED.match(line) or _PRINTED.match(line):
+            continue
+        line = plain(_MARK.sub("", line.strip()))
+        if line and not _is_code(line):
+            found.append(line)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text, in order. A line break ends one, as people write."""
+    return tuple(one for line in lines(text) for one in _split(line))
+
+
+@lru_cache(maxsize=1024)
+def listed(text: str) -> frozenset[str]:
+    """The sentences that stand in lists and headings: details, not the point."""
+    marked = [line.strip() for line in text[:MOST_CHARS].splitlines() if _MARK.match(line.strip())]
+    return frozenset(one for line in marked for one in _split(plain(_MARK.sub("", line))))
+
+
+def options(text: str) -> dict[int, str]:
+    """What a numbered list offers, by number."""
+    found: dict[int, str] = {}
+    for line in text[:MOST_CHARS].splitlines():
+        item = _NUMBERED.match(line)
+        if item:
+            found.setdefault(int(item[1]), plain(item[2]))
+    return found
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters on one line, cut at a word."""
+    flat = " ".join(text.split())
+    if len(flat) <= most:
+        return flat
+    head = flat[: most - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:") + "…"
+
+
+def _split(line: str) -> list[str]:
+    found, start = [], 0
+    for end in _END.finditer(line):
+        if _ABBREVIATION.search(line[start : end.start()]):
+            continue
+        found.append(line[start : end.start()].strip())
+        start = end.end()
+    found.append(line[start:].strip())
+    return [one for one in found if one]
+
+
+def _is_code(line: str) -> bool:
+    """Much punctuation and few words: code or output that nobody fenced."""
+    return len(_SYMBOLS.findall(line)) * 6 > len(line)

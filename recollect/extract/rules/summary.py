@@ -1,0 +1,160 @@
+"""A session in one memory, and where it stood when it stopped.
+
+In: a session's turns with what came of each. Out: the summary (request, completed, learned, next
+steps, files) and a checkpoint. The summary's id follows from the session: it replaces itself as
+the session grows.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from recollect.extract.rules import patterns
+from recollect.extract.rules.commands import commit_subject
+from recollect.extract.rules.outcome import Outcome, informative, request
+from recollect.extract.rules.prose import cut, lines, sentences
+from recollect.extract.rules.statements import Statement
+from recollect.extract.rules.turns import Turn
+from recollect.extract.words import content_words, normalised
+
+MOST_TURNS = 50
+MOST_COMPLETED = 10
+MOST_LEARNED = 5
+MOST_STEPS = 5
+MOST_REQUESTS = 5
+MOST_FILES = 20
+_TITLE_CHARS = 160
+_ITEM_CHARS = 130
+_SUMMARY_CHARS = 1_400
+
+
+@dataclass(frozen=True)
+class Told:
+    """A turn, what came of it, and what was stated in it."""
+
+    turn: Turn
+    outcome: Outcome | None
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    title: str
+    requests: tuple[str, ...]
+    completed: tuple[str, ...]
+    learned: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    questions: tuple[str, ...]
+    files: tuple[str, ...]
+    event_ids: tuple[str, ...] = field(default=())
+
+    @property
+    def text(self) -> str:
+        parts = (
+            ("Asked", self.requests),
+            ("Completed", self.completed),
+            ("Learned", self.learned),
+            ("Next", self.next_steps),
+            ("Files", [os.path.basename(path) for path in self.files[:10]]),
+        )
+        told = [f"{name}: {'; '.join(items)}" for name, items in parts if items]
+        return cut(". ".join(told), _SUMMARY_CHARS)
+
+
+def summary(told: Sequence[Told]) -> Summary | None:
+    """None when nothing in the session is worth keeping."""
+    told = told[-MOST_TURNS:]
+    if not any(one.outcome or one.statements for one in told):
+        return None
+    commits = _once(
+        subject
+        for one in told
+        for call in one.turn.commands()
+        if len(content_words(subject := commit_subject(call))) >= 3
+    )
+    worked = [one.outcome for one in told if one.outcome]
+    done = [one.title for one in worked if one.type in ("tool_use", "error")]
+    learned = [one.title for one in worked if one.type in ("error", "discovery")]
+    learned += [one.text for one in (s for each in told for s in each.statements)]
+    requests = _once(request(one.turn) for one in told)
+    files = dict.fromkeys(path for one in told for path in one.turn.written())
+    title = commits[0] if commits else _first(done, learned, requests)
+    completed = _once([*commits, *done])[-MOST_COMPLETED:]
+    return Summary(
+        title=cut(title, _TITLE_CHARS),
+        requests=_short(_spread(requests, MOST_REQUESTS)),
+        completed=_short(completed),
+        learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
+        next_steps=_short(next_steps(told[-1].turn.answered)),
+        questions=_short(questions(told[-1].turn.answered)),
+        files=tuple(files)[-MOST_FILES:],
+        event_ids=_evidence(told),
+    )
+
+
+def next_steps(answer: str) -> list[str]:
+    """What an answer says is still to be done."""
+    found: list[str] = []
+    listed = False
+    for line in lines(answer):
+        inline = patterns.NEXT_INLINE.match(line)
+        if inline:
+            found.append(inline[1].strip())
+        elif patterns.NEXT_HEADING.match(line):
+            listed = True
+        elif listed:
+            if line.endswith("?") or len(found) == MOST_STEPS:
+                break
+            found.append(line)
+    return found[:MOST_STEPS]
+
+
+def questions(answer: str) -> list[str]:
+    """What an answer leaves open; offers to go on are none."""
+    found = []
+    for sentence in sentences(answer):
+        named = patterns.OPEN_QUESTION.match(sentence)
+        sentence = named[1] if named else sentence
+        if sentence.endswith("?") and not patterns.OFFER.match(sentence):
+            found.append(sentence)
+    return found[-3:]
+
+
+def progress(told: Sequence[Told]) -> str:
+    """Where the work stands: what the last answer says."""
+    for one in reversed(told):
+        said = informative(one.turn.answered)
+        if said:
+            return cut(" ".join(said), 600)
+    return ""
+
+
+def _evidence(told: Sequence[Told]) -> tuple[str, ...]:
+    """The prompts and answers of the turns that count, then their calls, within reason."""
+    telling = [one.turn for one in told if one.outcome or one.statements]
+    spoken = [event for turn in telling for event, _ in (*turn.prompts, *turn.answers)]
+    calls = [
+        call.event_id for turn in telling for call in turn.calls if call.tool_class == "file-write"
+    ]
+    return tuple(dict.fromkeys([*spoken, *calls]))[:200]
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    kept: dict[str, str] = {}
+    for text in texts:
+        if text:
+            kept.setdefault(normalised(text), text)
+    return list(kept.values())
+
+
+def _short(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cut(text, _ITEM_CHARS) for text in texts if text.strip())
+
+
+def _spread(texts: Sequence[str], most: int) -> list[str]:
+    """The first, and the last of the rest."""
+    return list(texts) if len(texts) <= most else [texts[0], *texts[-(most - 1) :]]
+
+
+def _first(*lists: Sequence[str]) -> str:
+    return next((texts[0] for texts in lists if texts), "A session")

@@ -1,0 +1,156 @@
+"""Watches what is captured, and starts extraction where enough has come or nothing comes any more.
+
+In: notices of stored events. Out: calls of `run(namespace)` on at most two threads, first come
+first served, one at a time for a project. A restart needs no recovery: what no run has finished is
+still unextracted, and is armed again at the start.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from recollect.core.clock import Clock
+from recollect.core.errors import StoreError
+from recollect.core.values import Event
+from recollect.extract.schedule import Schedule
+from recollect.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+SLOTS = 2
+_TICK_S = 1.0  # the longest that the thread sleeps, because an injected clock wakes nobody
+
+
+@dataclass(frozen=True)
+class After:
+    """What a run left: whether to come again, and how long to leave it alone first."""
+
+    again: bool = False
+    wait_s: float = 0.0
+
+
+class Watcher:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        run: Callable[[str], After],
+        *,
+        idle_s: float,
+        size: int,
+        slots: int = SLOTS,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._run = run
+        self._schedule = Schedule(idle_s=idle_s, size=size)
+        self._changed = threading.Condition()
+        self._heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._turns: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._watch, name="recollect-watch", daemon=True),
+            *(
+                threading.Thread(target=self._work, name=f"recollect-extract-{slot}", daemon=True)
+                for slot in range(slots)
+            ),
+        ]
+
+    def start(self) -> None:
+        """Arm what waits from before, and go."""
+        self.arm()
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Start nothing more. What runs is waited for: whoever made `run` ends it early."""
+        self._stop.set()
+        with self._changed:
+            self._changed.notify_all()
+        for _ in self._threads:
+            self._turns.put(None)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
+
+    def arm(self) -> None:
+        """Take note of everything that waits in the store."""
+        with self._changed:
+            for one in self._store.events.backlog():
+                if one.count:
+                    self._schedule.heard(one.namespace, one.bytes, self._now())
+            self._changed.notify_all()
+
+    def heard(self, event: Event) -> None:
+        """An event was stored. Costs its caller next to nothing."""
+        self._heard.put(event)
+
+    def ask(self, namespaces: list[str]) -> None:
+        """Run these now, whatever the triggers say."""
+        with self._changed:
+            for namespace in namespaces:
+                self._schedule.ask(namespace)
+            self._changed.notify_all()
+
+    def wait(self, namespaces: list[str], seconds: float) -> bool:
+        """Until what was asked for is done; False when it took longer."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: (
+                    self._stop.is_set()
+                    or not any(self._schedule.waits(namespace) for namespace in namespaces)
+                ),
+                seconds,
+            )
+
+    @property
+    def busy(self) -> frozenset[str]:
+        with self._changed:
+            return self._schedule.busy
+
+    # --- the threads ---
+
+    def step(self) -> None:
+        """Take in what was heard, and hand out what is due."""
+        with self._changed:
+            now = self._now()
+            while True:
+                try:
+                    event = self._heard.get_nowait()
+                except queue.Empty:
+                    break
+                self._schedule.heard(event.namespace, len(msgspec.json.encode(event.body)), now)
+            for namespace in self._schedule.due(now):
+                self._turns.put(namespace)
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self.step()
+            with self._changed:
+                soon = self._schedule.next_in(self._now())
+                self._changed.wait(_TICK_S if soon is None else min(soon, _TICK_S))
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            namespace = self._turns.get()
+            if namespace is None or self._stop.is_set():
+                return
+            self.one(namespace)
+
+    def one(self, namespace: str) -> None:
+        """One run of a namespace whose turn it is."""
+        try:
+            after = self._run(namespace)
+        except StoreError as error:
+            log.error("extraction: %s", error)
+            after = After(again=True, wait_s=60.0)
+        with self._changed:
+            self._schedule.finished(namespace, self._now(), again=after.again, wait_s=after.wait_s)
+            self._changed.notify_all()
+
+    def _now(self) -> float:
+        return self._clock.mono_ns() / 1e9

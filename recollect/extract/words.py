@@ -1,0 +1,47 @@
+"""Texts compared: normalised text and its hash, and whether a text says anything specific.
+
+In: any text. Out: a form in which the same statement is the same text, and a short hash of it.
+"""
+
+import hashlib
+import re
+
+_WORD = re.compile(r"[^\W_]+(?:[._/'-]+[^\W_]+)*", re.UNICODE)
+
+
+def word_set(text: str) -> frozenset[str]:
+    """A set of words, written as a text."""
+    return frozenset(text.split())
+
+
+_EMPTY = word_set(
+    """a an the and or but so to of in on at for with by from as is are was were be been it its this
+    that these those i you we they he she my your our their please also just now then there here do
+    does did done can could will would should may might have has had not no yes ok okay me us them
+    if when what which who how why all any some more very really too again up out into than"""
+)
+# A name that stands for one thing: a path, an identifier, a number, a quoted or a capitalised name.
+_NAME = re.compile(
+    r"[\w-]+\.[a-zA-Z]\w{0,8}\b|\w+[_/]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|\b[A-Z][a-z]+[A-Z]\w*|\w+\(\)|"
+    r"(?<!\w)--?[A-Za-z][\w-]+|\b\d+(?:[.,:]\d+)*\b|\"[^\"]{2,60}\"|'[^']{3,60}'"
+)
+
+
+def normalised(text: str) -> str:
+    """Lower case, no punctuation, no empty words: near-equal statements come out equal."""
+    words = (word.lower() for word in _WORD.findall(text[:6000]))
+    return " ".join(word for word in words if word not in _EMPTY)
+
+
+def content_hash(*parts: str) -> str:
+    text = "\n".join(normalised(part) for part in parts)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def content_words(text: str) -> list[str]:
+    return normalised(text).split()
+
+
+def names(text: str) -> list[str]:
+    """What in a text names one particular thing."""
+    return _NAME.findall(text[:4000])

@@ -1,0 +1,160 @@
+"""Extraction put together: watcher, worker, rules, model and gates, as one thing.
+
+In: the store and what else the daemon has. Out: memories, a while after events came in. It stands
+beside the daemon because it imports numpy, which hooks must not wait for.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from recollect.core.clock import Clock
+from recollect.core.errors import NotFound
+from recollect.core.settings import Settings
+from recollect.core.values import Checkpoint, Run
+from recollect.embedding.model import Embedder
+from recollect.extract.gate import sift, sift_claims
+from recollect.extract.interface import Claim, Extraction
+from recollect.extract.rules import Rules
+from recollect.extract.tombstones import Tombstones
+from recollect.extract.watcher import Watcher
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice
+from recollect.llm.choose import budget, choose
+from recollect.llm.meter import report
+from recollect.reconcile.dedupe import Thresholds
+from recollect.reconcile.knowledge import apply, learn
+from recollect.reconcile.push import ACTOR, Learned
+from recollect.reconcile.run import Options, Worker
+from recollect.store.interface import Store
+
+Publish = Callable[[str, Any], None]
+
+
+class Learning:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        store: Store,
+        memories: Memories,
+        counters: Counters,
+        *,
+        embedder: Embedder | None,
+        tombstones: Tombstones,
+        publish: Publish,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._store = store
+        self._counters = counters
+        self._publish = publish
+        self._tombstones = tombstones
+        self._provider = choose(settings, store.usage, clock)
+        self._worker = Worker(
+            store,
+            clock,
+            memories,
+            Rules(store, clock),
+            provider=lambda: self._provider,
+            gates=(tombstones.gate, self._quality),
+            embedder=embedder,
+            knowledge=self._learned,
+            options=Options(
+                reconcile=settings.reconcile,
+                thresholds=Thresholds(settings.batch_similarity, settings.neighbour_similarity),
+                compact=settings.compact_backlog,
+                idle_s=settings.extract_idle_s,
+            ),
+            told=self._told,
+        )
+        self._watcher = Watcher(
+            store,
+            clock,
+            self._worker.run,
+            idle_s=settings.extract_idle_s,
+            size=settings.extract_kb << 10,
+        )
+
+    def start(self) -> None:
+        self._watcher.start()
+
+    def close(self) -> None:
+        """Ends a model's children at once; what is being written is finished."""
+        self._worker.close()
+        if self._provider is not None:
+            self._provider.close()
+        self._watcher.close()
+
+    def heard(self, notice: Notice) -> None:
+        self._watcher.heard(notice.stored.event)
+
+    # --- asked by people ---
+
+    def run_now(self, namespaces: Sequence[str], wait_s: float) -> bool:
+        """Extract what waits there, now; False when that takes longer than `wait_s`."""
+        wanted = list(namespaces)
+        self._watcher.ask(wanted)
+        return self._watcher.wait(wanted, wait_s)
+
+    def retry(self, namespace: str) -> int:
+        """Put what was set aside back in line; returns how many events."""
+        count = self._store.events.retry(namespace)
+        self._watcher.arm()
+        return count
+
+    def status(self) -> dict[str, Any]:
+        return {
+            "provider": self._settings.provider,
+            "budget": report(self._store.usage, self._clock, budget(self._settings)),
+            "running": sorted(self._watcher.busy),
+            **self._worker.status(),
+        }
+
+    def refuse(self, namespace: str, record_id: str, actor: str) -> None:
+        """Never again what this memory says. NotFound for an unknown one."""
+        found = self._store.records.get(namespace, [record_id])
+        if not found:
+            raise NotFound(f"there is no memory {record_id}")
+        self._tombstones.refuse(found[0], actor)
+
+    # --- handed to the worker ---
+
+    def _quality(self, extraction: Extraction, namespace: str) -> Extraction:
+        """The gate. What follows from events by itself goes around it."""
+        fresh = [
+            one for one in extraction.candidates if one.record.record_id not in extraction.derived
+        ]
+        kept, dropped = sift(
+            fresh, known=lambda digest: self._store.records.by_hash(namespace, digest)
+        )
+        claims, empty = sift_claims(extraction.claims)
+        stays = {one.record.record_id for one in kept} | extraction.derived
+        return dataclasses.replace(
+            extraction,
+            candidates=tuple(one for one in extraction.candidates if one.record.record_id in stays),
+            claims=tuple(claims),
+            dropped=(*extraction.dropped, *dropped, *empty),
+        )
+
+    def _learned(self, namespace: str, claims: Sequence[Claim]) -> Learned:
+        plan = learn(self._store.graph, namespace, claims, self._clock.now())
+        return lambda tx: apply(tx, plan, ACTOR)
+
+    def _told(self, run: Run, checkpoints: Sequence[Checkpoint]) -> None:
+        self._counters.count("extraction runs")
+        self._counters.count("memories extracted", run.kept)
+        if run.outcome in ("failed", "uncommitted"):
+            self._counters.error(f"extraction: {run.reason}")
+        self._publish("run", run)
+        for checkpoint in checkpoints:
+            self._publish(
+                "checkpoint",
+                {
+                    "checkpoint_id": checkpoint.checkpoint_id,
+                    "namespace": checkpoint.namespace,
+                    "session_id": checkpoint.session_id,
+                    "task": checkpoint.task,
+                },
+            )

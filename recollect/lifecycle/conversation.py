@@ -1,0 +1,141 @@
+"""Working memory within a budget of tokens, and what to do when a conversation outgrows it.
+
+In: messages and a budget. Out: fewer messages: a summary of the old ones, the last ones as they
+were. Pure functions: hosts and programs call them, and store the summary as an episode.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.core import ids
+from recollect.core.tokens import count_tokens
+from recollect.core.values import Record
+from recollect.lifecycle.compact import COMPRESSED_LIFE
+from recollect.lifecycle.extractive import extract, tells
+
+FULL = 0.75
+KEEP_SHARE = 0.3
+KEEP_MOST = 10
+MARGIN = 0.05
+SUMMARY_SHARE = 0.15  # of the conversation's budget
+AUTO = "auto-compaction"
+
+
+@dataclass(frozen=True)
+class Message:
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class TokenBudget:
+    """How a model's window is shared out."""
+
+    total: int
+    system_prompt: int = 0
+    user_profile: int = 0
+    preferences: int = 0
+    conversation: int = 0
+    response_reserve: int = 0
+
+
+@dataclass(frozen=True)
+class WorkingMemory:
+    """What is in front of the agent now: the conversation, and which memories were put there."""
+
+    budget: TokenBudget
+    messages: tuple[Message, ...] = ()
+    retrieved: tuple[str, ...] = ()
+
+    @property
+    def conversation_tokens(self) -> int:
+        return tokens_of(self.messages)
+
+    @property
+    def retrieval_budget(self) -> int:
+        """What is left for memories, less a margin of the whole."""
+        used = (
+            self.budget.system_prompt
+            + self.budget.user_profile
+            + self.budget.preferences
+            + self.conversation_tokens
+            + self.budget.response_reserve
+        )
+        return max(0, int(self.budget.total - used - self.budget.total * MARGIN))
+
+    def compacted(self) -> "tuple[WorkingMemory, Compaction | None]":
+        """Itself, or with its old messages summed up; what was retrieved stays."""
+        found = compact_conversation(self.messages, self.budget.conversation or self.budget.total)
+        if found is None:
+            return self, None
+        return replace(self, messages=found.messages), found
+
+
+@dataclass(frozen=True)
+class Compaction:
+    messages: tuple[Message, ...]
+    summary: str
+    summarised: tuple[Message, ...]
+
+
+def compact_conversation(
+    messages: Sequence[Message],
+    budget: int,
+    summarise: Callable[[Sequence[Message], int], str] | None = None,
+) -> Compaction | None:
+    """None while the conversation takes less than three quarters of its budget. Else the last ten
+    messages (or the last 30 %, if that is fewer) stay as they are, and one sums up the rest.
+    """
+    if tokens_of(messages) < budget * FULL:
+        return None
+    keep = min(KEEP_MOST, int(len(messages) * KEEP_SHARE))
+    edge = len(messages) - keep
+    old, recent = tuple(messages[:edge]), tuple(messages[edge:])
+    if not old:
+        return None
+    summary = (summarise or summed_up)(old, max(40, int(budget * SUMMARY_SHARE)))
+    head = Message("system", f"[Conversation summary: {summary}]")
+    return Compaction((head, *recent), summary, old)
+
+
+def summed_up(messages: Sequence[Message], tokens: int) -> str:
+    """The telling sentences of some messages, facts first, within so many tokens."""
+    found = extract([one.content for one in messages], 3 * tokens, 40)
+    lines = sorted(found.sentences, key=lambda line: not tells(line))
+    kept: list[str] = []
+    spent = 0
+    for line in [*lines, *([f"Also named: {', '.join(found.words)}"] if found.words else [])]:
+        cost = count_tokens(line) + 1
+        if spent + cost <= tokens:
+            kept.append(line)
+            spent += cost
+    return " ".join(kept)
+
+
+def episode_of(
+    compaction: Compaction, namespace: str, session_id: str | None, now: datetime
+) -> Record:
+    """The episode that keeps what was summed up, words and all."""
+    said = "\n\n".join(one.content for one in compaction.summarised)
+    title = " ".join((compaction.summary or said).split())
+    return Record(
+        record_id=ids.new_id(ids.RECORD),
+        namespace=namespace,
+        kind="episode",
+        title=title[:199] or "A conversation",
+        summary=compaction.summary[:4000],
+        detail=said,
+        concepts=(AUTO,),
+        level="compressed",
+        strategy="rules",
+        author="assistant",
+        session_id=session_id,
+        importance=5,
+        valid_from=now,
+        expires_at=now + COMPRESSED_LIFE,
+    )
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    return sum(count_tokens(one.content) + 4 for one in messages)  # and its role

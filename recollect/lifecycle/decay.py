@@ -1,0 +1,49 @@
+"""What was only inferred fades unless it is seen again; what was said stays.
+
+In: inferred facts and relationships that nobody touched for a week or more. Out: the same with
+less confidence; what nobody would trust any more no longer holds. And statistics of how old
+memories are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import msgspec
+
+from recollect.core.values import Fact, Relationship
+from recollect.store.interface import Age
+
+STEP = timedelta(days=7)
+KEPT = 0.95  # of its confidence, a week
+LEAST = 0.10  # below this it no longer holds
+
+Thing = TypeVar("Thing", bound=Fact | Relationship)
+
+_EDGES = ((1, "a day"), (7, "a week"), (30, "a month"), (90, "a quarter"), (365, "a year"))
+
+
+def faded(thing: Thing, now: datetime) -> Thing:
+    """As sure as we may be now; whole weeks count, so doing it twice does nothing."""
+    assert thing.updated_at is not None
+    weeks = (now - thing.updated_at) // STEP
+    if thing.source_type != "inferred" or weeks < 1:
+        return thing
+    left = thing.confidence * KEPT**weeks
+    if left < LEAST:
+        return msgspec.structs.replace(thing, confidence=left, valid_until=now)
+    return msgspec.structs.replace(thing, confidence=left)
+
+
+def statistics(ages: Sequence[Age], now: datetime) -> dict[str, dict[str, int]]:
+    """How many memories of each kind are how old, and how many nobody ever needed."""
+    found: dict[str, Counter[str]] = {}
+    for one in ages:
+        name = f"{one.level} episodes" if one.kind == "episode" else one.kind
+        days = (now - one.created_at).days
+        span = next((f"up to {text}" for edge, text in _EDGES if days < edge), "older")
+        counts = found.setdefault(name, Counter())
+        counts[span] += 1
+        counts["never used"] += one.access_count == 0
+    return {name: dict(counts) for name, counts in sorted(found.items())}

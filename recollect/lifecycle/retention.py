@@ -1,0 +1,31 @@
+"""How long memories are kept.
+
+In: settings and a moment. Out: the rules as moments. Pinned, important (8 or more), hand-written
+and checkpointed memories, and what an undo brought back, are never forgotten by rule.
+"""
+
+from datetime import datetime, timedelta
+
+from recollect.core.settings import Settings
+from recollect.lifecycle.compact import COMPRESSED_AGE, IMPORTANT, RAW_LEFT
+from recollect.store.interface import Forgetting
+
+SIZE_LIMIT = 1 << 30  # beyond this the stages come at once, and freed pages go back to the disk
+
+
+def rules(settings: Settings, now: datetime, *, tight: bool = False) -> Forgetting:
+    """What may go at this moment; `tight` when the store has grown too large."""
+
+    def edge(days: int) -> datetime | None:
+        return now - timedelta(days=days) if days else None
+
+    return Forgetting(
+        now=now,
+        replaced=now if tight else now - RAW_LEFT,
+        distilled=now if tight else now - COMPRESSED_AGE,
+        episodes=edge(settings.retention_episodes),
+        summaries=edge(settings.retention_summaries),
+        observations=edge(settings.retention_observations),
+        knowledge=edge(settings.retention_knowledge),
+        important=IMPORTANT,
+    )

@@ -1,0 +1,410 @@
+"""Recollect from Python: the same operations as everywhere, on the daemon of this machine.
+
+In: plain arguments. Out: typed values. The daemon is started when there is none. What it refuses
+raises Refused with its words; a daemon that cannot be started raises CannotStart.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import quote
+
+from recollect.client import TIMEOUT_S, Client, NotRunning, Refused
+from recollect.core import settings
+from recollect.core.values import (
+    KnowledgeType,
+    ObservationType,
+    Operation,
+    Receipt,
+    Record,
+    Session,
+)
+
+if TYPE_CHECKING:
+    from recollect.service.alarms import Alarm
+    from recollect.service.analytics import AnalyticsOverview, StatsAnswer
+    from recollect.service.compact import Compacted
+    from recollect.service.context import ContextAnswer, Explanation
+    from recollect.service.graph import EntityRecall
+    from recollect.service.read import History, Provenance, TimelineAnswer
+    from recollect.service.report import Report
+    from recollect.service.search import SearchAnswer
+    from recollect.service.sessions import Conversation, Resume, SessionDetail
+    from recollect.service.upkeep import EmbeddingStats, ProjectLine
+    from recollect.service.write import Added, Changed, Deleted, Undone
+
+__all__ = ["Memory", "NotRunning", "Refused"]
+
+T = TypeVar("T")
+Kind = Literal["episode", "observation", "knowledge", "summary"]
+Mode = Literal["hybrid", "keyword", "semantic"]
+Verdict = Literal["useful", "wrong", "never"]
+Turn = tuple[str, str]
+
+
+class Memory:
+    """One user's memory. `project` is where its methods look and write unless they are told
+    otherwise: a path, an id, a name, `global` or `all`; by default the current directory."""
+
+    def __init__(
+        self, project: str | None = None, *, home: str | None = None, timeout: float = TIMEOUT_S
+    ) -> None:
+        self._settings = settings.load(flags={"home": home} if home else None)
+        self._client = Client(self._settings, timeout)
+        self._project = os.path.abspath(project or os.getcwd()) if _is_path(project) else project
+
+    # --- finding ---
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        kind: Kind | None = None,
+        type: ObservationType | KnowledgeType | None = None,
+        concept: str | None = None,
+        file: str | None = None,
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        raw: bool = False,
+        full: bool = False,
+        project: str | None = None,
+    ) -> "SearchAnswer":
+        """Memories that answer a query, best first, with scores and their parts."""
+        from recollect.service.search import SearchAnswer
+
+        return self._get(
+            SearchAnswer, "/api/search", query=query, limit=limit, mode=mode, kind=kind, type=type,
+            concept=concept, file=file, session_id=session_id, since=since, until=until,
+            as_of=as_of, raw=raw or None, full=full or None, project=self._where(project),
+        )  # fmt: skip
+
+    def semantic_search(self, query: str, *, limit: int = 10, **narrow: Any) -> "SearchAnswer":
+        """By meaning alone; `narrow` is as in `search`."""
+        return self.search(query, limit=limit, mode="semantic", **narrow)
+
+    def hybrid_search(self, query: str, *, limit: int = 10, **narrow: Any) -> "SearchAnswer":
+        """By words and meaning; `narrow` is as in `search`."""
+        return self.search(query, limit=limit, mode="hybrid", **narrow)
+
+    def get_smart_context(
+        self, query: str = "", token_budget: int = 2000, *, project: str | None = None
+    ) -> "ContextAnswer":
+        """What matters for a task, chosen and cut to a budget: what an agent would be given."""
+        from recollect.service.context import ContextAnswer
+
+        return self._get(
+            ContextAnswer, "/api/context", query=query or None, token_budget=token_budget,
+            project=self._where(project),
+        )  # fmt: skip
+
+    def explain(
+        self, query: str, *, threshold: float | None = None, project: str | None = None
+    ) -> "Explanation":
+        """The candidates for a query with every part of their scores."""
+        from recollect.service.context import Explanation
+
+        return self._get(
+            Explanation, "/api/explain", query=query, threshold=threshold,
+            project=self._where(project),
+        )  # fmt: skip
+
+    def get(self, record_ids: Sequence[str]) -> tuple[Record, ...]:
+        """The memories that exist, in the order asked for; 1 to 100 ids."""
+        found = self._ask("POST", "/api/memories/batch", {"ids": list(record_ids)})
+        return _as(tuple[Record, ...], found["items"])
+
+    def memories(self, *, project: str | None = None, **narrow: Any) -> Iterator[Record]:
+        """All memories, newest first, page by page; `narrow` is as in `search`."""
+        yield from self._all(Record, "/api/memories", project=self._where(project), **narrow)
+
+    def timeline(
+        self,
+        anchor: str | None = None,
+        *,
+        at: datetime | None = None,
+        before: int = 5,
+        after: int = 5,
+        project: str | None = None,
+    ) -> "TimelineAnswer":
+        """Memories in order of time: around one, around a moment, or the newest."""
+        from recollect.service.read import TimelineAnswer
+
+        return self._get(
+            TimelineAnswer, "/api/timeline", anchor=anchor, at=at, before=before, after=after,
+            project=self._where(project),
+        )  # fmt: skip
+
+    def entity(self, name: str, *, project: str | None = None) -> "EntityRecall":
+        """Everything that is known about a name."""
+        from recollect.service.graph import EntityRecall
+
+        where = self._where(project)
+        return self._get(EntityRecall, "/api/recall-entity", name=name, project=where)
+
+    # --- writing ---
+
+    def add(
+        self,
+        title: str,
+        content: str = "",
+        *,
+        type: ObservationType = "discovery",
+        facts: Sequence[str] = (),
+        concepts: Sequence[str] = (),
+        files: Sequence[str] = (),
+        importance: int = 5,
+        session_id: str | None = None,
+        project: str | None = None,
+    ) -> "Added":
+        """Remember an observation. The same words again are the same memory."""
+        return self._added(
+            "/api/observations", project, title=title, content=content, type=type,
+            facts=list(facts), concepts=list(concepts), files=list(files), importance=importance,
+            session_id=session_id,
+        )  # fmt: skip
+
+    def add_knowledge(
+        self,
+        type: KnowledgeType,
+        title: str,
+        content: str = "",
+        *,
+        reason: str | None = None,
+        alternatives: Sequence[str] = (),
+        severity: Literal["hard", "soft"] | None = None,
+        context: str | None = None,
+        confidence: float = 1.0,
+        concepts: Sequence[str] = (),
+        files: Sequence[str] = (),
+        session_id: str | None = None,
+        project: str | None = None,
+    ) -> "Added":
+        """Remember a constraint, a decision, a heuristic, or a way that was rejected."""
+        return self._added(
+            "/api/knowledge", project, type=type, title=title, content=content, reason=reason,
+            alternatives=list(alternatives), severity=severity, context=context,
+            confidence=confidence, concepts=list(concepts), files=list(files),
+            session_id=session_id,
+        )  # fmt: skip
+
+    def add_summary(
+        self,
+        request: str,
+        *,
+        completed: Sequence[str] = (),
+        learned: Sequence[str] = (),
+        next_steps: Sequence[str] = (),
+        questions: Sequence[str] = (),
+        notes: str = "",
+        files: Sequence[str] = (),
+        session_id: str | None = None,
+        project: str | None = None,
+    ) -> "Added":
+        """Sum up a session; with its id, it can be resumed from here."""
+        return self._added(
+            "/api/summaries", project, request=request, completed=list(completed),
+            learned=list(learned), next_steps=list(next_steps), questions=list(questions),
+            notes=notes, files=list(files), session_id=session_id,
+        )  # fmt: skip
+
+    def note(self, text: str, *, project: str | None = None) -> "Added":
+        """Remember a few words."""
+        return self._added("/api/notes", project, text=text)
+
+    def edit(self, record_id: str, *, reason: str = "", **change: Any) -> "Changed":
+        """Change title, summary, detail, facts, concepts, files, importance or confidence."""
+        from recollect.service.write import Changed
+
+        body = {**change, "reason": reason}
+        return _as(Changed, self._ask("PATCH", f"/api/memories/{_part(record_id)}", body))
+
+    def pin(self, record_id: str, pinned: bool = True) -> "Changed":
+        from recollect.service.write import Changed
+
+        path = f"/api/memories/{_part(record_id)}/pin"
+        return _as(Changed, self._ask("POST", path, {"pinned": pinned}))
+
+    def move(self, record_id: str, project: str) -> "Changed":
+        """To another project."""
+        from recollect.service.write import Changed
+
+        path = f"/api/memories/{_part(record_id)}/move"
+        return _as(Changed, self._ask("POST", path, {"project": self._where(project)}))
+
+    def delete(self, *record_ids: str, reason: str = "") -> "Deleted":
+        from recollect.service.write import Deleted
+
+        body = {"ids": list(record_ids), "reason": reason}
+        return _as(Deleted, self._ask("POST", "/api/memories/delete", body))
+
+    def undo(self, op_id: str | None = None) -> "Undone":
+        """Take an operation back; without an id, the newest."""
+        from recollect.service.write import Undone
+
+        path = f"/api/operations/{_part(op_id)}/undo" if op_id else "/api/undo"
+        return _as(Undone, self._ask("POST", path))
+
+    def feedback(self, record_id: str, verdict: Verdict) -> str:
+        """Say that a memory was useful, wrong, or never to be injected again."""
+        body = {"record_id": record_id, "verdict": verdict}
+        return str(self._ask("POST", "/api/feedback", body)["op_id"])
+
+    # --- looking back ---
+
+    def history(self, record_id: str) -> "History":
+        from recollect.service.read import History
+
+        return self._get(History, f"/api/memories/{_part(record_id)}/history")
+
+    def provenance(self, record_id: str) -> "Provenance":
+        """The raw events that a memory comes from."""
+        from recollect.service.read import Provenance
+
+        return self._get(Provenance, f"/api/memories/{_part(record_id)}/provenance")
+
+    def operations(self, *, project: str | None = None) -> Iterator[Operation]:
+        """What was decided about memories, newest first."""
+        yield from self._all(Operation, "/api/operations", project=self._where(project))
+
+    def receipts(self, *, project: str | None = None) -> Iterator[Receipt]:
+        """What was injected and why, newest first."""
+        yield from self._all(Receipt, "/api/receipts", project=self._where(project))
+
+    def sessions(self, *, project: str | None = None) -> Iterator[Session]:
+        yield from self._all(Session, "/api/sessions", project=self._where(project))
+
+    def session(self, session_id: str) -> "SessionDetail":
+        from recollect.service.sessions import SessionDetail
+
+        return self._get(SessionDetail, f"/api/sessions/{_part(session_id)}")
+
+    def conversation(self, session_id: str, *, after: int = 0, limit: int = 200) -> "Conversation":
+        from recollect.service.sessions import Conversation
+
+        path = f"/api/sessions/{_part(session_id)}/conversation"
+        return self._get(Conversation, path, after=after, limit=limit)
+
+    def resume(self, session_id: str | None = None, *, project: str | None = None) -> "Resume":
+        """Where work stopped, as data and as a text to begin with."""
+        from recollect.service.sessions import Resume
+
+        where = self._where(project)
+        return self._get(Resume, "/api/resume", session_id=session_id, project=where)
+
+    def report(
+        self,
+        period: Literal["day", "week", "month"] = "week",
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        project: str | None = None,
+    ) -> "Report":
+        """What happened in a period; `markdown` holds it as a page."""
+        from recollect.service.report import Report
+
+        return self._get(
+            Report, "/api/report", period=period, since=since, until=until, format="markdown",
+            project=self._where(project),
+        )  # fmt: skip
+
+    # --- the rest ---
+
+    def stats(self, *, project: str | None = None) -> "StatsAnswer":
+        from recollect.service.analytics import StatsAnswer
+
+        return self._get(StatsAnswer, "/api/stats", project=self._where(project))
+
+    def analytics(self, days: int = 30, *, project: str | None = None) -> "AnalyticsOverview":
+        from recollect.service.analytics import AnalyticsOverview
+
+        where = self._where(project)
+        return self._get(AnalyticsOverview, "/api/analytics", days=days, project=where)
+
+    def projects(self) -> tuple["ProjectLine", ...]:
+        from recollect.service.upkeep import ProjectLine
+
+        return _as(tuple[ProjectLine, ...], self._ask("GET", "/api/projects")["items"])
+
+    def alarms(self) -> tuple["Alarm", ...]:
+        from recollect.service.alarms import Alarm
+
+        return _as(tuple[Alarm, ...], self._ask("GET", "/api/alarms")["items"])
+
+    def embedding_stats(self) -> "EmbeddingStats":
+        from recollect.service.upkeep import EmbeddingStats
+
+        return self._get(EmbeddingStats, "/api/embeddings/stats")
+
+    def compact_conversation(self, turns: Sequence[Turn], token_budget: int = 2000) -> "Compacted":
+        """A conversation of (role, text) made to fit: the newest as they are, older ones shorter.
+        Nothing is stored."""
+        from recollect.service.compact import Compacted
+
+        told = [{"role": role, "content": content} for role, content in turns]
+        body = {"turns": told, "token_budget": token_budget}
+        return _as(Compacted, self._ask("POST", "/api/compact", body))
+
+    # --- parts ---
+
+    def _where(self, project: str | None) -> str | None:
+        if project is None:
+            return self._project
+        return os.path.abspath(project) if _is_path(project) else project
+
+    def _get(self, answer: type[T], path: str, /, **query: Any) -> T:
+        return _as(answer, self._ask("GET", path, query=query))
+
+    def _all(self, row: type[T], path: str, /, **query: Any) -> Iterator[T]:
+        before: str | None = None
+        while True:
+            page = self._ask("GET", path, query={**query, "before": before})
+            for one in page["items"]:
+                yield _as(row, one)
+            before = page["next"]
+            if before is None:
+                return
+
+    def _added(self, path: str, project: str | None, **body: Any) -> "Added":
+        from recollect.service.write import Added
+
+        given = {name: value for name, value in body.items() if value is not None}
+        return _as(Added, self._ask("POST", path, {**given, "project": self._where(project)}))
+
+    def _ask(
+        self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None
+    ) -> Any:
+        """Ask the daemon; start it when it is not there, and wait for recall to be loaded."""
+        told = {name: _text(value) for name, value in (query or {}).items()}
+        try:
+            return self._client.ask(method, self._client.path(path, told), body)
+        except NotRunning:
+            from recollect.cli import process
+
+            process.start(self._settings)
+        return self._client.ask(method, self._client.path(path, told), body)
+
+
+def _is_path(project: str | None) -> bool:
+    return project is None or project.startswith(("/", ".", "~")) or os.path.isdir(project)
+
+
+def _part(text: str) -> str:
+    """One segment of a path."""
+    return quote(text, safe="")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.astimezone()).isoformat()
+    return value
+
+
+def _as(kind: type[T], data: Any) -> T:
+    import msgspec
+
+    return msgspec.convert(data, type=kind)

@@ -1,0 +1,214 @@
+"""What becomes of each candidate: written, merged with what is stored, or left out as known.
+
+In: candidates with their vectors. Out: plans, one for each cluster, and what was dropped and why.
+All judging happens here, before anything is written. Without a judge nothing is ever reworded: what
+says the same as a stored memory is left out, of two that say the same the richer one is kept.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recollect.core.errors import BudgetSpent
+from recollect.core.values import Record
+from recollect.extract.breaker import JudgeBreaker
+from recollect.extract.interface import Dropped
+from recollect.reconcile.cluster import Cluster, Row, clusters, unit
+from recollect.reconcile.judge import Judge, JudgeFailed, Merge
+from recollect.reconcile.merge import alike_in_trust, mergeable, merged
+from recollect.reconcile.neighbours import Neighbour, neighbours
+from recollect.reconcile.texts import Embeds, embedded
+from recollect.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+SAME = 0.95  # without a judge: so near is the same, if nothing countable differs
+KNOWN = "known"
+_WORD = re.compile(r"[\w./:-]*\d[\w./:-]*|\b(?:not|no|never|don't|without|nicht|kein\w*|nie)\b")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A record that is not written yet, with the vectors of its parts."""
+
+    record: Record
+    vectors: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A merge to be: the new record, the members in it, the stored ones it displaces."""
+
+    made: Made
+    members: tuple[str, ...]
+    stored: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one cluster does. `derived` ones stand over their earlier version."""
+
+    members: tuple[Made, ...]
+    fusion: Fusion | None = None
+    derived: bool = False
+
+
+@dataclass
+class Decisions:
+    plans: list[Plan] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    clusters: int = 0
+    judge_calls: int = 0
+    judge_failures: int = 0
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    batch: float = 0.85
+    neighbour: float = 0.80
+
+
+def direct(candidates: Sequence[Made]) -> Decisions:
+    """No dedupe: every candidate by itself, in order."""
+    return Decisions(plans=[Plan((one,)) for one in candidates], clusters=len(candidates))
+
+
+def by_similarity(
+    store: Store, namespace: str, candidates: Sequence[Made], thresholds: Thresholds
+) -> Decisions:
+    """Without a judge."""
+    made = Decisions()
+    fresh = _unknown(store, namespace, candidates, made)
+    found = clusters([_whole(one) for one in fresh], thresholds.batch)
+    made.clusters = len(found)
+    units = [unit(_whole(one)) for one in fresh]
+    near = neighbours(store, namespace, units, SAME)
+    for cluster in found:
+        kept: list[int] = []
+        for at in sorted(cluster.members, key=lambda at: (-_richness(fresh[at].record), at)):
+            record = fresh[at].record
+            double = any(
+                _says_same(record, fresh[other].record, units[at], units[other]) for other in kept
+            )
+            known = any(_alike(record, one.record) for one in near[at])
+            if double or known:
+                made.dropped.append(Dropped(record.title, KNOWN if known else "double"))
+            else:
+                kept.append(at)
+        if kept:
+            made.plans.append(Plan(tuple(fresh[at] for at in sorted(kept))))
+    return made
+
+
+def by_judge(
+    store: Store,
+    namespace: str,
+    candidates: Sequence[Made],
+    thresholds: Thresholds,
+    judge: Judge,
+    breaker: JudgeBreaker,
+    embedder: Embeds | None,
+) -> Decisions:
+    made = Decisions()
+    fresh = _unknown(store, namespace, candidates, made)
+    found = clusters([_whole(one) for one in fresh], thresholds.batch)
+    made.clusters = len(found)
+    near = neighbours(
+        store, namespace, [cluster.centroid for cluster in found], thresholds.neighbour
+    )
+    taken: set[str] = set()  # neighbours that a sibling cluster merges
+    asking = True
+    for cluster, around in zip(found, near, strict=True):
+        members = tuple(fresh[at] for at in cluster.members)
+        stored = [
+            one for one in around if one.record.record_id not in taken and mergeable(one.record)
+        ]
+        fusion = None
+        if stored and asking and not breaker.open(namespace):
+            try:
+                said = judge.decide(namespace, [one.record for one in members], stored)
+                breaker.succeeded(namespace)
+                fusion = said and _fusion(said, cluster, members, stored, embedder)
+            except JudgeFailed as error:
+                breaker.failed(namespace)
+                made.judge_failures += 1
+                log.warning("judge: %s", error)
+            except BudgetSpent as error:
+                asking = False
+                log.warning("judge: %s", error)
+        if fusion:
+            taken.update(record.record_id for record in fusion.stored)
+        made.plans.append(Plan(members, fusion or None))
+    made.judge_calls = judge.calls
+    return made
+
+
+def _unknown(
+    store: Store, namespace: str, candidates: Sequence[Made], made: Decisions
+) -> list[Made]:
+    """Those whose very words are neither stored nor said twice in the batch."""
+    seen: set[str] = set()
+    fresh = []
+    for one in candidates:
+        mark = one.record.content_hash
+        if mark and (mark in seen or store.records.by_hash(namespace, mark) is not None):
+            made.dropped.append(Dropped(one.record.title, "double" if mark in seen else KNOWN))
+        else:
+            fresh.append(one)
+        seen.add(mark)
+    return fresh
+
+
+def _fusion(
+    said: Merge,
+    cluster: Cluster,
+    members: Sequence[Made],
+    stored: Sequence[Neighbour],
+    embedder: Embeds | None,
+) -> Fusion | None:
+    """What the judge asked for, as far as it may be done."""
+    by_id = {one.record.record_id: one.record for one in members}
+    by_id |= {one.record.record_id: one.record for one in stored}
+    cited = [by_id[record_id] for record_id in said.ids]
+    parts = [record for record in cited if alike_in_trust(record, cited[:1])]
+    if len(parts) < 2:
+        return None
+    nearness = {one.record.record_id: one.similarity for one in stored}
+    nearness |= {
+        one.record.record_id: _cosine(unit(_whole(one)), cluster.centroid) for one in members
+    }
+    record = merged(said, parts, sorted(parts, key=lambda one: -nearness[one.record_id]))
+    own = {one.record.record_id for one in members}
+    return Fusion(
+        made=Made(record, embedded(record, embedder)),
+        members=tuple(part.record_id for part in parts if part.record_id in own),
+        stored=tuple(part for part in parts if part.record_id not in own),
+    )
+
+
+def _whole(one: Made) -> bytes | None:
+    return one.vectors[0] if one.vectors else None
+
+
+def _cosine(one: Row | None, other: Row | None) -> float:
+    return 0.0 if one is None or other is None else float(one @ other)
+
+
+def _says_same(one: Record, other: Record, here: Row | None, there: Row | None) -> bool:
+    return _cosine(here, there) >= SAME and _alike(one, other)
+
+
+def _alike(one: Record, other: Record) -> bool:
+    """Near is not the same where a number, a name with a digit or a "not" differs, or where one
+    is the user's word and the other is not."""
+    return _countable(one) == _countable(other) and alike_in_trust(one, [other])
+
+
+def _countable(record: Record) -> frozenset[str]:
+    return frozenset(_WORD.findall("\n".join((record.title, record.summary)).casefold()))
+
+
+def _richness(record: Record) -> int:
+    lists = (*record.facts, *record.concepts, *record.files)
+    return len(record.title) + len(record.summary) + sum(map(len, lists))

@@ -1,0 +1,81 @@
+"""The gate before the graph: what says nothing stays out, what is private is marked.
+
+In: claims. Out: why a claim is kept out (empty when it is not), and whether a fact is sensitive.
+Tables and rules, no model.
+"""
+
+import re
+
+from recollect.extract.interface import FactClaim, PreferenceClaim, ProcedureClaim, RelationClaim
+from recollect.reconcile.contradict import predicate
+from recollect.reconcile.entities import key, says_nothing
+
+MOST_OBJECT = 400
+
+_EMPTY_PREDICATES_WORDS = """
+is are was were be been has have had do does did get gets got go goes make makes made can could
+will would should may might need needs want wants see sees say says said mention mentions
+mentioned mentioned_in relates_to related_to related associated_with about of in on at with is_a
+is_an thing property attribute value exists appears contains_text other unknown
+"""
+_EMPTY_PREDICATES = frozenset(_EMPTY_PREDICATES_WORDS.split())
+
+_PRIVATE_WORDS = re.compile(
+    r"\b(salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"
+    r"|health (?:condition|issue|problem|insurance|record)s?|illness|ill with"
+    r"|diagnos\w+|disease|disabilit\w+|pregnan\w+|medication|therap(?:y|ist)|allerg\w+|depress\w+"
+    r"|religio\w+|sexual\w*|gender identity|political party|votes? for|home address|lives at"
+    r"|postal address|street address|phone( number)?|mobile number|date of birth|birthday|born on"
+    r"|passport|national id|social security|ssn|tax id|iban|bank account|credit card|criminal"
+    r"|divorc\w+|marital)\b",
+    re.IGNORECASE,
+)
+_PHONE = re.compile(
+    r"(?<![\w.])\+\d[\d ()-]{7,16}\d(?![\w.])"
+    r"|(?<![\w.:/-])\d{1,3}[ -]?\(?\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,5}(?![\w.:/-])"
+)
+_STREET = re.compile(
+    r"\b\d{1,5}\s+\w+(?:\s\w+)?\s(?:street|st\.|avenue|ave\.?|road|rd\.|lane)\b"
+    r"|\b\w+(?:stra(?:ß|ss)e|weg|platz)\s\d{1,4}\b",
+    re.IGNORECASE,
+)
+_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b")
+
+
+def why_not(
+    claim: FactClaim | RelationClaim | PreferenceClaim | ProcedureClaim,
+) -> str:
+    """Why a claim may not enter the graph; empty when it may."""
+    if isinstance(claim, FactClaim):
+        return _fact(claim)
+    if isinstance(claim, RelationClaim):
+        if says_nothing(claim.source) or says_nothing(claim.target):
+            return "names nothing"
+        if key(claim.source) == key(claim.target):
+            return "of itself"
+        return "empty predicate" if predicate(claim.type) in _EMPTY_PREDICATES else ""
+    if isinstance(claim, PreferenceClaim):
+        if claim.source_type not in ("stated", "corrected"):
+            return "not the user's own words"
+        return "" if claim.key.strip() and claim.value.strip() else "says nothing"
+    steps = [step for step in claim.steps if step.strip()]
+    return "" if len(steps) >= 2 and claim.name.strip() else "too few steps"
+
+
+def _fact(claim: FactClaim) -> str:
+    said = " ".join(claim.object.split())
+    if says_nothing(claim.subject):
+        return "names nothing"
+    if predicate(claim.predicate) in _EMPTY_PREDICATES or not claim.predicate.strip():
+        return "empty predicate"
+    if not said or len(said) > MOST_OBJECT or not any(char.isalnum() for char in said):
+        return "says nothing"
+    if key(said) == key(claim.subject):
+        return "of itself"
+    return ""
+
+
+def sensitive(subject: str, predicate: str, said: str) -> bool:
+    """Whether a fact is about pay, health, beliefs or where a person is to be found."""
+    text = f"{subject} {predicate.replace('_', ' ')} {said}"
+    return any(rule.search(text) for rule in (_PRIVATE_WORDS, _PHONE, _STREET, _IBAN))

@@ -1,0 +1,69 @@
+"""Which stored memories say nearly the same as a cluster.
+
+In: centroids. Out: for each, memories of the same namespace, nearest first. Raw episodes are what
+memories are made from, not what they are compared with. The store is read once for all centroids.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.core.values import Record
+from recollect.core.vectors import BYTES
+from recollect.embedding.model import MODEL
+from recollect.reconcile.cluster import Row
+from recollect.store.interface import Store
+
+MOST = 10
+_PAGE = 2000
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    record: Record
+    similarity: float
+
+
+def neighbours(
+    store: Store,
+    namespace: str,
+    centroids: Sequence[Row | None],
+    threshold: float,
+    most: int = MOST,
+) -> list[list[Neighbour]]:
+    """A list for each centroid, empty for none; at most so many, cosine descending."""
+    near = _near(store, namespace, centroids, threshold)
+    chosen = [sorted(one, key=lambda hit: (-hit[1], hit[0]))[:most] for one in near]
+    wanted = {record_id for one in chosen for record_id, _ in one}
+    records = {record.record_id: record for record in store.records.get(namespace, sorted(wanted))}
+    return [
+        [Neighbour(records[record_id], cosine) for record_id, cosine in one if record_id in records]
+        for one in chosen
+    ]
+
+
+def _near(
+    store: Store, namespace: str, centroids: Sequence[Row | None], threshold: float
+) -> list[list[tuple[str, float]]]:
+    found: list[list[tuple[str, float]]] = [[] for _ in centroids]
+    asking = [at for at, centroid in enumerate(centroids) if centroid is not None]
+    if not asking:
+        return found
+    questions = np.array([centroids[at] for at in asking])
+    rows = store.vectors.knowledge(namespace, MODEL)
+    while page := list(itertools.islice(rows, _PAGE)):
+        whole = [(record_id, blob) for record_id, blob in page if len(blob) == BYTES]
+        if not whole:
+            continue
+        matrix = np.frombuffer(b"".join(blob for _, blob in whole), dtype="<f4")
+        vectors = matrix.reshape(len(whole), -1).astype(np.float64)
+        lengths = np.linalg.norm(vectors, axis=1)
+        good = np.isfinite(lengths) & (lengths > 0)
+        vectors[good] /= lengths[good, None]
+        vectors[~good] = 0.0
+        cosines = vectors @ questions.T
+        for row, column in np.argwhere((cosines >= threshold) & good[:, None]):
+            found[asking[column]].append((whole[row][0], float(cosines[row, column])))
+    return found

@@ -1,0 +1,132 @@
+"""Writes what a run decided: one transaction, a savepoint for each cluster.
+
+In: plans. Out: what was written, displaced and what failed. A cluster that cannot be written fails
+alone; the batch is finished in the same transaction unless all of them failed. So a crash at any
+moment leaves either everything of a run or nothing, and its events in line.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from recollect.core.errors import RecollectError
+from recollect.core.values import Checkpoint, Record
+from recollect.extract.interface import Claim
+from recollect.reconcile.dedupe import Fusion, Made, Plan
+from recollect.reconcile.texts import rows
+from recollect.store.interface import Batch, Store, Transaction
+
+log = logging.getLogger(__name__)
+
+ACTOR = "recollect"
+
+Learned = Callable[[Transaction], object]
+"""Writes, inside the transaction, what was made of claims."""
+Knowledge = Callable[[str, Sequence[Claim]], Learned]
+"""Reads the graph and decides what claims mean for it, before the transaction."""
+
+
+@dataclass
+class Pushed:
+    written: list[Record] = field(default_factory=list)
+    displaced: list[str] = field(default_factory=list)
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    merged: int = 0
+    failed: int = 0
+    reasons: list[str] = field(default_factory=list)
+    finished: bool = False
+
+
+def push(
+    store: Store,
+    batch: Batch,
+    plans: Sequence[Plan],
+    *,
+    claims: Sequence[Claim] = (),
+    checkpoints: Sequence[Checkpoint] = (),
+    knowledge: Knowledge | None = None,
+) -> Pushed:
+    """Raises StoreError when the transaction itself failed: then nothing was written."""
+    learned = knowledge(batch.namespace, claims) if knowledge and claims else None
+    return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned))
+
+
+def _push(
+    tx: Transaction,
+    batch: Batch,
+    plans: Sequence[Plan],
+    checkpoints: Sequence[Checkpoint],
+    learned: Learned | None,
+) -> Pushed:
+    done = Pushed()
+    for plan in plans:
+        try:
+            part = tx.attempt(lambda plan=plan: _cluster(tx, batch.namespace, plan))  # type: ignore[misc]
+        except RecollectError as error:
+            done.failed += 1
+            done.reasons.append(str(error))
+            ids = " ".join(one.record.record_id for one in plan.members)
+            log.error("a cluster was not written: %s (%s)", error, ids)
+            continue
+        done.written += part.written
+        done.displaced += part.displaced
+        done.merged += part.merged
+    if plans and done.failed == len(plans):
+        return done
+    for checkpoint in checkpoints:
+        try:
+            done.checkpoints.append(tx.attempt(lambda one=checkpoint: tx.put_checkpoint(one)))  # type: ignore[misc]
+        except RecollectError as error:
+            done.reasons.append(str(error))
+            log.error("a checkpoint was not written: %s", error)
+    if learned is not None:
+        try:
+            tx.attempt(lambda: learned(tx))
+        except RecollectError as error:
+            done.reasons.append(str(error))
+            log.error("claims were not written: %s", error)
+    tx.finish(batch)
+    done.finished = True
+    return done
+
+
+def _cluster(tx: Transaction, namespace: str, plan: Plan) -> Pushed:
+    done = Pushed()
+    fusion = plan.fusion if plan.fusion and _stands(tx, namespace, plan.fusion) else None
+    for one in plan.members:
+        done.written.append(_put(tx, one, derived=plan.derived))
+    if fusion is not None:
+        _fuse(tx, namespace, fusion, done)
+    return done
+
+
+def _fuse(tx: Transaction, namespace: str, fusion: Fusion, done: Pushed) -> None:
+    """The members in it are written before they are displaced: so undo brings all of them back."""
+    record = fusion.made.record
+    gone = [*fusion.members, *(one.record_id for one in fusion.stored)]
+    operation = tx.log(
+        "merge", namespace, ACTOR, targets=gone, created=[record.record_id],
+        reason="said the same", detail={"members": list(fusion.members)},
+    )  # fmt: skip
+    tx.delete_records(namespace, gone, operation.op_id)
+    done.written = [one for one in done.written if one.record_id not in gone]
+    done.written.append(tx.put_record(record, operation.op_id))
+    for vector in rows(record, fusion.made.vectors):
+        tx.put_vector(vector)
+    done.displaced += [one.record_id for one in fusion.stored]
+    done.merged += 1
+
+
+def _stands(tx: Transaction, namespace: str, fusion: Fusion) -> bool:
+    """Whether all that the judge saw is still as it saw it; else its words may say what a person
+    has deleted or mended meanwhile, and everything is kept apart."""
+    now = tx.records(namespace, [one.record_id for one in fusion.stored])
+    seen = {one.record_id: (one.version, one.updated_at) for one in fusion.stored}
+    return {one.record_id: (one.version, one.updated_at) for one in now} == seen
+
+
+def _put(tx: Transaction, one: Made, *, derived: bool) -> Record:
+    stored = tx.replace_record(one.record) if derived else tx.put_record(one.record)
+    for vector in rows(one.record, one.vectors):
+        tx.put_vector(vector)
+    return stored

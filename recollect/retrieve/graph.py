@@ -1,0 +1,351 @@
+"""The graph leg: from the things that a prompt names to what is known around them.
+
+In: the graph of a namespace, held in memory and kept in step with writes, and a prompt. Out: facts
+that a walk of depth 2 reaches, how far each is and how well it fits the prompt, and the memories
+they came from, each with a bonus between 0 and 1. A prompt that names nothing reaches nothing.
+
+The caps are the seed's: 10 facts a thing, relationships of a confidence above 0.3, 10 a thing, both
+directions, each thing once. A fact whose object is a thing is a way to it, too.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from recollect.core.errors import StoreError
+from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
+from recollect.reconcile.entities import key
+from recollect.retrieve import porter
+from recollect.retrieve.entities import EntityIndex
+from recollect.retrieve.tokens import STOP_WORDS, words
+from recollect.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+DEPTH = 2
+FACTS = 10
+RELATIONS = 10
+CONFIDENCE = 0.3
+REACHED = 40  # facts that may lend their memories a bonus
+LARGE = 1000  # things: a graph larger than that is read anew behind the answer
+SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
+EVENTS = 4  # of one fact, the newest
+BASE = 0.15  # what a fact is worth that shares no word with the prompt
+PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
+
+# Words by which people ask for a predicate without naming it.
+_ASKED_BY = {
+    "owned_by": "owner own owns maintain maintains responsible looks after belongs who ask answers",
+    "deployed_on": "deploy deployed deployment host hosted hosting run runs platform where server",
+    "uses_database": "database db storage store stores tables rows data",
+    "message_broker": "broker queue messages events bus",
+    "written_in": "language written program code",
+    "depends_on": "calls call talks asks needs feeds fed depends dependency reads service",
+    "located_in": "where file path code lives lie located",
+    "repository": "repository repo code where git",
+    "uses": "uses use used tool library vendor engine through driven",
+    "limit": "limit many most much quota share capped how",
+    "constraint": "must need needs has have can may rule how",
+    "config": "setting configured configuration set which",
+    "incident": "happened broke wrong outage failed failure why corrupted trouble",
+    "behaviour": "how long often many does when after",
+    "version": "version pinned held release",
+    "schedule": "when day time",
+    "port": "port listen listens",
+}
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A fact on the walk: how many steps away, and what share of the prompt's words it has."""
+
+    fact: Fact
+    depth: int
+    overlap: float
+    path: tuple[str, ...]  # names of the things passed
+
+    @property
+    def worth(self) -> float:
+        near = 1 / (1 + self.depth * PENALTY)
+        return near * self.fact.confidence * (BASE + (1 - BASE) * self.overlap)
+
+
+@dataclass
+class Walk:
+    """What a prompt reaches in one namespace."""
+
+    named: dict[str, str] = field(default_factory=dict)  # entity id: the words that name it
+    entities: dict[str, tuple[Entity, int]] = field(default_factory=dict)  # id: entity, depth
+    facts: list[Reached] = field(default_factory=list)  # the worthiest first
+    events: dict[str, float] = field(default_factory=dict)  # event id: bonus
+
+
+class Graph:
+    """The live graph of one namespace. Not thread-safe by itself."""
+
+    def __init__(self) -> None:
+        self.index = EntityIndex()
+        self.entities: dict[str, Entity] = {}
+        self._facts: dict[str, Fact] = {}
+        self._of: dict[str, set[str]] = {}  # entity: its facts
+        self._about: dict[str, set[str]] = {}  # words of an object: facts that have it
+        self._relations: dict[str, Relationship] = {}
+        self._ends: dict[str, set[str]] = {}  # entity: its relationships
+        self._stems: dict[str, frozenset[str]] = {}  # fact: its words
+        self.procedures: dict[str, Procedure] = {}
+        self.preferences: dict[str, Preference] = {}
+        self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
+        self._later: dict[str, str] = {}  # ended fact: what took its place
+
+    def put(self, thing: Thing) -> None:
+        """A thing as it is now; what no longer holds leaves."""
+        match thing:
+            case Entity():
+                self.entities[thing.entity_id] = thing
+                self.index.add(thing)
+                self._stems.clear()
+            case Fact():
+                self._drop_fact(thing.fact_id)
+                self._later.pop(thing.fact_id, None)
+                if thing.superseded_by is not None:
+                    self._later[thing.fact_id] = thing.superseded_by
+                    for event_id in thing.source_event_ids[-EVENTS:]:
+                        self._over.setdefault(event_id, set()).add(thing.fact_id)
+                if thing.valid_until is None and thing.entity_id is not None:
+                    self._facts[thing.fact_id] = thing
+                    self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
+                    self._about.setdefault(key(thing.object), set()).add(thing.fact_id)
+            case Relationship():
+                self._drop_relation(thing.relationship_id)
+                if thing.valid_until is None:
+                    self._relations[thing.relationship_id] = thing
+                    for end in (thing.source_id, thing.target_id):
+                        self._ends.setdefault(end, set()).add(thing.relationship_id)
+            case Procedure():
+                self.procedures[thing.procedure_id] = thing
+            case Preference():
+                self.preferences[thing.preference_id] = thing
+
+    def __len__(self) -> int:
+        return len(self.entities)
+
+    def facts_of(self, entity_id: str) -> list[Fact]:
+        found = [self._facts[one] for one in self._of.get(entity_id, ())]
+        return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
+
+    def over(self, event_ids: Iterable[str]) -> list[Fact]:
+        """What stands now in place of facts that these events gave and that no longer hold."""
+        found: dict[str, Fact] = {}
+        for event_id in event_ids:
+            for fact_id in sorted(self._over.get(event_id, ())):
+                seen = set()
+                while fact_id in self._later and fact_id not in seen:
+                    seen.add(fact_id)
+                    fact_id = self._later[fact_id]
+                if seen and fact_id in self._facts:
+                    found[fact_id] = self._facts[fact_id]
+        return [fact for fact in found.values() if not fact.sensitive]
+
+    def walk(self, text: str, depth: int = DEPTH) -> Walk:
+        walk = Walk(self.index.named_in(text))
+        if not walk.named:
+            return walk
+        asked = _asked(text, walk.named.values())
+        found: dict[str, Reached] = {}
+        edge: list[tuple[str, tuple[str, ...]]] = [
+            (one, (self.entities[one].name,)) for one in walk.named
+        ]
+        for step in range(depth + 1):
+            beyond: dict[str, tuple[str, ...]] = {}
+            for entity_id, path in edge:
+                if entity_id in walk.entities:
+                    continue
+                walk.entities[entity_id] = (self.entities[entity_id], step)
+                near = [
+                    self._reached(fact, step, asked, path) for fact in self._facts_at(entity_id)
+                ]
+                near.sort(key=lambda one: (-one.worth, one.fact.fact_id))
+                for one in near[:FACTS]:
+                    found.setdefault(one.fact.fact_id, one)
+                for other in self._next(entity_id, near):
+                    beyond.setdefault(other, (*path, self.entities[other].name))
+            edge = list(beyond.items())
+        walk.facts = sorted(found.values(), key=lambda one: (-one.worth, one.fact.fact_id))
+        for reached in walk.facts[:REACHED]:
+            for event_id in reached.fact.source_event_ids[-EVENTS:]:
+                walk.events[event_id] = max(walk.events.get(event_id, 0.0), reached.worth)
+        return walk
+
+    def paths(self, start: str, end: str, depth: int = 4) -> list[list[str]]:
+        """The shortest ways from one thing to another, as entity ids."""
+        ways, seen = [[start]], {start}
+        for _ in range(depth):
+            longer = []
+            for way in ways:
+                for other in self.neighbours(way[-1]):
+                    if other == end or other not in seen:
+                        longer.append([*way, other])
+            found = [way for way in longer if way[-1] == end]
+            if found:
+                return found
+            ways = longer
+            seen |= {way[-1] for way in longer}
+        return []
+
+    def neighbours(self, entity_id: str) -> list[str]:
+        """Things one step away, in both directions."""
+        facts = [self._reached(fact, 0, frozenset(), ()) for fact in self._facts_at(entity_id)]
+        return self._next(entity_id, facts)
+
+    # --- one thing ---
+
+    def _facts_at(self, entity_id: str) -> list[Fact]:
+        """Facts of a thing, and facts whose object it is."""
+        about: set[str] = set(self._of.get(entity_id, ()))
+        entity = self.entities[entity_id]
+        for name in (entity.name, *entity.aliases):
+            about |= self._about.get(key(name), set())
+        return [self._facts[one] for one in about]
+
+    def _next(self, entity_id: str, near: Sequence[Reached]) -> list[str]:
+        ways: list[tuple[float, str, str]] = []
+        for relation_id in self._ends.get(entity_id, ()):
+            relation = self._relations[relation_id]
+            if relation.confidence > CONFIDENCE:
+                ends = (relation.source_id, relation.target_id)
+                other = ends[1] if ends[0] == entity_id else ends[0]
+                ways.append((relation.confidence, relation_id, other))
+        for one in near:
+            if one.fact.confidence > CONFIDENCE:
+                other_end = (
+                    self.index.owner(one.fact.object)
+                    if one.fact.entity_id == entity_id
+                    else one.fact.entity_id
+                )
+                if other_end is not None:
+                    ways.append((one.fact.confidence + one.overlap, one.fact.fact_id, other_end))
+        ways.sort(key=lambda way: (-way[0], way[1]))
+        chosen = dict.fromkeys(other for _, _, other in ways if other in self.entities)
+        chosen.pop(entity_id, None)
+        return list(chosen)[:RELATIONS]
+
+    def _reached(
+        self, fact: Fact, depth: int, asked: frozenset[str], path: tuple[str, ...]
+    ) -> Reached:
+        shared = len(asked & self._stems_of(fact)) if asked else 0
+        return Reached(fact, depth, min(1.0, shared / max(2.0, 0.6 * len(asked))), path)
+
+    def _stems_of(self, fact: Fact) -> frozenset[str]:
+        known = self._stems.get(fact.fact_id)
+        if known is None:
+            said = [fact.subject, fact.predicate.replace("_", " "), fact.object]
+            said.append(_ASKED_BY.get(fact.predicate, ""))
+            for entity_id in (fact.entity_id, self.index.owner(fact.object)):
+                if entity_id is not None and entity_id in self.entities:
+                    said.append(self.entities[entity_id].type)
+            known = self._stems[fact.fact_id] = frozenset(map(porter.stem, words(" ".join(said))))
+        return known
+
+    def _drop_fact(self, fact_id: str) -> None:
+        before = self._facts.pop(fact_id, None)
+        self._stems.pop(fact_id, None)
+        if before is not None:
+            self._of[before.entity_id or ""].discard(fact_id)
+            self._about[key(before.object)].discard(fact_id)
+
+    def _drop_relation(self, relation_id: str) -> None:
+        before = self._relations.pop(relation_id, None)
+        if before is not None:
+            for end in (before.source_id, before.target_id):
+                self._ends[end].discard(relation_id)
+
+
+class Graphs:
+    """The graphs of all namespaces, each read when it is first needed and kept in step."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._lock = threading.RLock()
+        self._graphs: dict[str, tuple[int, float, Graph]] = {}  # version, when read, graph
+        self._reading: set[str] = set()
+        self._clock = clock
+
+    def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self._store.graph.version(namespace) for namespace in namespaces)
+
+    def of(self, namespace: str) -> Graph:
+        """The graph as it is; a large one that changed a moment ago as it was, while it is read
+        anew behind."""
+        version = self._store.graph.version(namespace)
+        with self._lock:
+            known = self._graphs.get(namespace)
+            if known is not None and known[0] == version and self._clock() - known[1] < SECONDS:
+                return known[2]
+            if known is not None and len(known[2]) > LARGE:
+                if namespace not in self._reading:
+                    self._reading.add(namespace)
+                    threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
+                return known[2]
+            graph = self._read(namespace)
+            self._graphs[namespace] = (version, self._clock(), graph)
+            return graph
+
+    def _again(self, namespace: str) -> None:
+        version = self._store.graph.version(namespace)
+        try:
+            graph = self._read(namespace)
+            with self._lock:
+                self._graphs[namespace] = (version, self._clock(), graph)
+        except StoreError as error:
+            log.warning("the graph of %s could not be read: %s", namespace, error)
+        finally:
+            self._reading.discard(namespace)
+
+    def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
+        """What a prompt reaches in each namespace, and the memories it came from with their
+        bonus."""
+        walks: list[Walk] = []
+        bonus: dict[str, float] = {}
+        for namespace in namespaces:
+            graph = self.of(namespace)
+            if not len(graph):
+                continue
+            with self._lock:
+                walk = graph.walk(text)
+            walks.append(walk)
+            if walk.events:
+                of_events = self._store.records.of_events(namespace, list(walk.events))
+                for event_id, record_ids in of_events.items():
+                    for record_id in record_ids:
+                        bonus[record_id] = max(bonus.get(record_id, 0.0), walk.events[event_id])
+        return walks, bonus
+
+    def _read(self, namespace: str) -> Graph:
+        graph, store = Graph(), self._store.graph
+        entities = store.entities(namespace)
+        things: list[Thing] = [*entities]
+        things += store.fact_history(namespace, [entity.entity_id for entity in entities])
+        things += store.relationships(namespace)
+        things += store.procedures(namespace)
+        things += store.preferences(namespace)
+        for thing in things:
+            graph.put(thing)
+        return graph
+
+
+def telling(text: str) -> frozenset[str]:
+    """The stems of a text that carry meaning."""
+    return frozenset(porter.stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def _asked(text: str, named: Iterable[str]) -> frozenset[str]:
+    """What the prompt asks, without the names it asks about. Question words count: they say
+    which kind of fact is wanted."""
+    names = {porter.stem(word) for name in named for word in words(name)}
+    asking = {"who", "where", "when", "why", "how", "many", "long"}
+    kept = (word for word in words(text[:4000]) if word not in STOP_WORDS or word in asking)
+    return frozenset(map(porter.stem, kept)) - names

@@ -1,0 +1,105 @@
+"""MCP over HTTP: the official SDK around the tools of `service`, imported when the first asks.
+
+In: JSON-RPC at `/mcp`, behind the same guard as everything. Out: answers as JSON. Each request
+stands for itself, so a restart of the daemon interrupts nobody. A tool that refuses says so in its
+text; an agent works in the directory that `X-Recollect-Cwd` names.
+"""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+from recollect import __version__
+from recollect.core.errors import RecollectError
+from recollect.service import tools
+from recollect.service.desk import Desk
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+log = logging.getLogger(__name__)
+
+CWD_HEADER = "x-recollect-cwd"
+
+
+class Mcp:
+    """The ASGI app at `/mcp`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._starting = asyncio.Lock()
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        manager = await self._ready()
+        await manager.handle_request(scope, receive, send)
+
+    async def _ready(self) -> "StreamableHTTPSessionManager":
+        async with self._starting:
+            if self._manager is None:
+                self._manager = await run_in_threadpool(_manager, self._desk)
+                started = asyncio.Event()
+                self._running = asyncio.create_task(_run(self._manager, started))
+                await started.wait()
+                log.info("MCP is loaded")
+            return self._manager
+
+
+async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) -> None:
+    async with manager.run():
+        started.set()
+        await asyncio.Event().wait()
+
+
+def _manager(desk: Desk) -> "StreamableHTTPSessionManager":
+    """The SDK takes longer to import than the daemon to start: only who needs it waits."""
+    import mcp_types as types
+    from mcp.server.lowlevel.server import Server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
+    listed = [types.Tool.model_validate(one) for one in tools.described()]
+
+    async def list_tools(context: Any, parameters: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(context: Any, parameters: Any) -> types.CallToolResult:
+        cwd = _cwd(context.request)
+        try:
+            text = await run_in_threadpool(
+                tools.call, desk, parameters.name, parameters.arguments or {}, cwd
+            )
+            failed = False
+        except RecollectError as error:
+            text, failed = _told(error), True
+        except Exception:
+            # An agent can go on without memory; the log keeps what happened.
+            log.exception("the tool %s failed", parameters.name)
+            text, failed = "Something went wrong in Recollect; its log says what.", True
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], is_error=failed
+        )
+
+    server: Server[Any] = Server(
+        "recollect",
+        version=__version__,
+        instructions=tools.INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+
+
+def _cwd(request: Any) -> str | None:
+    given = request.headers.get(CWD_HEADER) if request is not None else None
+    return unquote(given)[:2048] if given else None
+
+
+def _told(error: RecollectError) -> str:
+    field = getattr(error, "field", "")
+    return " ".join(filter(None, (f"{field}:" if field else "", str(error), error.hint)))

@@ -1,0 +1,49 @@
+"""What only the dashboard asks for: the picture of the graph, the agents, and a sample."""
+
+from recollect.core.values import Name, Value
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+from recollect.service import agents, picture, sample
+from recollect.service.agents import AgentLine, Proven
+from recollect.service.picture import Picture, PictureQuery
+from recollect.service.sample import Sampled
+
+
+class AllAgents(Value, frozen=True, kw_only=True):
+    items: tuple[AgentLine, ...]
+
+
+class OneAgent(Value, frozen=True, kw_only=True):
+    host: Name
+
+
+def graph(services: Services, asked: PictureQuery) -> Picture:
+    return picture.picture(services.desk, asked)
+
+
+def hosts(services: Services, asked: Nothing) -> AllAgents:
+    return AllAgents(items=agents.agents(services.desk))
+
+
+def prove(services: Services, asked: OneAgent) -> Proven:
+    return agents.proven(services.desk, asked.host)
+
+
+def add_sample(services: Services, asked: Nothing) -> Sampled:
+    return sample.add(services.desk)
+
+
+def remove_sample(services: Services, asked: Nothing) -> Sampled:
+    return sample.remove(services.desk)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/graph", "Nodes and links to draw.", graph, Picture, PictureQuery),
+    Endpoint("GET", "/api/hosts", "The agents of this machine.", hosts, AllAgents),
+    Endpoint(
+        "POST", "/api/hosts/{host}/prove", "Send a marker through an agent's hook.",
+        prove, Proven, OneAgent,
+    ),
+    Endpoint("POST", "/api/sample", "Add a sample project to look at.", add_sample, Sampled),
+    Endpoint("DELETE", "/api/sample", "Remove the sample project.", remove_sample, Sampled),
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""The agents of this machine: which are connected, when each was heard, and proof that one works.
+
+In: their names. Out: a line for each; a marker sent through a hook.
+"""
+
+from recollect.core.errors import RecollectError
+from recollect.core.values import Moment, Value, encode
+from recollect.hosts import INSTALLERS, installer
+from recollect.hosts.here import context
+from recollect.hosts.proving import Proof, prove
+from recollect.service.desk import Desk
+
+
+class AgentLine(Value, frozen=True, kw_only=True):
+    """`state` is installed, absent, partial or what is wrong; `found` whether it is here at all."""
+
+    name: str
+    title: str
+    state: str
+    connected: bool
+    found: bool
+    last_heard: Moment | None
+
+
+class Proven(Value, frozen=True, kw_only=True):
+    ok: bool
+    message: str
+    hint: str
+
+
+def agents(desk: Desk) -> tuple[AgentLine, ...]:
+    """Those that are here, connected or heard of; the connected ones first."""
+    here = context(desk.settings)
+    heard = desk.store.sessions.last_heard()
+    lines = []
+    for host in INSTALLERS:
+        try:
+            state: str = host.state(here)
+        except RecollectError as error:
+            state = str(error)
+        found = host.detect(here.home, here.env) is not None
+        if found or state == "installed" or host.name in heard:
+            lines.append(
+                AgentLine(
+                    name=host.name,
+                    title=host.title,
+                    state=state,
+                    connected=state == "installed",
+                    found=found,
+                    last_heard=heard.get(host.name),
+                )
+            )
+    return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
+
+
+def proven(desk: Desk, name: str) -> Proven:
+    """BadInput for an agent that nobody knows."""
+    host = installer(name)
+
+    def stored(place: str) -> list[str]:
+        page = desk.store.events.page(desk.pipeline.namespace_of(place), limit=5)
+        return [encode(one.event.body).decode() for one in page.items]
+
+    proof: Proof = prove(desk.settings, host.name, stored)
+    return Proven(ok=proof.ok, message=proof.told, hint=proof.hint)

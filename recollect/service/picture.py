@@ -1,0 +1,168 @@
+"""The graph as something to look at: projects, entities, concepts, memories, and what joins them.
+
+In: where to look and how much of it. Out: nodes and links, the best connected first; the same data
+gives the same picture. With a focus, only what is within two steps of it.
+"""
+
+import os
+import re
+from collections import Counter, defaultdict
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from recollect.core.values import Entity, Name, Record, Value
+from recollect.service.desk import Desk, Scope, listing, project_id
+from recollect.store.interface import RecordFilter
+
+MOST = 1000
+_ENTITY_SHARE = 0.4
+_CONCEPT_SHARE = 0.2
+_STEPS = 2
+_KINDS: tuple[Literal["knowledge", "observation", "summary"], ...] = (
+    "knowledge",
+    "observation",
+    "summary",
+)
+_WORD = re.compile(r"[\w.-]+")
+
+
+class PictureQuery(Scope, frozen=True, kw_only=True):
+    limit: Annotated[int, Meta(ge=10, le=MOST)] = 300
+    focus: Name | None = None
+
+
+class Node(Value, frozen=True, kw_only=True):
+    id: str
+    kind: Literal["project", "entity", "concept", "memory"]
+    label: str
+    type: str = ""
+    project_id: str = ""
+
+
+class Link(Value, frozen=True, kw_only=True):
+    source: str
+    target: str
+    label: str = ""
+
+
+class Picture(Value, frozen=True, kw_only=True):
+    """`more` says that not everything is shown."""
+
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    more: bool
+
+
+def picture(desk: Desk, asked: PictureQuery) -> Picture:
+    drawing = _Drawing(MOST if asked.focus else asked.limit)
+    namespaces = listing(desk, asked)
+    names = {one.project_id: one.name for one in desk.store.projects.all()}
+    share = max(10, drawing.most // max(1, len(namespaces)))
+    for namespace in namespaces:
+        drawing.add(desk, namespace, names, share)
+    nodes, links = drawing.nodes, drawing.links
+    if asked.focus:
+        kept = _around(asked.focus, links, asked.limit)
+        nodes = {one: nodes[one] for one in nodes if one in kept}
+        links = {one: links[one] for one in links if one[0] in kept and one[1] in kept}
+    return Picture(nodes=tuple(nodes.values()), links=tuple(links.values()), more=drawing.more)
+
+
+class _Drawing:
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.nodes: dict[str, Node] = {}
+        self.links: dict[tuple[str, str], Link] = {}
+        self.more = False
+
+    def add(self, desk: Desk, namespace: str, names: dict[str, str], share: int) -> None:
+        entities = sorted(
+            desk.store.graph.entities(namespace), key=lambda one: (-one.mentions, one.name)
+        )
+        records = [
+            record
+            for kind in _KINDS
+            for record in desk.store.records.page(
+                namespace, RecordFilter(kind=kind), limit=share
+            ).items
+        ][:share]
+        if not entities and not records:
+            return
+        root = Node(
+            id=f"project:{project_id(namespace) or 'global'}",
+            kind="project",
+            label=names.get(project_id(namespace), "everywhere"),
+            project_id=project_id(namespace) or "global",
+        )
+        if not self._put(root):
+            return
+        chosen = entities[: int(share * _ENTITY_SHARE)]
+        self.more = self.more or len(chosen) < len(entities)
+        for entity in chosen:
+            node = Node(id=entity.entity_id, kind="entity", label=entity.name, type=entity.type)
+            if self._put(node):
+                self._join(root.id, node.id)
+        for entity in chosen:
+            for one in desk.store.graph.relationships(namespace, entity.entity_id):
+                self._join(one.source_id, one.target_id, one.type)
+        self._concepts(root.id, records, int(share * _CONCEPT_SHARE))
+        self._memories(root.id, records, chosen)
+
+    def _concepts(self, root: str, records: list[Record], most: int) -> None:
+        counted = Counter(concept for record in records for concept in record.concepts)
+        often = [(name, number) for name, number in counted.items() if number > 1]
+        for concept, _ in sorted(often, key=lambda one: (-one[1], one[0]))[:most]:
+            if self._put(Node(id=f"concept:{concept}", kind="concept", label=concept)):
+                self._join(root, f"concept:{concept}")
+
+    def _memories(self, root: str, records: list[Record], entities: list[Entity]) -> None:
+        known = {
+            name.lower(): entity.entity_id
+            for entity in entities
+            for name in (entity.name, *entity.aliases)
+        }
+        for record in records:
+            node = Node(
+                id=record.record_id,
+                kind="memory",
+                label=record.title,
+                type=record.knowledge_type or record.observation_type or record.kind,
+            )
+            if not self._put(node):
+                return
+            said = {word.lower() for word in _WORD.findall(record.title)}
+            said |= {concept.lower() for concept in record.concepts}
+            said |= {
+                path.lower() for file in record.files for path in (file, os.path.basename(file))
+            }
+            joined = [known[name] for name in sorted(said) if name in known]
+            joined += [f"concept:{concept}" for concept in record.concepts]
+            found = [other for other in joined if self._join(record.record_id, other)]
+            if not found:
+                self._join(root, record.record_id)
+
+    def _put(self, node: Node) -> bool:
+        if node.id not in self.nodes and len(self.nodes) >= self.most:
+            self.more = True
+            return False
+        self.nodes.setdefault(node.id, node)
+        return True
+
+    def _join(self, source: str, target: str, label: str = "") -> bool:
+        if source == target or source not in self.nodes or target not in self.nodes:
+            return False
+        self.links.setdefault((source, target), Link(source=source, target=target, label=label))
+        return True
+
+
+def _around(focus: str, links: dict[tuple[str, str], Link], most: int) -> set[str]:
+    near: dict[str, list[str]] = defaultdict(list)
+    for source, target in links:
+        near[source].append(target)
+        near[target].append(source)
+    kept, edge = {focus}, [focus]
+    for _ in range(_STEPS):
+        edge = [other for one in edge for other in near[one] if other not in kept]
+        kept |= set(edge[: most - len(kept)])
+    return kept

@@ -1,0 +1,88 @@
+"""A few memories of an invented project, to see what a memory looks like before there is one.
+
+In: nothing. Out: a project called `sample`, which one call takes away again.
+"""
+
+import os
+
+from recollect.core import oslayer
+from recollect.core.values import Value
+from recollect.service import write
+from recollect.service.desk import Desk
+
+FOLDER = "sample"
+
+_KNOWLEDGE: tuple[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("decision", "Retries go through one queue", "Retries had hammered the database; a queue "
+     "with jitter spreads them.", "The retry storm of the first week", ("retries", "queue"),
+     ("src/retry.py",)),
+    ("constraint", "Amounts are integers in cents", "No float ever holds money.",
+     "Rounding errors in invoices", ("money",), ("src/invoice.py",)),
+    ("rejected", "No ORM in the billing service", "It hid two slow queries; plain SQL in one file "
+     "stays.", "Tried for a day, measured, dropped", ("database",), ("src/queries.sql",)),
+    ("heuristic", "Run the slow tests with one worker", "They share a database and fail together.",
+     "When tests fail only in CI", ("tests",), ("tests/test_slow.py",)),
+)  # fmt: skip
+_OBSERVATIONS: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("error", "Deploy failed: the migration lock was held", "A worker kept its transaction open; "
+     "stopping workers before migrating mended it.", ("deploy", "database"), ("deploy.sh",)),
+    ("discovery", "Invoices are rendered twice when the template warms up",
+     "The first request fills the cache and renders again.", ("invoices",), ("src/render.py",)),
+    ("tool_use", "Moved the nightly report to its own worker", "It no longer delays webhooks.",
+     ("queue", "deploy"), ("src/worker.py", "deploy.sh")),
+)  # fmt: skip
+
+
+class Sampled(Value, frozen=True, kw_only=True):
+    project: str
+    memories: int
+
+
+def add(desk: Desk) -> Sampled:
+    """Adding it twice is adding it once."""
+    place = desk.settings.path(FOLDER)
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
+    for kind, title, content, reason, concepts, files in _KNOWLEDGE:
+        write.add_knowledge(
+            desk,
+            write.NewKnowledge(
+                project_path=place, type=kind, title=title, content=content, reason=reason,  # type: ignore[arg-type]
+                concepts=concepts, files=files, author="user",
+            ),
+        )  # fmt: skip
+    for observed, title, content, concepts, files in _OBSERVATIONS:
+        write.add_observation(
+            desk,
+            write.NewObservation(
+                project_path=place, type=observed, title=title, content=content,  # type: ignore[arg-type]
+                concepts=concepts, files=files, author="assistant",
+            ),
+        )  # fmt: skip
+    write.add_summary(
+        desk,
+        write.NewSummary(
+            project_path=place,
+            session_id="sample",
+            request="Make webhooks reliable",
+            completed=("Retries go through a queue with jitter",),
+            learned=("The database, not the network, was the bottleneck",),
+            next_steps=("Alert when the queue grows",),
+            files=("src/retry.py",),
+        ),
+    )
+    namespace = desk.pipeline.namespace_of(place)
+    return Sampled(project=FOLDER, memories=desk.store.upkeep.stats(namespace).records)
+
+
+def remove(desk: Desk) -> Sampled:
+    """All that is in the sample's project; nothing else."""
+    namespace = desk.pipeline.namespace_of(desk.settings.path(FOLDER))
+    gone = 0
+    while True:
+        page = desk.store.records.page(namespace, limit=200)
+        if not page.items:
+            return Sampled(project=FOLDER, memories=gone)
+        ids = [record.record_id for record in page.items]
+        desk.memories.delete(namespace, ids, desk.actor, "the sample")
+        gone += len(ids)

@@ -1,0 +1,145 @@
+"""Changes of the graph that can be taken back: what they displace goes to the archive.
+
+In: things to put and ids to displace, on behalf of an operation. Out: the graph as decided, and
+versions from which `undo` puts back exactly the rows that were.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import apsw
+import msgspec
+
+from recollect.core.clock import to_micros
+from recollect.core.values import (
+    Entity,
+    Fact,
+    Operation,
+    Preference,
+    Procedure,
+    Relationship,
+    SourceKind,
+    Vector,
+    encode,
+)
+from recollect.store.sqlite import rows
+from recollect.store.sqlite import statements as sql
+from recollect.store.sqlite.engine import ids_json
+from recollect.store.sqlite.graph import PUT, Thing, delete_thing, put_things
+from recollect.store.sqlite.vectors import put_vector, vectors_of
+
+# Entities first: the others stand on them.
+_TABLES: dict[str, tuple[str, type[Any]]] = {
+    "entity": ("entities", Entity),
+    "relationship": ("relationships", Relationship),
+    "fact": ("facts", Fact),
+    "procedure": ("procedures", Procedure),
+    "preference": ("preferences", Preference),
+}
+_EMBEDDED: dict[str, SourceKind] = {"entity": "entity", "fact": "fact", "procedure": "procedure"}
+_KIND = {kind: name for name, (_, kind) in _TABLES.items()}
+
+T = TypeVar("T")
+
+
+class Kept(msgspec.Struct, Generic[T], frozen=True):
+    """A thing as it was, with its vectors."""
+
+    thing: T
+    vectors: tuple[Vector, ...] = ()
+
+
+def change(
+    db: apsw.Connection,
+    operation: Operation,
+    displaced: Sequence[str],
+    things: Sequence[Thing],
+    now: datetime,
+) -> None:
+    """Archive what is displaced, put things in its place, and take away what nothing replaces."""
+    archive(db, operation, displaced)
+    put_things(db, things, now)
+    staying = {identity(thing) for thing in things}
+    _made_by(db, operation, things)
+    for thing_id in displaced:
+        if thing_id not in staying:
+            delete_thing(db, operation.namespace, thing_id)
+
+
+def restore(
+    db: apsw.Connection, undo: Operation, live: Sequence[str], kept: Iterable[tuple[str, str]]
+) -> None:
+    """Undo: archive what is live, put back what was kept exactly as it was."""
+    archive(db, undo, live)
+    was = [decoded(kind, payload) for kind, payload in kept]
+    order = list(_TABLES)
+    was.sort(key=lambda one: order.index(_KIND[type(one.thing)]))
+    for one in was:
+        statement, codec = PUT[type(one.thing)]
+        db.execute(statement, codec.encode(one.thing))
+    _made_by(db, undo, [one.thing for one in was])
+    staying = {identity(one.thing) for one in was}
+    for thing_id in live:
+        if thing_id not in staying:
+            delete_thing(db, undo.namespace, thing_id)
+    for one in was:
+        for vector in one.vectors:
+            put_vector(db, vector)
+
+
+def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> None:
+    until = to_micros(operation.at)
+    for kind, thing, made_by in _live(db, operation.namespace, ids):
+        since = to_micros(thing.updated_at or operation.at)
+        owner = _EMBEDDED.get(kind)
+        vectors = vectors_of(db, operation.namespace, owner, identity(thing)) if owner else []
+        db.execute(
+            sql.ARCHIVE,
+            {
+                "op_id": operation.op_id,
+                "namespace": operation.namespace,
+                "source_kind": kind,
+                "source_id": identity(thing),
+                "since": since,
+                "until": max(since, until),
+                "made_by": made_by,
+                "payload": encode(Kept(thing, tuple(vectors))).decode(),
+            },
+        )
+
+
+def states(db: apsw.Connection, namespace: str, ids: Sequence[str]) -> dict[str, str | None]:
+    """Of those that are live: the operation that made each what it is."""
+    return {identity(thing): made_by for _, thing, made_by in _live(db, namespace, ids)}
+
+
+def decoded(kind: str, payload: str) -> Kept[Any]:
+    shape: Any = Kept[_TABLES[kind][1]]  # type: ignore[misc]
+    kept: Kept[Any] = msgspec.json.decode(payload, type=shape)
+    return kept
+
+
+def identity(thing: Any) -> str:
+    return str(getattr(thing, thing.__struct_fields__[0]))
+
+
+def _live(
+    db: apsw.Connection, namespace: str, ids: Sequence[str]
+) -> Iterable[tuple[str, Any, str | None]]:
+    values = {"namespace": namespace, "ids": ids_json(ids)}
+    for kind, (table, shape) in _TABLES.items():
+        codec: rows.Codec[Any] = PUT[shape][1]
+        for made_by, *row in db.execute(sql.GRAPH_ROWS[table], values).fetchall():
+            yield kind, codec.decode(row), None if made_by is None else str(made_by)
+
+
+def _made_by(db: apsw.Connection, operation: Operation, things: Sequence[Any]) -> None:
+    for thing in things:
+        table = _TABLES[_KIND[type(thing)]][0]
+        values = {
+            "namespace": operation.namespace,
+            "id": identity(thing),
+            "op_id": operation.op_id,
+        }
+        db.execute(sql.GRAPH_MADE_BY[table], values)

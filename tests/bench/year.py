@@ -1,0 +1,266 @@
+"""A year of one developer, simulated: `python -m tests.bench.year [--days 365] [--events 100000]`.
+
+In: made-up hook payloads through the real pipeline, scribe, store and daily maintenance, with a
+clock that is moved by hand. Out: a table by month: how much is kept at each stage, how large the
+store is, how much of it is junk, how much of what was planted is still found, and the longest step
+of maintenance. Extraction joins in when it is handed in (`extract`).
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from recollect.capture.frames import Frame
+from recollect.core import ids, projects
+from recollect.core.clock import ManualClock
+from recollect.core.settings import Settings
+from recollect.core.values import Record
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.scribe import Scribe
+from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.stale import cite
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.shelves import Shelves
+from recollect.store.interface import Cursor
+from recollect.store.sqlite import SqliteStore
+from tests.bench.developer import ANSWERS, NOISE, Developer, Planted
+
+DEPTH = 5
+ASKED = 150  # planted questions a month, newest and oldest alike
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday
+
+
+@dataclass(frozen=True)
+class Month:
+    """One row of the table."""
+
+    number: int
+    events: int
+    raw: int
+    oldest_raw_days: float
+    compressed: int
+    distilled: int
+    knowledge: int  # everything that is not an episode
+    graph: int
+    learned: int  # distinct things planted so far
+    archive: int
+    megabytes: float
+    junk: float
+    found: float  # of all that was planted
+    found_old: float  # of what was planted more than 30 days ago
+    pass_cpu_s: float
+    step_cpu_s: float
+    step_wall_s: float
+
+
+class Year:
+    def __init__(
+        self,
+        home: str,
+        *,
+        events_a_day: int,
+        seed: int = 1,
+        maintain: bool = True,
+        extract: Callable[["Year"], None] | None = None,
+    ) -> None:
+        self.clock = ManualClock(START)
+        root = os.path.join(os.path.realpath(home), "work")
+        os.makedirs(root)
+        open(os.path.join(root, "pyproject.toml"), "w").close()
+        settings = Settings(home=os.path.join(home, "data"), actor="ada", reserve_mb=0)
+        counters = Counters(self.clock)
+        self.store = SqliteStore(settings, self.clock)
+        self.memories = Memories(self.store)
+        self.pipeline = Pipeline(self.store, self.clock, "ada", counters)
+        self.scribe = Scribe(self.store, self.memories, counters, cite)
+        self.pipeline.listeners.append(self.scribe.heard)
+        self.scribe.start()
+        self.engine = Engine()
+        self.shelves = Shelves(self.store, self.engine, 4096)
+        self.memories.listeners.append(self.shelves)
+        self.maintenance = Maintenance(self.store, self.memories, self.clock, settings)
+        self.developer = Developer(seed, root, events_a_day)
+        place = projects.locate(root, home="/nowhere")
+        self.namespace = projects.namespace("ada", self.store.projects.resolve(place))
+        self._maintain = maintain
+        self._extract = extract
+        self.events = 0
+        self.pass_cpu = self.step_cpu = self.step_wall = 0.0
+
+    def close(self) -> None:
+        self.scribe.close()
+        self.store.close()
+
+    def day(self, number: int) -> None:
+        """A working day, then the night with its maintenance."""
+        began = self.clock.now()
+        if number % 7 < 5:
+            for session in self.developer.day(number):
+                for name, payload in session:
+                    self._hook(name, payload)
+                self.scribe.wait(600)
+                if self._extract is not None:
+                    self._extract(self)
+                self.clock.advance(minutes=5)
+        rest = 24 * 3600 - (self.clock.now() - began).total_seconds()
+        self.clock.advance(seconds=max(0.0, rest))
+        if self._maintain:
+            self._night()
+
+    def _hook(self, name: str, payload: dict[str, object]) -> None:
+        self.clock.advance(seconds=20)
+        frame = Frame(
+            ulid=ids.new_ulid(int(self.clock.now().timestamp() * 1000)),
+            boot_id=self.clock.boot_id(),
+            mono_ns=self.clock.mono_ns(),
+            wall_ns=int(self.clock.now().timestamp() * 1e9),
+            argv=(b"claude-code", name.encode()),
+            cwd=self.developer.root.encode(),
+            stdin=json.dumps(payload).encode(),
+        )
+        self.pipeline.frame(frame, frame.ulid.encode(), live=False)
+        self.events += 1
+
+    def _night(self) -> None:
+        last = [time.process_time(), time.monotonic()]
+        began = last[0]
+
+        def pause() -> None:
+            cpu, wall = time.process_time(), time.monotonic()
+            self.step_cpu = max(self.step_cpu, cpu - last[0])
+            self.step_wall = max(self.step_wall, wall - last[1])
+            last[:] = time.process_time(), time.monotonic()
+
+        self.maintenance.run(pause)
+        self.pass_cpu = max(self.pass_cpu, time.process_time() - began)
+
+    # --- the row ---
+
+    def month(self, number: int, day: int) -> Month:
+        records = self.all()
+        episodes = [one for one in records if one.kind == "episode"]
+        by_level = {level: [one for one in episodes if one.level == level]
+                    for level in ("raw", "compressed", "distilled")}  # fmt: skip
+        now = self.clock.now()
+        ages = [(now - one.created_at).total_seconds() / 86400
+                for one in by_level["raw"] if one.created_at]  # fmt: skip
+        current = {one.key: one for one in self.developer.planted}
+        asked = list(current.values())
+        step = max(1, len(asked) // ASKED)
+        chosen = asked[::step]
+        old = [one for one in chosen if day - one.day > 30]
+        hits = {one.key: self.finds(one) for one in chosen}
+        junk = sum(is_junk(one) for one in records) / max(1, len(records))
+        size, free = self.store.upkeep.size()
+        graph = self.store.graph
+        things = len(graph.entities(self.namespace)) + len(graph.facts(self.namespace))
+        found = Month(
+            number=number,
+            events=self.events,
+            raw=len(by_level["raw"]),
+            oldest_raw_days=round(max(ages, default=0.0), 1),
+            compressed=len(by_level["compressed"]),
+            distilled=len(by_level["distilled"]),
+            knowledge=len(records) - len(episodes),
+            graph=things,
+            learned=len(current),
+            archive=self.store.log.purgeable(now),
+            megabytes=round((size - free) / 1e6, 1),
+            junk=round(junk, 3),
+            found=round(sum(hits.values()) / max(1, len(hits)), 3),
+            found_old=round(sum(hits[one.key] for one in old) / len(old), 3) if old else 1.0,
+            pass_cpu_s=round(self.pass_cpu, 2),
+            step_cpu_s=round(self.step_cpu, 3),
+            step_wall_s=round(self.step_wall, 3),
+        )
+        self.pass_cpu = self.step_cpu = self.step_wall = 0.0
+        return found
+
+    def finds(self, planted: Planted) -> bool:
+        """Whether one of the first few memories holds the answer and what it is about."""
+        self.shelves.fill([self.namespace])
+        ranked = self.engine.search(planted.question, [self.namespace], limit=DEPTH, floor=False)
+        found = self.store.records.get(self.namespace, [one.id for one in ranked.results])
+        name = planted.key.split()[0]
+        texts = ["\n".join((r.title, r.summary, r.detail, *r.facts)) for r in found]
+        return any(name in text and planted.answer in text for text in texts)
+
+    def all(self) -> list[Record]:
+        found: list[Record] = []
+        cursor: Cursor | None = None
+        while True:
+            page = self.store.records.page(self.namespace, before=cursor, limit=1000)
+            found += page.items
+            if page.next is None:
+                return found
+            cursor = page.next
+
+
+def is_junk(record: Record) -> bool:
+    """A memory of noise alone."""
+    said = [line.strip() for line in record.detail.split("\n\nCommands:")[0].split("\n")]
+    return bool(record.detail) and all(not one or one in NOISE or one in ANSWERS for one in said)
+
+
+def run(
+    days: int, events: int, show: Callable[[Month], None], *, maintain: bool = True
+) -> list[Month]:
+    workdays = sum(day % 7 < 5 for day in range(days))
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    home = tempfile.mkdtemp(prefix="recollect-year-", dir=parent)
+    year = Year(home, events_a_day=max(1, round(events / workdays)), maintain=maintain)
+    rows: list[Month] = []
+    try:
+        for day in range(days):
+            year.day(day)
+            if (day + 1) % 30 == 0 or day + 1 == days:
+                rows.append(year.month(len(rows) + 1, day))
+                show(rows[-1])
+    finally:
+        year.close()
+        shutil.rmtree(home)
+    return rows
+
+
+HEAD = ("month   events    raw  (days) compr. distil. knowl.  graph learned archive     MB   junk"
+        "  found  >30 d  pass/s step/s  wall/s")  # fmt: skip
+
+
+def line(row: Month) -> str:
+    return (
+        f"{row.number:5} {row.events:8} {row.raw:6} {row.oldest_raw_days:7} {row.compressed:6} "
+        f"{row.distilled:7} {row.knowledge:6} {row.graph:6} {row.learned:7} {row.archive:7} "
+        f"{row.megabytes:6} {row.junk:6} {row.found:6} {row.found_old:6} {row.pass_cpu_s:7} "
+        f"{row.step_cpu_s:6} {row.step_wall_s:7}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--without", action="store_true", help="never run maintenance, to compare")
+    chosen = parser.parse_args()
+    print(HEAD, flush=True)
+    rows = run(
+        chosen.days,
+        chosen.events,
+        lambda row: print(line(row), flush=True),
+        maintain=not chosen.without,
+    )
+    worst = max(row.step_cpu_s for row in rows)
+    print(f"The longest step between two pauses took {worst:.3f} s of CPU; the bar is 1 s.")
+    return 0 if worst < 1.0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

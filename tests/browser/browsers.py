@@ -1,0 +1,149 @@
+"""A real Chromium, driven by playwright, and a store with something to look at."""
+
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.fakes.daemons import RealDaemon
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# Without these a browser tries to reach its maker from a machine that has no way out.
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-gpu",
+)
+
+
+def program() -> str:
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise RuntimeError("no Chromium here: `make test` as root installs Debian's, or install one")
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    sandbox = ["--no-sandbox"] if os.getuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program(), args=[*QUIET, *sandbox], env=_environment()
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def _environment() -> dict[str, str | float | bool]:
+    return {name: value for name, value in os.environ.items() if name != "DBUS_SESSION_BUS_ADDRESS"}
+
+
+def enter(context: BrowserContext, daemon: RealDaemon, view: str = "now") -> Page:
+    """A page that came in through the one-time link, as `recollect open` does it."""
+    page = context.new_page()
+    page.goto(daemon.client.ask("POST", "/api/open")["url"])
+    page.wait_for_selector("nav")
+    if view != "now":
+        page.goto(f"http://127.0.0.1:{daemon.port}/#/{view}")
+    return page
+
+
+# --- something to look at -------------------------------------------------------------------------
+
+TOPICS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("Retry storm after deploy", "Workers retried without jitter; a queue with backoff mended it.",
+     ("retries", "queue"), ("src/retry.py", "src/queue.py")),
+    ("Invoices show the wrong currency", "The template read the locale of the server.",
+     ("invoices", "i18n"), ("src/render.py",)),
+    ("Use pnpm in the web package", "npm resolved two versions of React.", ("tooling",),
+     ("web/package.json",)),
+    ("Postgres 16 for the billing store", "Needed for MERGE and the new JSON functions.",
+     ("database",), ("deploy/db.tf",)),
+    ("Flaky login test", "The clock was read twice around midnight.", ("tests", "auth"),
+     ("tests/test_login.py",)),
+    ("Search index grew without bound", "Deleted rows were never compacted.",
+     ("search", "database"), ("src/index.py",)),
+)  # fmt: skip
+TYPES = ("error", "discovery", "tool_use", "decision", "pattern")
+
+
+def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[str]:
+    """Two projects with sessions, memories and receipts; returns the projects' paths."""
+    dice = random.Random(7)
+    paths = []
+    for name in ("billing-api", "storefront"):
+        path = home / name
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "Makefile").touch()
+        paths.append(str(path))
+    for number in range(memories):
+        title, content, concepts, files = TOPICS[number % len(TOPICS)]
+        body: dict[str, Any] = {
+            "project": paths[number % 2],
+            "title": title if number < len(TOPICS) else f"{title}, seen again in week {number}",
+            "content": content,
+            "concepts": list(concepts),
+            "files": list(files),
+        }
+        if number % 4 == 0:
+            kind = dice.choice(("constraint", "decision", "heuristic", "rejected"))
+            daemon.client.ask("POST", "/api/knowledge", {**body, "type": kind})
+        else:
+            kind = TYPES[number % len(TYPES)]
+            daemon.client.ask("POST", "/api/observations", {**body, "type": kind})
+    daemon.client.ask(
+        "POST",
+        "/api/summaries",
+        {
+            "project": paths[0],
+            "session_id": "session-0",
+            "request": "Make webhooks reliable",
+            "completed": ["Retries go through a queue with jitter", "Alarm on queue length"],
+            "learned": ["The database was the bottleneck, not the network"],
+            "next_steps": ["Load test with 500 webhooks a second"],
+            "files": ["src/retry.py", "src/queue.py"],
+        },
+    )
+    converse(daemon, paths)
+    return paths
+
+
+def converse(daemon: RealDaemon, paths: list[str]) -> None:
+    """A few sessions over some weeks, with prompts that recall."""
+    said = (
+        ("Why did the retry storm happen after the deploy?", "Workers retried without jitter."),
+        ("Which package manager does the web package use?", "pnpm, since npm doubled React."),
+        ("The login test is flaky again, what was it?", "The clock was read twice at midnight."),
+    )
+    now = datetime.now(UTC)
+    for number in range(6):
+        for turn, (asked, answered) in enumerate(said):
+            moment = now - timedelta(days=3 * number, hours=number * 5 + turn)
+            for kind, body in (
+                ("prompt", {"type": "text", "content": asked}),
+                ("session_summary", {"type": "text", "content": answered}),
+            ):
+                event = {
+                    "session_id": f"session-{number}",
+                    "kind": kind,
+                    "body": body,
+                    "valid_time": moment.isoformat(),
+                    "source": {
+                        "surface": ("claude-code", "codex", "gemini")[number % 3],
+                        "project_path": paths[number % 2],
+                    },
+                }
+                query = "?retrieve=true" if kind == "prompt" else ""
+                daemon.client.ask("POST", f"/v1/events{query}", event)

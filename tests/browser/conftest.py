@@ -1,0 +1,32 @@
+"""One browser and one furnished daemon for all tests here; each test has a window of its own."""
+
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.browser.browsers import chromium, furnish
+from tests.fakes.daemons import RealDaemon, real_daemon
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDaemon]:
+    home = pathlib.Path(tmp_path_factory.mktemp("dashboard"))
+    with real_daemon(home / "home") as daemon:
+        furnish(daemon, home / "projects")
+        yield daemon
+
+
+@pytest.fixture
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 860})
+    context.set_default_timeout(20_000)
+    yield context
+    context.close()

@@ -1,0 +1,55 @@
+"""What happens to an open dashboard when the daemon goes away, and when there is very much."""
+
+import pathlib
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from tests.browser import scale
+from tests.browser.browsers import enter
+from tests.fakes.daemons import real_daemon
+
+# Half again as long is the goal for 50,000 (`python -m tests.browser.scale`); here the machine may
+# be busy with other things, and a page that loads the whole table would take ten times as long.
+MANY = 10_000
+MOST = 2.5
+
+
+def test_a_restart_of_the_daemon_misses_nothing(
+    window: BrowserContext, tmp_path: pathlib.Path
+) -> None:
+    project = tmp_path / "work"
+    project.mkdir()
+    (project / "Makefile").touch()
+
+    def add(text: str) -> Any:
+        return daemon.client.ask("POST", "/api/notes", {"text": text, "project": str(project)})
+
+    with real_daemon(tmp_path / "home", embedding="false") as daemon:
+        add("before the restart")
+        page = enter(window, daemon, "memories")
+        expect(page.get_by_role("listitem")).to_have_count(1)
+        daemon.environment["RECOLLECT_PORT"] = str(daemon.port)
+        daemon.stop()
+        expect(page.get_by_text("Not reached; trying again")).to_be_visible()
+        daemon.start()
+        add("while the page was away")
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        expect(page.get_by_role("listitem")).to_have_count(2)
+        add("after it came back")
+        expect(page.get_by_role("listitem")).to_have_count(3)
+
+
+def test_a_first_run_says_how_to_begin_and_offers_a_sample(
+    window: BrowserContext, tmp_path: pathlib.Path
+) -> None:
+    with real_daemon(tmp_path / "home", embedding="false") as daemon:
+        page = enter(window, daemon)
+        expect(page.get_by_text("recollect install").first).to_be_visible()
+        page.get_by_role("button", name="Show me a sample").click()
+        expect(page.get_by_text("Amounts are integers in cents").first).to_be_visible()
+
+
+def test_many_memories_open_about_as_fast_as_few(browser: Browser, tmp_path: pathlib.Path) -> None:
+    for what, (few, many) in scale.measure(browser, tmp_path, MANY).items():
+        assert many < MOST * few, f"{what}: {few:.0f} ms with 100, {many:.0f} ms with {MANY}"

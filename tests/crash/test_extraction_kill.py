@@ -1,0 +1,95 @@
+"""kill -9 between a model's answer and the commit: no memory is lost, none is there twice."""
+
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections import Counter
+
+from recollect.core.clock import SystemClock
+from recollect.core.settings import Settings
+from recollect.ingest.memories import Memories
+from recollect.llm.base import Request
+from recollect.reconcile.run import Worker
+from recollect.store.sqlite import SqliteStore, SqliteTransaction
+from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
+from tests.make import NAMESPACE, arrival
+
+KILLS = 50
+STEPS = ("answer", "put_record", "put_vector", "finish", "after")
+
+
+def open_store(home: str) -> SqliteStore:
+    return SqliteStore(Settings(home=home, actor="ada", reserve_mb=0))
+
+
+def die(home: str, number: int) -> None:
+    """The process that is killed: one event, one run, which dies at one of the steps."""
+    step = STEPS[number % len(STEPS)]
+
+    def kill() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def answer(request: Request) -> str:
+        if step == "answer":
+            kill()
+        found = [part.split('"')[0] for part in request.prompt.split('<event id="')[1:]]
+        texts = [part.split("\n")[1] for part in request.prompt.split("<event ")[1:]]
+        return "".join(memory(text, one) for text, one in zip(texts, found, strict=True))
+
+    store = open_store(home)
+    store.events.put([arrival(f"memory {number}")])
+    if step in ("put_record", "put_vector", "finish"):
+        real = getattr(SqliteTransaction, step)
+
+        def dies(self: SqliteTransaction, *given: object) -> None:
+            real(self, *given)
+            kill()
+
+        setattr(SqliteTransaction, step, dies)
+    worker(store, answer).run(NAMESPACE)
+    kill()
+
+
+def worker(store: SqliteStore, answer: object) -> Worker:
+    provider = Scripted(answer)  # type: ignore[arg-type]
+    return Worker(
+        store,
+        SystemClock(),
+        Memories(store),
+        EachPrompt(),
+        provider=lambda: provider,
+        embedder=Angles(),
+    )
+
+
+def plain(request: Request) -> str:
+    found = [part.split('"')[0] for part in request.prompt.split('<event id="')[1:]]
+    texts = [part.split("\n")[1] for part in request.prompt.split("<event ")[1:]]
+    return "".join(memory(text, one) for text, one in zip(texts, found, strict=True))
+
+
+def test_a_killed_run_loses_nothing_and_doubles_nothing() -> None:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.crash.test_extraction_kill"])
+    with tempfile.TemporaryDirectory() as home:
+        for number in range(KILLS):
+            process = context.Process(target=die, args=(home, number))
+            process.start()
+            process.join(60)
+            assert process.exitcode == -signal.SIGKILL
+        store = open_store(home)
+        before = store.upkeep.stats(NAMESPACE).records
+        assert before > 0  # those that died after the commit
+        while worker(store, plain).run(NAMESPACE).again:
+            pass
+        found = Counter(one.title for one in store.records.page(NAMESPACE, limit=500).items)
+        sources = Counter(
+            event
+            for one in store.records.page(NAMESPACE, limit=500).items
+            for event in one.source_event_ids
+        )
+        assert found == Counter({f"memory {number}": 1 for number in range(KILLS)})
+        assert set(sources.values()) == {1} and len(sources) == KILLS
+        assert store.events.backlog() == [] and store.upkeep.check() == []
+        store.close()

@@ -1,0 +1,188 @@
+"""The reference, made from the code: `python -m tests.docs --write` writes it, a test compares it.
+
+In: routes, tools, commands and settings as they are. Out: four pages of Markdown.
+"""
+
+import importlib
+import pathlib
+import sys
+from typing import Any
+
+import click
+
+from recollect.cli import COMMANDS
+from recollect.core import settings
+from recollect.server.app import ENDPOINTS
+from recollect.server.endpoints import openapi
+from recollect.service import tools
+
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "reference"
+MADE = "<!-- Made from the code: python -m tests.docs --write -->"
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its name."""
+    return {
+        "api.md": api(),
+        "tools.md": tool_page(),
+        "commands.md": commands(),
+        "settings.md": setting_page(),
+    }
+
+
+# --- REST ----------------------------------------------------------------------------------------
+
+
+def api() -> str:
+    document = openapi(ENDPOINTS)
+    lines = [
+        "# REST",
+        "",
+        MADE,
+        "",
+        "On the unix socket `recollect.sock` of the data directory, and on",
+        "http://127.0.0.1:7325 with `Authorization: Bearer` and the token of the data directory.",
+        "`GET /openapi.json` is the whole document. Lists take `limit` and `before`, and give",
+        "`next`, which goes on as the next `before`. Times are ISO 8601 with an offset. `project`",
+        "is an id, a name, an absolute path, `global` or `all`. An error is",
+        '`{"error": {"code", "message", "field"?, "hint"?}}`. No answer holds a vector.',
+        "",
+        "`GET /api/events` is a stream of server-sent events (event, prompt, session, memory,",
+        "summary, checkpoint, receipt): a line every 15 s to stay alive, at most 50 watchers; with",
+        "`Last-Event-ID` nothing is missed, and `reset` says to read everything anew. `/mcp` is",
+        "[MCP](tools.md) over streamable HTTP.",
+    ]
+    for path in sorted(document["paths"]):
+        for method, operation in sorted(document["paths"][path].items()):
+            lines += ["", f"## {method.upper()} {path}", "", operation["summary"]]
+            lines += _parameters(operation)
+            lines += _body(operation, document["components"]["schemas"])
+    return "\n".join(lines) + "\n"
+
+
+def _parameters(operation: dict[str, Any]) -> list[str]:
+    if not operation["parameters"]:
+        return []
+    rows = [
+        f"| `{one['name']}` | {_type(one['schema'])} | {_default(one)} |"
+        for one in operation["parameters"]
+    ]
+    return ["", "| parameter | type | default |", "|---|---|---|", *rows]
+
+
+def _body(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+    if "requestBody" not in operation:
+        return []
+    reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    schema = schemas[reference.rpartition("/")[2]]
+    required = schema.get("required", ())
+    rows = [
+        f"| `{name}` | {_type(part)} | "
+        f"{'required' if name in required else _default({'schema': part, 'required': False})} |"
+        for name, part in schema["properties"].items()
+    ]
+    return ["", "| in the body | type | default |", "|---|---|---|", *rows]
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"] if one is not None)
+    if "anyOf" in schema:
+        kinds = [_type(one) for one in schema["anyOf"] if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if schema.get("format") == "date-time":
+        return "time"
+    limits = [
+        f"{word} {schema[key]}"
+        for key, word in (
+            ("minimum", "from"), ("maximum", "to"), ("maxLength", "at most"),
+        )
+        if key in schema
+    ]  # fmt: skip
+    return " ".join([str(schema.get("type", "any")), *limits])
+
+
+def _default(parameter: dict[str, Any]) -> str:
+    if parameter["required"]:
+        return "required"
+    default = parameter["schema"].get("default")
+    return f"`{default}`" if default not in (None, "", []) else ""
+
+
+# --- tools, commands, settings -------------------------------------------------------------------
+
+
+def tool_page() -> str:
+    lines = [
+        "# MCP tools",
+        "",
+        MADE,
+        "",
+        "Over `recollect mcp` (stdio) and at `/mcp` (streamable HTTP). What agents are told:",
+        "",
+        *(f"> {line}" for line in tools.INSTRUCTIONS.splitlines()),
+    ]
+    for tool in tools.TOOLS:
+        lines += ["", f"## {tool.name}", "", tool.description, ""]
+        lines += ["| argument | type | default |", "|---|---|---|"]
+        for name, part in tool.schema["properties"].items():
+            default = "required" if name in tool.required else part.get("default", "")
+            lines.append(f"| `{name}` | {_type(part)} | {default} |")
+    return "\n".join(lines) + "\n"
+
+
+def commands() -> str:
+    lines = [
+        "# Commands",
+        "",
+        MADE,
+        "",
+        "Every command has `--help`; those that print a result have `--json`. Exit codes: 0 done,",
+        "1 it failed and said why, 2 the call was wrong. Colour only on a terminal, never with",
+        "`NO_COLOR`. Completion: `recollect completion bash|zsh|fish`.",
+        "",
+        "| command | what it does |",
+        "|---|---|",
+        *(f"| `recollect {name}` | {what} |" for name, (_, what) in COMMANDS.items()),
+    ]
+    for name, (module, _) in COMMANDS.items():
+        command: click.Command = importlib.import_module(module).command
+        told = click.Context(command, info_name=f"recollect {name}", max_content_width=96)
+        told.terminal_width = 96
+        text = command.get_help(told)
+        lines += ["", f"## recollect {name}", "", "```", text.rstrip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def setting_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        MADE,
+        "",
+        "`recollect settings` shows them with their values, `recollect settings set NAME VALUE`",
+        "changes one. They stand in `settings.toml` in the data directory; `RECOLLECT_<NAME>` in",
+        "the environment wins for one run. A value out of range is refused at start, with its name",
+        "and where it stands.",
+        "",
+        "| setting | default | allowed | meaning |",
+        "|---|---|---|---|",
+    ]
+    for one in settings.described():
+        default = f"`{one['default']}`" if one["default"] != "" else ""
+        lines.append(f"| `{one['name']}` | {default} | {one['allowed']} | {one['help']} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        path = REFERENCE / name
+        if "--write" in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"{path} is not current: python -m tests.docs --write")
+            sys.exit(1)

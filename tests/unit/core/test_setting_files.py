@@ -1,0 +1,56 @@
+"""Settings are written without disturbing what stands beside them, and faults have an address."""
+
+import pathlib
+
+import pytest
+
+from recollect.core import settings
+from recollect.core.errors import BadSetting
+
+FILE = """\
+# mine
+port = 7000  # because of the other one
+
+actor = "ada"
+[later]
+port = 1
+"""
+
+
+def test_a_setting_is_changed_in_place_and_comments_stay() -> None:
+    changed = settings.written(FILE, "port", 7001)
+    assert changed == FILE.replace("port = 7000", "port = 7001")
+    assert settings.written(FILE, "port", None) == FILE.replace(
+        "port = 7000  # because of the other one\n", ""
+    )
+
+
+def test_a_new_setting_comes_before_the_first_table() -> None:
+    changed = settings.written(FILE, "embedding", False)
+    assert 'actor = "ada"\nembedding = false\n[later]\n' in changed
+    assert settings.written("", "actor", 'a "b" \\c') == 'actor = "a \\"b\\" \\\\c"\n'
+
+
+def test_what_cannot_be_done_safely_is_refused() -> None:
+    with pytest.raises(BadSetting, match="cannot be changed by itself"):
+        settings.written('text = """\nport = 5\n"""\n', "port", 6)
+    with pytest.raises(BadSetting):
+        settings.written("not toml", "port", 6)
+
+
+def test_a_bad_value_is_told_with_where_it_stands(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "settings.toml").write_text("port = 1\n")
+    with pytest.raises(BadSetting, match="out of range") as refused:
+        settings.load({"RECOLLECT_HOME": str(tmp_path)})
+    assert refused.value.hint == f"It stands in {tmp_path}/settings.toml."
+    (tmp_path / "settings.toml").write_text("")
+    with pytest.raises(BadSetting) as refused:
+        settings.load({"RECOLLECT_HOME": str(tmp_path), "RECOLLECT_PORT": "x"})
+    assert refused.value.hint == "It comes from the environment: RECOLLECT_PORT."
+
+
+def test_a_mistyped_variable_is_noticed() -> None:
+    known = {"RECOLLECT_PORT": "1", "RECOLLECT_INTERNAL": "1", "OTHER": "x"}
+    assert settings.strangers(known) == []
+    (told,) = settings.strangers({"RECOLLECT_PROT": "1"})
+    assert told == "RECOLLECT_PROT is no setting and is ignored (perhaps RECOLLECT_PORT?)"

@@ -1,0 +1,236 @@
+"""Knowledge in front of the agent: sections, shares, consent, what was told, hops, and time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recollect.core import ids
+from recollect.core.clock import ManualClock
+from recollect.core.settings import Settings
+from recollect.core.values import Checkpoint, Record
+from recollect.extract.interface import Claim, FactClaim, PreferenceClaim, ProcedureClaim
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Question
+from recollect.inject import fence
+from recollect.inject.budget import count_tokens
+from recollect.reconcile import knowledge
+from recollect.remember import Recollection
+from recollect.retrieve.results import Result
+from recollect.store.sqlite import SqliteStore
+from tests.make import NAMESPACE, NOON, record
+
+GLOBAL = "/actor/ada/"
+
+
+class Setup:
+    """Recall by words alone, with the real store, engine and graph."""
+
+    def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
+        self.store, self.clock, self.memories = store, clock, Memories(store)
+        chosen = replace(settings, embedding=False, recall_ms=5000)
+        self.it = Recollection(chosen, clock, store, self.memories, Counters(clock))
+        self.it.start()
+
+    def say(self, text: str, days: int = 0, *claims: Claim) -> Record:
+        event = ids.new_ulid()
+        at = NOON + timedelta(days=days)
+        said = record(
+            text, kind="episode", detail=text, valid_from=at, source_event_ids=(event,),
+            session_id=f"s{event}",
+        )  # fmt: skip
+        kept = self.memories.add([said])[0]
+        self.learn(*(replace(claim, event_ids=(event,)) for claim in claims))
+        self.it.shelves.fill([NAMESPACE, GLOBAL])
+        return kept
+
+    def learn(self, *claims: Claim) -> None:
+        plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now())
+        self.store.transaction(lambda tx: knowledge.apply(tx, plan, "ada"))
+        self.it.shelves.fill([NAMESPACE, GLOBAL])
+
+    def ask(self, text: str, session: str = "now", **fields: Any) -> str:
+        return self.recalled(text, session, **fields)[0]
+
+    def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
+        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        recalled = self.it.recall(replace(question, **fields))
+        self.it.receipts.flush()
+        assert recalled.receipt_id is not None
+        receipt = self.store.receipts.get(NAMESPACE, recalled.receipt_id)
+        return fence.parse(recalled.context) or "", receipt
+
+
+@pytest.fixture
+def setup(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator[Setup]:
+    made = Setup(store, clock, settings)
+    yield made
+    made.it.close()
+
+
+def fact(subject: str, predicate: str, said: str, days: int = 0, **fields: Any) -> FactClaim:
+    return FactClaim(subject, predicate, said, NOON + timedelta(days=days), "user", "stated", 0.9)
+
+
+def wish(key: str, value: str, everywhere: bool = False) -> PreferenceClaim:
+    return PreferenceClaim("tools", key, value, NOON, "stated", everywhere=everywhere)
+
+
+RELEASE = ProcedureClaim("Release", "when tagging a release", ("make check", "push tag"), NOON)
+
+
+def test_the_template_has_its_sections_in_order_and_none_that_is_empty(setup: Setup) -> None:
+    setup.say("billing-api uses Postgres 16 for a release", 0,
+              fact("billing-api", "uses_database", "Postgres 16"))  # fmt: skip
+    setup.learn(wish("release_tool", "make"), RELEASE)
+    text, receipt = setup.recalled("which database does the Billing API release tool use, tagging?")
+    heads = [line for line in text.split("\n") if line.startswith("###")]
+    assert heads == [
+        "### Preferences", "### Known Context", "### Relevant History", "### Learned Procedures",
+    ]  # fmt: skip
+    assert "- tools.release_tool: make" in text
+    assert "- billing-api uses database Postgres 16 (confidence: 0.9)" in text
+    assert "- **Release** (confidence: 0.5): when tagging a release -> make check, push tag" in text
+    known = {item["kind"]: item for item in receipt.detail["known"]}
+    assert known["known"]["why"] == "of billing-api" and known["known"]["injected"]
+    assert receipt.detail["named"] == ["Billing API"]
+    assert "###" not in setup.ask("what is the capital of Mongolia?", "other")
+
+
+def test_what_was_told_is_not_told_again(setup: Setup) -> None:
+    setup.learn(fact("billing-api", "port", "8443"))
+    question = "on which port does billing-api listen?"
+    assert "8443" in setup.ask(question)
+    text, receipt = setup.recalled(question)
+    assert text == ""
+    assert receipt.detail["known"][0]["why_not"] == "injected earlier in this session"
+    assert "8443" in setup.ask(question, "another")
+
+
+def test_a_restart_remembers_which_facts_were_told(
+    setup: Setup, store: SqliteStore, clock: ManualClock, settings: Settings
+) -> None:
+    setup.learn(fact("billing-api", "port", "8443"))
+    setup.recalled("on which port does billing-api listen?")
+    again = Setup(store, clock, settings)
+    assert again.ask("on which port does billing-api listen?") == ""
+    again.it.close()
+
+
+@pytest.mark.parametrize("consent", [False, True])
+def test_sensitive_facts_need_consent(
+    store: SqliteStore, clock: ManualClock, settings: Settings, consent: bool
+) -> None:
+    setup = Setup(store, clock, replace(settings, share_sensitive=consent))
+    setup.learn(fact("Mateo", "salary", "90000 a year"))
+    text, receipt = setup.recalled("what is the salary of Mateo?")
+    assert ("90000" in text) == consent
+    told = receipt.detail["known"][0]
+    assert told["injected"] == consent and "90000" not in str(receipt.detail)
+    assert bool(told["why_not"]) != consent
+    setup.it.close()
+
+
+def test_the_graph_leads_to_a_memory_that_shares_no_name_with_the_question(setup: Setup) -> None:
+    setup.say("Priya takes over tidewater", 0, fact("tidewater", "owned_by", "Priya"))
+    wanted = setup.say("tidewater keeps its rows in CockroachDB", 1,
+                       fact("tidewater", "uses_database", "CockroachDB"))  # fmt: skip
+    for number in range(4):
+        setup.say(f"Priya had lunch and spoke of kayaks, part {number}", number)
+        setup.say(f"how to choose a database, part {number}", number)
+    question = "What database is behind what Priya looks after?"
+    _, bonus = setup.it.graphs.walk(question, [NAMESPACE])
+
+    def place(reached: dict[str, float], fusion: Any = "linear") -> int:
+        ranked = setup.it.engine.search(
+            question, [NAMESPACE], limit=50, floor=False, fusion=fusion, reached=reached
+        )
+        return [one.id for one in (*ranked.results, wanted_last)].index(wanted.record_id)
+
+    wanted_last = Result(wanted.record_id, NAMESPACE, 0.0, {})
+    assert place(bonus) < place({})
+    assert place(bonus, "rrf") < place({}, "rrf")
+    text, receipt = setup.recalled(question)
+    assert "tidewater uses database CockroachDB" in text
+    related = [item for item in receipt.detail["known"] if item["kind"] == "related"]
+    assert related[0]["why"] == "by way of Priya > tidewater"
+
+
+def test_a_memory_of_what_no_longer_holds_says_so(setup: Setup) -> None:
+    setup.say("billing uses MySQL as its database", 0, fact("billing", "uses_database", "MySQL"))
+    setup.say("billing moved to the database Postgres", 9,
+              fact("billing", "uses_database", "Postgres", 9))  # fmt: skip
+    text = setup.ask("which database does billing use?")
+    assert "- billing uses database Postgres (confidence: 0.9)" in text
+    (old,) = [line for line in text.split("\n") if "MySQL" in line]
+    assert "(no longer so; now: billing uses database Postgres)" in old
+
+
+def test_a_change_is_seen_at_once_and_so_is_its_undo(setup: Setup) -> None:
+    setup.learn(fact("billing", "uses_database", "MySQL"))
+    question = "which database does billing use?"
+    assert "MySQL" in setup.ask(question, "a")
+    setup.learn(fact("billing", "uses_database", "Postgres", 3))
+    assert "Postgres" in setup.ask(question, "b") and "MySQL" not in setup.ask(question, "c")
+    operation = setup.store.log.page(NAMESPACE).items[0]
+    setup.store.log.undo(NAMESPACE, operation.op_id, "ada")
+    assert "MySQL" in setup.ask(question, "d") and "Postgres" not in setup.ask(question, "e")
+
+
+def test_a_session_starts_with_preferences_and_where_the_last_one_stopped(setup: Setup) -> None:
+    setup.learn(wish("editor", "Zed"), wish("editor", "Vim", True), wish("shell", "fish", True))
+    setup.store.sessions.put_checkpoint(
+        Checkpoint(
+            checkpoint_id="chk_1",
+            namespace=NAMESPACE,
+            session_id="before",
+            task="Cap the retries",
+            next_steps=("write the test",),
+            questions=("which limit?",),
+        )
+    )
+    text = setup.ask("", trigger="session-start")
+    lines = text.split("\n")
+    assert lines[:3] == ["### Preferences", "- tools.editor: Zed", "- tools.shell: fish"]
+    assert "Left off: Cap the retries" in text and "  - next: write the test" in text
+
+
+def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> None:
+    setup.say("billing retries are capped at five, see the retry note of billing", 0)
+    for number in range(60):
+        setup.learn(fact("billing", f"retry_rule_{number}x", f"retry rule number {number} " * 4))
+    setup.say("billing retries and the retry rules were written down for billing", 1)
+    question = Question("prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500)
+    recalled = setup.it.recall(question)
+    assert "### Relevant History" in recalled.context and "### Known Context" in recalled.context
+    assert count_tokens(recalled.context) <= 1200
+
+
+def test_time_in_a_prompt_prefers_memories_of_that_time(setup: Setup, clock: ManualClock) -> None:
+    days = (clock.now() - NOON).days
+    for back in (30, 8, 1):
+        setup.say(f"worked on the importer, round {back}", days - back)
+    now = int(clock.now().timestamp() * 1_000_000)
+    for asked, back in (("yesterday", 1), ("last week", 8), ("30 days ago", 30)):
+        text = f"what did we do on the importer {asked}?"
+        ranked = setup.it.engine.search(text, [NAMESPACE], floor=False, now=now)
+        best = setup.store.records.get(NAMESPACE, [ranked.results[0].id])[0]
+        assert best.title.endswith(f"round {back}"), asked
+
+
+def test_before_something_is_before_what_is_remembered_of_it(
+    setup: Setup, clock: ManualClock
+) -> None:
+    early = setup.say("the importer ran nightly", 0)
+    setup.say("the great migration to Postgres was done", 10)
+    late = setup.say("the importer ran hourly", 20)
+    clock.advance(days=60)
+    now = int(clock.now().timestamp() * 1_000_000)
+    for side, wanted in (("before", early), ("after", late)):
+        text = f"how did the importer run {side} the great migration?"
+        ranked = setup.it.engine.search(text, [NAMESPACE], floor=False, now=now)
+        ids_ = [one.id for one in ranked.results if one.id in (early.record_id, late.record_id)]
+        assert ids_[0] == wanted.record_id, side

@@ -1,0 +1,69 @@
+"""A conversation that outgrows its budget."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.lifecycle.conversation import (
+    Message,
+    TokenBudget,
+    WorkingMemory,
+    compact_conversation,
+    episode_of,
+    tokens_of,
+)
+
+
+def talk(count: int) -> list[Message]:
+    lines = [
+        f"We decided that service_{n} listens on port {8000 + n} because the proxy needs it. "
+        "Then we looked around for a while and drank some coffee and went on."
+        for n in range(count)
+    ]
+    return [Message("user" if n % 2 else "assistant", line) for n, line in enumerate(lines)]
+
+
+def test_nothing_happens_below_three_quarters() -> None:
+    messages = talk(10)
+    assert compact_conversation(messages, tokens_of(messages) * 2) is None
+
+
+def test_the_last_ones_stay_and_the_rest_is_summed_up() -> None:
+    messages = talk(40)
+    budget = tokens_of(messages)
+    found = compact_conversation(messages, budget)
+    assert found is not None
+    assert found.messages[1:] == tuple(messages[-10:])
+    assert found.messages[0].role == "system" and "service_" in found.summary
+    assert tokens_of(found.messages) < budget * 0.75
+    few = compact_conversation(talk(10), 1)
+    assert few is not None and few.messages[1:] == tuple(talk(10)[-3:])
+
+
+def test_the_summary_is_an_episode_that_keeps_the_words() -> None:
+    found = compact_conversation(talk(40), 100)
+    assert found is not None
+    kept = episode_of(found, "/actor/ada/", "s1", datetime(2026, 1, 1, tzinfo=UTC))
+    assert (kept.kind, kept.level, kept.importance) == ("episode", "compressed", 5)
+    assert "service_3 listens on port 8003" in kept.detail and "auto-compaction" in kept.concepts
+
+
+def test_working_memory_counts_what_is_left() -> None:
+    budget = TokenBudget(total=1000, system_prompt=100, response_reserve=200, conversation=400)
+    memory = WorkingMemory(budget, tuple(talk(20)), ("mr_1",))
+    assert memory.retrieval_budget == 0
+    shorter, done = memory.compacted()
+    assert done is not None and shorter.retrieved == ("mr_1",)
+    assert shorter.conversation_tokens < memory.conversation_tokens
+    assert WorkingMemory(budget).retrieval_budget == 650
+
+
+@given(st.lists(st.text(max_size=300), max_size=30), st.integers(1, 2000))
+def test_any_conversation_keeps_its_end(texts: list[str], budget: int) -> None:
+    messages = [Message("user", text) for text in texts]
+    found = compact_conversation(messages, budget)
+    if found is not None:
+        keep = min(10, int(len(messages) * 0.3))
+        assert found.messages[1:] == tuple(messages[len(messages) - keep :])
+        assert found.summarised + found.messages[1:] == tuple(messages)

@@ -1,0 +1,90 @@
+"""What agents are shown: small schemas, no surprise; and when alarms ring."""
+
+import json
+import os
+import pathlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from recollect.inject.budget import count_tokens
+from recollect.service import compact, tools
+from recollect.service.alarms import Facts, alarms
+
+MOST_TOKENS = 2500
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def test_all_schemas_together_are_small() -> None:
+    text = json.dumps(tools.described(), separators=(",", ":"))
+    (path, *_) = pathlib.Path(os.environ["RECOLLECT_MODEL_DIR"]).rglob("tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    assert len(tokenizer.encode(text).ids) < MOST_TOKENS
+    assert count_tokens(text) < MOST_TOKENS  # our own count, which is never too low
+
+
+def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
+    assert [tool.name for tool in tools.TOOLS] == [
+        "search_memory", "get_context", "timeline", "get_observations", "store_observation",
+        "store_knowledge", "store_summary", "resume_session", "generate_report", "recall_entity",
+    ]  # fmt: skip
+    for tool in tools.TOOLS:
+        assert tool.name in tools.INSTRUCTIONS or tool.name == "generate_report"
+        assert set(tool.required) <= set(tool.properties)
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        ({"hosts": {"codex": NOW - timedelta(days=8)}}, "silent_host"),
+        (
+            {"extracts": True, "waiting": 3, "waiting_newest": NOW - timedelta(hours=7)},
+            "dead_extraction",
+        ),
+        ({"quarantined": 1}, "quarantined"),
+        ({"verdicts": {"useful": 3, "wrong": 2}}, "junk_rate"),
+        ({"added": 10, "superseded": 3}, "contradiction_rate"),
+        ({"cache_bytes": 96, "cache_limit": 100}, "cache_size"),
+        ({"embedding_problem": "no weights"}, "embedding_off"),
+    ],
+)
+def test_an_alarm_rings_for_its_own_reason(facts: dict[str, Any], name: str) -> None:
+    (alarm,) = alarms(Facts(**{"now": NOW, "hosts": {}, **facts}))
+    assert alarm.name == name and alarm.message and alarm.hint
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"hosts": {"codex": NOW - timedelta(days=2)}},
+        {"hosts": {"codex": NOW - timedelta(days=90)}},  # not used any more: nobody waits for it
+        {"waiting": 3, "waiting_newest": NOW - timedelta(hours=7)},  # nothing extracts here
+        {
+            "extracts": True, "waiting": 3, "waiting_newest": NOW - timedelta(hours=7),
+            "last_run": NOW - timedelta(hours=1),
+        },
+        {"verdicts": {"wrong": 4}},  # too few to say anything
+        {"verdicts": {"useful": 8, "wrong": 2}},
+        {"added": 9, "superseded": 9},
+        {"cache_bytes": 90, "cache_limit": 100},
+    ],
+)  # fmt: skip
+def test_no_alarm_rings_when_all_is_well(facts: dict[str, Any]) -> None:
+    assert alarms(Facts(**{"now": NOW, "hosts": {}, **facts})) == ()
+
+
+def test_a_long_conversation_is_made_to_fit_and_keeps_its_end() -> None:
+    turns = tuple(
+        compact.Said(role="user", content=f"turn {number}. " + "words and more words " * 30)
+        for number in range(40)
+    )
+    fitted = compact.compact(compact.Conversation(turns=turns, token_budget=2000))
+    assert fitted.tokens <= 2000 and fitted.turns[-1] == turns[-1]
+    assert fitted.kept + fitted.shortened + fitted.dropped == 40
+    assert fitted.kept and fitted.shortened and fitted.dropped
+    short = compact.compact(compact.Conversation(turns=turns[:1], token_budget=2000))
+    assert short.turns == turns[:1]
