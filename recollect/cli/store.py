@@ -9,6 +9,7 @@ import click
 from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
+from recollect.core.addresses import wrong_with_store
 from recollect.core.errors import BadInput, BadSetting, StoreBusy
 from recollect.core.settings import Settings
 from recollect.store import open_store
@@ -57,7 +58,7 @@ def copy_command(target: str, as_json: bool) -> None:
 
 def _target(chosen: Settings, target: str) -> Settings:
     if "://" in target:
-        if problem := settings.wrong_with_store(target):
+        if problem := wrong_with_store(target):
             raise BadSetting(f"--to is not valid: {problem}", field="to")
         there = dataclasses.replace(chosen, store=target)
     else:

@@ -85,9 +85,7 @@ def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
             "projects": ("project_id", "name", "created_at", "last_seen"),
             "project_identities": ("kind", "value", "project_id", "first_seen"),
         }[table]
-        batch = [
-            dict(zip(names, row, strict=True)) for row in source.engine.rows(statement, {})
-        ]
+        batch = [dict(zip(names, row, strict=True)) for row in source.engine.rows(statement, {})]
         new = target.engine.write(
             lambda db, table=table, batch=batch: sum(_insert(db, table, row) for row in batch)
         )
@@ -118,9 +116,7 @@ def _batches(
             after=f"({', '.join(key)}) > ({places})" if last else "1 = 1",
         )
         values = {"namespace": namespace, "limit": BATCH, **last}
-        found = [
-            dict(zip(names, row, strict=True)) for row in side.engine.rows(statement, values)
-        ]
+        found = [dict(zip(names, row, strict=True)) for row in side.engine.rows(statement, values)]
         if found:
             yield found
         if len(found) < BATCH:

@@ -515,9 +515,7 @@ class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
 
     def put(self, run: Run) -> None: ...
-    def page(
-        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
-    ) -> Page[Run]:
+    def page(self, namespace: str, *, before: Cursor | None = None, limit: int = 50) -> Page[Run]:
         """Newest first."""
 
     def latest(self) -> list[Run]:

@@ -6,7 +6,6 @@ or says nothing within the hook's second.
 """
 
 import json
-import os
 import pathlib
 import random
 import socket
@@ -160,5 +159,3 @@ def run(
     report.findings.doubled += sorted(text for text, count in there.items() if count > 1)
     server.drop(database)
     return report
-
-

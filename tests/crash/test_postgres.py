@@ -23,9 +23,7 @@ def durable() -> Iterator[Server]:
 def test_two_daemons_lose_and_double_nothing_when_the_server_is_killed_under_load(
     durable: Server, tmp_path: pathlib.Path, seed: int
 ) -> None:
-    report = postgres.run(
-        tmp_path, durable, rate=RATE, seconds=SECONDS, restarts=1, seed=seed
-    )
+    report = postgres.run(tmp_path, durable, rate=RATE, seconds=SECONDS, restarts=1, seed=seed)
     assert not report.findings, report.findings
     assert report.stored == report.sent > 100
     assert report.spooled > 0, "the server was away, so something must have been spooled"

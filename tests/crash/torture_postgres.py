@@ -23,9 +23,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=chosen_seed())
     chosen = parser.parse_args()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="recollect-pg-") as scratch, running(
-        durable=True
-    ) as server:
+    with (
+        tempfile.TemporaryDirectory(prefix="recollect-pg-") as scratch,
+        running(durable=True) as server,
+    ):
         report = postgres.run(
             pathlib.Path(scratch),
             server,

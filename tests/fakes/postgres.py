@@ -89,7 +89,7 @@ class Server:
 
     def admin(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
-            cursor = connection.execute(statement)  # type: ignore[call-overload]
+            cursor = connection.execute(statement)
             return list(cursor.fetchall()) if cursor.description else []
 
     @functools.cached_property

@@ -46,6 +46,10 @@ T = TypeVar("T")
 
 
 class PostgresRecords(SqliteRecords):
+    def __init__(self, engine: PostgresEngine) -> None:
+        super().__init__(engine)
+        self._server = engine
+
     def search(
         self,
         namespaces: Sequence[str],
@@ -55,10 +59,8 @@ class PostgresRecords(SqliteRecords):
         raw: bool = False,
         most_terms: int = MAX_TERMS,
     ) -> list[Hit]:
-        with self._engine.reader() as db:
-            return search.records(
-                db, namespaces, query, limit, raw=raw, most_terms=most_terms
-            )
+        with self._server.reader() as db:
+            return search.records(db, namespaces, query, limit, raw=raw, most_terms=most_terms)
 
 
 class PostgresGraph(SqliteGraph):
@@ -70,15 +72,19 @@ class PostgresGraph(SqliteGraph):
         return super().version(namespace) + self._server.missed
 
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
-        with self._engine.reader() as db:
+        with self._server.reader() as db:
             return search.things(db, namespace, query, limit)
 
 
 class PostgresVectors(SqliteVectors):
+    def __init__(self, engine: PostgresEngine) -> None:
+        super().__init__(engine)
+        self._server = engine
+
     def nearest(
         self, namespace: str, model: str, vector: bytes, limit: int
     ) -> list[tuple[str, float]]:
-        with self._engine.reader() as db:
+        with self._server.reader() as db:
             values = {"namespace": namespace, "model": model, "near": near(vector), "limit": limit}
             return [(owner, 1.0 - distance) for owner, distance in db.run(sql.FIND_NEAREST, values)]
 
@@ -118,7 +124,7 @@ class PostgresStore:
         self._engine = engine = PostgresEngine(
             url, from_keychain(), settings.actor_id, f"{os.getpid()}-{ids.new_ulid()}", clock
         )
-        engine.prepare = lambda connection: migrate(connection, clock) and None
+        engine.prepare = lambda connection: migrate(connection, clock)
         self.writer = Link(engine)
         self.events = PostgresEvents(engine)
         self.records = PostgresRecords(engine)

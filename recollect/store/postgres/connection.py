@@ -109,6 +109,7 @@ class Connection:
 def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: int) -> Connection:
     """A connection that has said whom it acts for."""
     with explained():
+        known: dict[str, Any] = {"password": password} if password else {}
         raw = psycopg.connect(
             url,
             autocommit=True,
@@ -118,7 +119,7 @@ def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: 
             keepalives_count=3,
             tcp_user_timeout=timeout_s * 1000,
             prepare_threshold=2,
-            **({"password": password} if password else {}),
+            **known,
         )
         try:
             raw.execute(sql.INTRODUCE, {"actor": actor, "origin": origin})

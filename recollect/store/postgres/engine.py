@@ -47,7 +47,7 @@ class PostgresEngine(Engine):
         self._prepared = False
         self._inside = threading.local()
         self.missed = 0  # how often anything may have changed unheard
-        self.prepare: Callable[[Connection], None] = lambda connection: None
+        self.prepare: Callable[[Connection], int] = lambda connection: 0
 
     # --- connections ---
 
@@ -217,4 +217,3 @@ class PostgresEngine(Engine):
     def close(self) -> None:
         self._closed.set()
         self._drop_idle()
-

@@ -61,9 +61,7 @@ class PostgresEvents(SqliteEvents):
             "reason": reason.replace("\0", "\u2400"),
             "quarantine_after": quarantine_after,
         }
-        states = self._server.transact(
-            lambda db: [state for (state,) in db.run(sql.FAIL, values)]
-        )
+        states = self._server.transact(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
         return states.count("quarantined")
 
     def claimed(self, seqs: Iterable[int]) -> bool:
@@ -81,7 +79,9 @@ class PostgresEvents(SqliteEvents):
 
     def beat(self) -> None:
         """Say that this daemon lives, so that its claims do."""
-        self._server.transact(lambda db: db.run(sql.ALIVE, {"runner": self._server.origin}) and None)
+        self._server.transact(
+            lambda db: db.run(sql.ALIVE, {"runner": self._server.origin}) and None
+        )
 
     def give_back(self) -> None:
         """Release everything, at the end."""

@@ -1,4 +1,4 @@
-"""The server's password: libpq finds PGPASSWORD and ~/.pgpass by itself; the keychain is asked here.
+"""The server's password: libpq finds PGPASSWORD and ~/.pgpass; the keychain is asked here.
 
 In: nothing. Out: the password, or None. It is handed to libpq and to nobody else.
 """

@@ -190,7 +190,8 @@ CREATE TABLE memory_records (
     level            {_TEXT} NOT NULL CHECK (level IN ('raw', 'compressed', 'distilled')),
     strategy         {_TEXT} NOT NULL CHECK (strategy IN
                      ('rules', 'llm-summary', 'llm-reconciled', 'user', 'import')),
-    author           {_TEXT} NOT NULL CHECK (author IN ('user', 'assistant', 'tool', 'file', 'web')),
+    author           {_TEXT} NOT NULL
+                     CHECK (author IN ('user', 'assistant', 'tool', 'file', 'web')),
     session_id       {_TEXT},
     position         BIGINT CHECK (position >= 0),
     importance       BIGINT NOT NULL CHECK (importance BETWEEN 1 AND 10),
@@ -296,7 +297,8 @@ CREATE TABLE facts (
     confidence       DOUBLE PRECISION NOT NULL CHECK (confidence BETWEEN 0 AND 1),
     source_type      {_TEXT} NOT NULL
                      CHECK (source_type IN ('corrected', 'stated', 'observed', 'inferred')),
-    author           {_TEXT} NOT NULL CHECK (author IN ('user', 'assistant', 'tool', 'file', 'web')),
+    author           {_TEXT} NOT NULL
+                     CHECK (author IN ('user', 'assistant', 'tool', 'file', 'web')),
     sensitive        BIGINT NOT NULL CHECK (sensitive IN (0, 1)),
     valid_from       BIGINT NOT NULL,
     valid_until      BIGINT,
@@ -499,11 +501,28 @@ _IDS = {
     "procedures": "procedure_id",
     "preferences": "preference_id",
 }
-_NAMESPACED = (
-    "namespaces events unextracted sessions memory_records embeddings entities relationships facts "
-    "procedures preferences checkpoints receipts operations archive llm_usage extraction_runs "
-    "waiting_claims record_events compacted"
-).split()
+_NAMESPACED = [
+    "namespaces",
+    "events",
+    "unextracted",
+    "sessions",
+    "memory_records",
+    "embeddings",
+    "entities",
+    "relationships",
+    "facts",
+    "procedures",
+    "preferences",
+    "checkpoints",
+    "receipts",
+    "operations",
+    "archive",
+    "llm_usage",
+    "extraction_runs",
+    "waiting_claims",
+    "record_events",
+    "compacted",
+]
 _BY_ACTOR = ("projects", "project_identities", "runners")
 
 

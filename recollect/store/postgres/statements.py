@@ -7,10 +7,26 @@ In: nothing. Out: strings with psycopg's named parameters. Each on a namespaced 
 from recollect.store.sqlite import rows
 
 _EVENT = ", ".join(rows.EVENT_READ)
-_EVENT_PUT = (
-    "event_id namespace session_id actor_id kind body valid_time utc_offset source surface "
-    "project_path parent_event_id content_hash digest boot_id mono_ns transaction_time hash"
-).split()
+_EVENT_PUT = [
+    "event_id",
+    "namespace",
+    "session_id",
+    "actor_id",
+    "kind",
+    "body",
+    "valid_time",
+    "utc_offset",
+    "source",
+    "surface",
+    "project_path",
+    "parent_event_id",
+    "content_hash",
+    "digest",
+    "boot_id",
+    "mono_ns",
+    "transaction_time",
+    "hash",
+]
 
 # --- instead of SQLite's -------------------------------------------------------------------------
 

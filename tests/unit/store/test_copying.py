@@ -16,10 +16,11 @@ from recollect.core.values import (
     Procedure,
     Receipt,
     Relationship,
+    Run,
     Usage,
 )
 from recollect.store import copying
-from recollect.store.interface import Store
+from recollect.store.interface import Store, Transaction, Waiting
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
@@ -58,6 +59,16 @@ def fill(store: Store, clock: ManualClock) -> None:
         Fact(fact_id="fa_1", namespace=NAMESPACE, entity_id="en_1", subject="api",
              predicate="is", object="up", source_type="stated", author="user", valid_from=NOON),
     )  # fmt: skip
+    store.runs.put(
+        Run(run_id="ru_1", namespace=NAMESPACE, started_at=NOON, provider="none", outcome="direct")
+    )
+    waits = Waiting("key", "name", ("turn",), ({"a": 1},), NOON)
+
+    def more(tx: Transaction) -> None:
+        tx.keep_waiting(NAMESPACE, [waits], [], 10)
+        tx.mark(NAMESPACE, [made[3].record_id], made[4].record_id)
+
+    store.transaction(more)
     store.sessions.put_checkpoint(
         Checkpoint(checkpoint_id="cp_1", namespace=NAMESPACE, session_id="s", task="t")
     )

@@ -1,4 +1,4 @@
-"""Several daemons on one server: claims, notifications, clocks, and what each hears of the others."""
+"""Several daemons on one server: claims, clocks, and what each hears of the others."""
 
 import threading
 import time
