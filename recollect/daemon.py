@@ -165,8 +165,13 @@ class Daemon:
         )
         self._pipeline.listeners.append(learning.heard)
         self._learning = learning
-        if not self._stop.is_set():
-            learning.start()
+        while not self._stop.is_set():
+            try:
+                learning.start()
+                return
+            except errors.StoreBusy as error:  # a server that is away now
+                log.warning("extraction waits: %s", error)
+                self._stop.wait(DRAIN_EVERY_S)
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -317,10 +322,12 @@ class Daemon:
             backlog = self._store.events.backlog()
             heard = self._store.sessions.last_heard()
             embedding = self._recall.health() if self._recall else {"state": "loading"}
+            extraction = self._learning.status() if self._learning else {"provider": "loading"}
             alarming = self._alarming()
         except errors.StoreBusy as error:
             # A server that is away: hooks spool, and whoever asks is told.
-            backlog, heard, embedding, alarming = [], {}, {"state": "waiting"}, []
+            backlog, heard, alarming = [], {}, []
+            embedding, extraction = {"state": "waiting"}, {"provider": "waiting"}
             away = str(error)
         failure = self._store.writer.failure
         errors_now = self._counters.errors_last_hour()
@@ -347,7 +354,7 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
-            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
+            "extraction": extraction,
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "maintained_at": self._housekeeper.maintained_at,

@@ -80,7 +80,7 @@ def _apply(connection: Connection, clock: Clock, migration: Migration) -> None:
     try:
         if migration.version == 1:
             connection.run("CREATE SCHEMA IF NOT EXISTS recollect")
-            connection.run("CREATE EXTENSION IF NOT EXISTS vector")
+            connection.run("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             connection.run(BOOKKEEPING)
         connection.run(migration.sql)
         connection.run(
