@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
+
 from recollect.bench.latency import Writer
 from recollect.core import ids
 from recollect.core.clock import SystemClock
@@ -193,14 +195,14 @@ def plans(server: Server, database: str, word: str) -> None:
             " AND record_id = ANY(ARRAY['mr_a', 'mr_b'])",
         ),
     ):
-        told = server.admin(
-            "SET hnsw.iterative_scan = relaxed_order; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, "
-            f"SUMMARY ON) {query}",
-            database,
-        )
+        with psycopg.connect(server.url(database), autocommit=True) as connection:
+            connection.execute("SET search_path = recollect, public")
+            connection.execute("SET hnsw.iterative_scan = relaxed_order")
+            told = connection.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {query}")
+            lines = [str(line) for (line,) in told]
         print(f"  plan of {title}:")
-        for (line,) in told:
-            print(f"    {str(line)[:110]}")
+        for line in lines:
+            print(f"    {line[:110]}")
 
 
 def main() -> None:
