@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 from recollect.capture import paths
@@ -86,6 +87,24 @@ class Client:
             connection.request(method, path, payload, headers)
             response = connection.getresponse()
             return response.status, response.read()
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise NotRunning() from None
+        except (OSError, http.client.HTTPException) as error:
+            raise NotRunning(f"The daemon does not answer: {error}") from error
+        finally:
+            connection.close()
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """A long answer, piece by piece."""
+        connection = _UnixConnection(self._path, self._timeout)
+        try:
+            connection.request("GET", path, headers={"Host": "localhost"})
+            response = connection.getresponse()
+            if response.status >= 400:
+                told = json.loads(response.read() or b"{}").get("error", {})
+                raise Refused(told.get("message", ""), hint=told.get("hint", ""))
+            while piece := response.read(1 << 16):
+                yield piece
         except (FileNotFoundError, ConnectionRefusedError):
             raise NotRunning() from None
         except (OSError, http.client.HTTPException) as error:

@@ -22,7 +22,7 @@ from recollect.capture import launcher, paths, spool
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, encode
+from recollect.core.values import Receipt, Record, encode
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
@@ -30,12 +30,14 @@ from recollect.ingest.scribe import Scribe
 from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
+from recollect.portable.backups import Backups, aside_name
 from recollect.server.hooksock import HookServer
 from recollect.store import open_store
 from recollect.store.interface import Change
 
 if TYPE_CHECKING:
     from recollect.learn import Learning
+    from recollect.portable.parts import Portable
     from recollect.remember import Recollection
     from recollect.service.desk import Desk
 
@@ -48,6 +50,8 @@ PORTS_TRIED = 50
 DRAIN_EVERY_S = 2.0
 SCRUB_EVERY_S = 60.0
 SCRUB_ROWS = 2000
+BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
+CATCH_UP_AFTER_S = 20.0
 GRACE_S = 1
 ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
@@ -82,6 +86,8 @@ class Daemon:
         self._hooks = HookServer(
             self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
         )
+        self._backups = Backups(chosen, self._store, self._clock)
+        self._portable: Portable | None = None
         self._keeper = threading.Thread(target=self._keep, name="recollect-keeper", daemon=True)
 
     def run(self) -> None:
@@ -202,6 +208,9 @@ class Daemon:
         """The slow imports come here, when hooks are already answered."""
         import uvicorn
 
+        from recollect.portable.erasure import Erasure
+        from recollect.portable.importing import Importing
+        from recollect.portable.parts import Portable
         from recollect.server.app import build
         from recollect.server.http import PeerCheckedProtocol
         from recollect.server.live import Live, News
@@ -223,6 +232,29 @@ class Daemon:
             recollection=lambda: self._recall,
             tell=live.publish,
         )
+        self._portable = Portable(
+            importing=Importing(
+                self._store,
+                self._pipeline,
+                self._memories,
+                self._clock,
+                self._settings.actor_id,
+                self._stop.is_set,
+            ),
+            erasure=Erasure(
+                self._settings,
+                self._store,
+                self._pipeline,
+                self._memories,
+                self._backups,
+                self._drain,
+                self._scribe.standing_still,
+                self._refuse,
+            ),
+            backups=self._backups,
+        )
+        if self._settings.catch_up:
+            threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
             settings=self._settings,
             clock=self._clock,
@@ -235,6 +267,7 @@ class Daemon:
             started_at=self._started_at,
             health=self._health,
             desk=self._desk,
+            portable=self._portable,
             extraction=lambda: self._learning,
             housekeeper=self._housekeeper,
         )
@@ -281,12 +314,17 @@ class Daemon:
         """Drains the spool, looks over old rows when nothing else happens, watches the writer."""
         position: tuple[str, int] | None = None
         next_scrub = time.monotonic() + SCRUB_EVERY_S
+        next_backup = time.monotonic() + BACKUP_EVERY_S
         while True:
             try:
                 self._drain()
                 if time.monotonic() >= next_scrub:
                     position = self._scrub(position)
                     next_scrub = time.monotonic() + SCRUB_EVERY_S
+                if time.monotonic() >= next_backup:
+                    next_backup = time.monotonic() + BACKUP_EVERY_S
+                    if self._backups.due():
+                        log.info("backup: %s", self._backups.create().path)
             except errors.StoreError as error:
                 self._counters.error(str(error))
                 log.error("upkeep: %s", error)
@@ -295,6 +333,36 @@ class Daemon:
                 self._stop.set()
             if self._stop.wait(DRAIN_EVERY_S):
                 return
+
+    def _refuse(self, record: Record, actor: str) -> object:
+        """Never again this memory; through recall's own stones, so that they are seen at once."""
+        from recollect.extract.tombstones import Tombstones
+
+        stones = self._recall.tombstones if self._recall else Tombstones(self._store)
+        return stones.refuse(record, actor)
+
+    def _catch_up(self) -> None:
+        """What connected agents did while nobody listened, from their own transcripts. In the
+        background, when the start is over, and only for agents that the user has connected."""
+        from recollect.hosts import connected_since
+        from recollect.portable.transcripts import ENVIRONMENT, FINDERS
+
+        if self._stop.wait(CATCH_UP_AFTER_S) or self._portable is None:
+            return
+        home = os.path.expanduser("~")
+        env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
+        try:
+            known = connected_since(self._settings.directory)
+            hosts = {name: since for name, since in known.items() if name in FINDERS}
+            done = self._portable.importing.catch_up(hosts, home, env)
+        except errors.RecollectError as error:
+            self._counters.error(f"catching up: {error}")
+            log.error("catching up: %s", error)
+            return
+        found = sum(one.stored for one in done.sources.values()) if done else 0
+        if found:
+            self._counters.count("events caught up", found)
+            log.info("caught up on %d events that hooks did not bring", found)
 
     def _drain(self) -> None:
         """Take what hooks spooled while nobody answered them."""
@@ -411,6 +479,30 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
     logging.basicConfig(level=chosen.log_level.upper(), handlers=handlers, force=True)
 
 
+def restore(chosen: Settings, path: str) -> dict[str, Any]:
+    """Put a backup in place of the store, under the store's own lock. The old one is kept."""
+    from recollect.store.sqlite import DATABASE, upkeep
+
+    oslayer.private_directory(chosen.directory)
+    oslayer.private_directory(chosen.path("backups"))
+    lock = oslayer.FileLock(chosen.path("lock"))
+    if not lock.acquire():
+        raise errors.StoreBusy(f"process {lock.holder()} holds {chosen.directory}")
+    try:
+        upkeep.verify_file(path)
+        aside = aside_name(chosen.path("backups"), SystemClock().now())
+        had_one = os.path.exists(chosen.path(DATABASE))
+        info = upkeep.restore(path, chosen.path(DATABASE), aside)
+    finally:
+        lock.release()
+    return {
+        "restored": path,
+        "events": info.events,
+        "records": info.records,
+        "aside": aside if had_one else None,
+    }
+
+
 def main(*, to_terminal: bool = False) -> int:
     """Run in this process until stopped; 0 after a wanted stop, 1 when it could not start or
     had to end, 3 when another daemon has this data directory."""
@@ -431,5 +523,19 @@ def main(*, to_terminal: bool = False) -> int:
     return 0
 
 
+def restore_main(path: str) -> int:
+    """`python -m recollect.daemon --restore FILE`, for the command of that name: JSON on standard
+    output, and 1 with the reason when it cannot be done."""
+    os.umask(0o077)
+    try:
+        done: dict[str, Any] = restore(settings.load(), path)
+    except errors.RecollectError as error:
+        done = {"error": str(error), "hint": error.hint}
+    sys.stdout.buffer.write(encode(done) + b"\n")
+    return 1 if "error" in done else 0
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "--restore":
+        sys.exit(restore_main(sys.argv[2]))
     sys.exit(main(to_terminal="--foreground" in sys.argv))

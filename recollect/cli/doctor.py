@@ -79,7 +79,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _database(client)
     yield _spool(health)
     yield _errors(health)
-    for alarm in health["alarms"]:
+    for alarm in health.get("alarms", ()):  # none of an older daemon
         if alarm["name"] != "silent_host":  # each host is looked at below
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in INSTALLERS:
@@ -179,6 +179,26 @@ def _database(client: Client) -> Iterator[Finding]:
         yield Finding(
             "database", "ok", f"{checked['events']} events, {checked['records']} memories, intact"
         )
+    if checked["orphans"]:
+        drop = lambda: client.ask("POST", "/api/doctor", {"what": "orphans"})  # noqa: E731
+        told = ", ".join(f"{count} {kind}" for kind, count in checked["orphans"].items())
+        yield Finding("orphans", "warn", f"rows without an owner: {told}",
+                      "recollect doctor --fix", drop)  # fmt: skip
+    yield _backups(client, checked)
+
+
+def _backups(client: Client, checked: dict[str, Any]) -> Finding:
+    make = lambda: client.ask("POST", "/api/backups")  # noqa: E731
+    newest, days = checked["last_backup"], checked["backup_days"]
+    if newest is None:
+        if not checked["events"]:
+            return Finding("backups", "ok", "none yet, and nothing to lose")
+        return Finding("backups", "warn", "there is none yet", "recollect backup", make)
+    age = datetime.now(UTC) - datetime.fromisoformat(newest)
+    told = f"{checked['backups']}, the newest of {newest[:16].replace('T', ' ')}"
+    if days and age > timedelta(days=2 * days):
+        return Finding("backups", "warn", f"{told}: that is old", "recollect backup", make)
+    return Finding("backups", "ok", told)
 
 
 def _spool(health: dict[str, Any]) -> Finding:

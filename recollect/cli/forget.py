@@ -1,18 +1,79 @@
-"""`recollect forget`: delete memories by id."""
+"""`recollect forget`: gone everywhere, after showing what goes."""
+
+from datetime import datetime
 
 import click
 
+from recollect.cli import process
+from recollect.cli.aims import aim, aim_options, show
+from recollect.cli.client import Client
 from recollect.cli.output import daemon_client, json_option, print_json, print_memories
+from recollect.core import settings
 from recollect.core.errors import NotFound
+
+SLOW_S = 600.0
 
 
 @click.command()
-@click.argument("ids", nargs=-1, required=True, metavar="MEMORY...")
-@click.option("--reason", default="", help="Kept in the log.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@aim_options
+@click.option("--backups", is_flag=True, help="In the backups at once, not within one rotation.")
+@click.option("--for-good", is_flag=True, help="Memories by id: erase, instead of a delete that "
+              "undo brings back.")  # fmt: skip
+@click.option("--reason", default="", help="Of a delete; kept in the log.")
+@click.option("--never-again", is_flag=True, help="And do not learn it again.")
 @json_option
-def command(ids: tuple[str, ...], reason: str, yes: bool, as_json: bool) -> int:
-    """Delete memories, with their vectors and index entries. `recollect undo` brings them back."""
+def command(
+    memories: tuple[str, ...],
+    session: str | None,
+    entity: str | None,
+    text: str | None,
+    older_than: datetime | None,
+    project: str | None,
+    everything: bool,
+    yes: bool,
+    dry_run: bool,
+    backups: bool,
+    for_good: bool,
+    reason: str,
+    never_again: bool,
+    as_json: bool,
+) -> int:
+    """Erase memories, with all that they were made from and that was made from them.
+
+    MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
+    --for-good. Everything else is for good: nothing of it stays in the database, its log, the
+    spool or the log files; backups lose it within one rotation, or at once with
+    --backups.
+    """
+    if memories and not (for_good or backups or never_again or dry_run):
+        return _delete(memories, reason, yes=yes, as_json=as_json)
+    body = aim(memories, session, entity, text, older_than, project, everything)
+    chosen = settings.load()
+    process.start(chosen)
+    client = Client(chosen, SLOW_S)
+    shown = client.ask("POST", "/api/forget", {**body, "dry_run": True})
+    if dry_run:
+        print_json(shown) if as_json else show(shown)
+        return 0
+    if not as_json:
+        show(shown)
+    if not yes and not click.confirm("Erase this for good?", default=False):
+        return 1
+    wanted = {**body, "dry_run": False, "backups": backups, "never_again": never_again}
+    done = client.ask("POST", "/api/forget", wanted)
+    if as_json:
+        print_json(done)
+        return 0
+    click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
+    if done["backups"]:
+        click.echo(f"Also in {done['backups']} backups.")
+    elif not backups and client.get("/api/backups")["items"]:
+        click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
+    return 0
+
+
+def _delete(ids: tuple[str, ...], reason: str, *, yes: bool, as_json: bool) -> int:
+    """Out of memory and into the archive."""
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
     if not found["items"]:

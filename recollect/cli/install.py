@@ -61,7 +61,16 @@ def command(
         _tell(report, dry_run=dry_run)
         if not dry_run and any(one.outcome == "installed" for one in report.results):
             _open_dashboard()
+        if report.ok and not dry_run:
+            _offer_history(ask=not yes)
     return 0 if report.ok else 1
+
+
+def _offer_history(*, ask: bool) -> None:
+    """What is on this machine already could be remembered; only the user can say so."""
+    from recollect.cli import import_
+
+    import_.offer(ask=ask)
 
 
 def _open_dashboard() -> None:

@@ -62,7 +62,7 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         print_table(["Agent", "Last heard of"], rows)
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
-    for alarm in health["alarms"]:
+    for alarm in health.get("alarms", ()):
         click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
         click.echo(f"  try: {alarm['hint']}")
     if health["store"]["problem"]:
@@ -98,7 +98,7 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
 
 def moved(health: dict[str, Any]) -> str:
     """A port that was taken, told; whoever knows the old one would look in vain."""
-    if health["port"] == health["wanted_port"]:
+    if health["port"] == health.get("wanted_port", health["port"]):
         return ""
     return f"Port {health['wanted_port']} was taken: it listens on {health['port']} this time."
 

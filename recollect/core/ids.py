@@ -50,6 +50,11 @@ def derive_ulid(ulid: str, index: int) -> str:
     return _encode(parse(ulid) >> 80 << 80 | int.from_bytes(digest, "big"))
 
 
+def join_ulid(now_ms: int, rest: int) -> str:
+    """The ULID of a time and eighty bits that are not random."""
+    return _encode((now_ms & (1 << 48) - 1) << 80 | rest & (1 << 80) - 1)
+
+
 def parse(ulid: str) -> int:
     """The 128 bits of a ULID. Raises ValueError for anything else."""
     if len(ulid) != 26 or ulid[0] > "7":

@@ -38,21 +38,25 @@ IdentityKind = Literal["git", "root", "remote", "alias"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where work happens. `root` is empty for the global project."""
+    """Where work happens. `root` is empty for the global project, and for a project of which only
+    a name is known: what another program called it (`alias`)."""
 
     root: str = ""
     git_dir: str = ""
     remote: str = ""
+    alias: str = ""
 
     @property
     def is_global(self) -> bool:
-        return not self.root
+        return not self.root and not self.alias
 
     @property
     def name(self) -> str:
         """A short name for people."""
         if self.is_global:
             return "global"
+        if not self.root:
+            return self.alias.partition(":")[2] or self.alias
         return (self.remote or self.root).rstrip("/").rpartition("/")[2].removesuffix(".git")
 
     @property
@@ -67,6 +71,8 @@ class Place:
             marks.append(("root", self.root))
         if self.remote:
             marks.append(("remote", self.remote))
+        if self.alias:
+            marks.append(("alias", self.alias))
         return tuple(marks)
 
 

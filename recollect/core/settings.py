@@ -91,6 +91,14 @@ class Settings:
     archive_days: int = _setting(
         30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
     )
+    backup_days: int = _setting(
+        1, "How many days lie between two backups; 0 for none by itself.", Range(0, 365)
+    )
+    backups_kept: int = _setting(7, "How many backups are kept.", Range(1, 100))
+    catch_up: bool = _setting(
+        True,
+        "Whether a start looks for what connected agents did while their hooks were silent.",
+    )
     maintain: bool = _setting(
         True, "Whether memories are shortened and forgotten with age, when nothing else happens."
     )

@@ -85,6 +85,12 @@ class JsonBody(Value, tag="json", frozen=True, kw_only=True):
 Body = TextBody | MessageBody | JsonBody
 
 
+# The client that imported events name. What was imported goes to a language model only when whoever
+# imported it said so: years of history are not sent anywhere, nor paid for, by surprise.
+IMPORTED = "import"
+IMPORTED_FOR_MODEL = "import-llm"
+
+
 class Source(Value, frozen=True, kw_only=True):
     """Who sent an event: the surface (host), its version, the client and where it worked."""
 

@@ -6,6 +6,7 @@ that fails is put back as it was and named with its error, the others go on.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 from recollect.core.errors import BadInput, RecollectError
@@ -97,6 +98,17 @@ def detect_all(home: str, env: Mapping[str, str]) -> dict[str, Found]:
 def installations(data_dir: str) -> list[tuple[str, str]]:
     """What was installed by us: (host, project), with "" where it was for the user."""
     return Ledger.load(data_dir).installations()
+
+
+def connected_since(data_dir: str) -> dict[str, datetime]:
+    """Since when each host has been connected."""
+    found: dict[str, datetime] = {}
+    for record in Ledger.load(data_dir).files.values():
+        at = datetime.fromisoformat(record.time)
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        for name in record.hosts:
+            found[name] = min(found.get(name, at), at)
+    return found
 
 
 def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:

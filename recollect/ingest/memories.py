@@ -103,6 +103,16 @@ class Memories:
             if there:
                 listener.stored(there)
 
+    def reloaded(self, namespace: str) -> None:
+        """Memories came into this namespace by another way: tell listeners of all of them."""
+        cursor = None
+        while True:
+            page = self._store.records.page(namespace, before=cursor, limit=500)
+            self._told(list(page.items))
+            cursor = page.next
+            if cursor is None:
+                return
+
     def _told(self, records: list[Record]) -> list[Record]:
         for listener in self.listeners:
             listener.stored(records)

@@ -282,6 +282,11 @@ class Pipeline:
             for event, digest in given
         ]
 
+    def forget_seen(self) -> None:
+        """What was seen lately may be new again: it was erased."""
+        self._ids.clear()
+        self._keys.clear()
+
     def namespace_of(self, directory: str | None) -> str:
         """The namespace of a working directory, or the actor's global one."""
         return self._namespace(self._place(directory or "")[0])

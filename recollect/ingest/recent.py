@@ -35,5 +35,9 @@ class Recent:
         with self._lock:
             self._seen.pop(key, None)
 
+    def clear(self) -> None:
+        with self._lock:
+            self._seen.clear()
+
     def __len__(self) -> int:
         return len(self._seen)

@@ -4,13 +4,14 @@ In: arrivals that were committed. Out: episodes in the store. What a crash left 
 up for at the next start, from the events.
 """
 
+import contextlib
 import functools
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -51,6 +52,7 @@ class Scribe:
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
         self._open: dict[_Key, tuple[Turn, float]] = {}
         self._ready: list[Turn] = []
+        self._at_work = threading.Lock()
         self._progress = threading.Condition()
         self._heard = 0
         self._done = 0
@@ -78,22 +80,33 @@ class Scribe:
             wanted = self._heard
             return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
+        them in the scribe's hands, who would write them down again."""
+        with self._at_work:
+            self._flush(list(self._open))
+            self._commit()
+            yield
+
     # --- the thread ---
 
     def _loop(self) -> None:
-        behind = not self._guarded(self._catch_up)
+        with self._at_work:
+            behind = not self._guarded(self._catch_up)
         stopping = False
         while not stopping:
             items, stopping = self._gather()
-            if not items:
-                self._guarded(self._flush_idle)
-                # What could not be read when it was heard of is made up for when it can be.
-                behind = behind and not self._guarded(self._catch_up)
-            for item in items:
-                behind = not self._guarded(functools.partial(self._take, *item)) or behind
-            if stopping:
-                self._guarded(lambda: self._flush(list(self._open)))
-            self._guarded(self._commit)
+            with self._at_work:
+                if not items:
+                    self._guarded(self._flush_idle)
+                    # What could not be read when it was heard of is made up for when it can be.
+                    behind = behind and not self._guarded(self._catch_up)
+                for item in items:
+                    behind = not self._guarded(functools.partial(self._take, *item)) or behind
+                if stopping:
+                    self._guarded(lambda: self._flush(list(self._open)))
+                self._guarded(self._commit)
             with self._progress:
                 self._done += len(items)
                 self._progress.notify_all()
@@ -204,17 +217,24 @@ class Scribe:
                 namespace, RecordFilter(kind="episode"), limit=1
             ).items
             edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
-            cursor: Cursor | None = None
-            while True:
-                page = self._store.sessions.page(namespace, before=cursor, limit=50)
-                for session in page.items:
-                    if edge is None or session.last_event_at >= edge:
-                        events = self._store.events.session(namespace, session.session_id)
-                        self._write(self._unwritten(namespace, turns_of(events)))
+            for session_id in self._heard_since(namespace, edge):
+                events = self._store.events.session(namespace, session_id)
+                self._write(self._unwritten(namespace, turns_of(events)))
                 self._commit()
-                cursor = page.next
-                if cursor is None or (edge and page.items[-1].last_event_at < edge):
-                    break
+
+    def _heard_since(self, namespace: str, edge: datetime | None) -> list[str]:
+        """Sessions by when the store heard of them: what was imported happened long before."""
+        found: dict[str, None] = {}
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.events.page(namespace, before=cursor, limit=_BATCH)
+            for stored in page.items:
+                if edge is not None and stored.transaction_time < edge:
+                    return list(found)
+                found.setdefault(stored.event.session_id)
+            cursor = page.next
+            if cursor is None:
+                return list(found)
 
     def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
         """Turns whose episode is not there, or says less than the events now do."""

@@ -309,6 +309,7 @@ class Recall:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
+        _drop_echoes([found for found in draft.candidates if not found.why_not])
 
     def _look_at_files(self, draft: Draft, *, again: bool) -> None:
         """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
@@ -434,6 +435,18 @@ class Recall:
             latency_us=latency_us,
             created_at=self._clock.now(),
         )
+
+
+def _drop_echoes(candidates: Sequence[Found]) -> None:
+    """The same question, answered the same, is said once: the best of them."""
+    heard: set[tuple[str, ...]] = set()
+    for found in candidates:
+        record = found.record
+        texts = (record.title, record.summary, record.detail)
+        said = tuple(" ".join(one.lower().split()) for one in texts)
+        if said in heard:
+            found.why_not = "says the same as one before it"
+        heard.add(said)
 
 
 def _drop_weak(candidates: Sequence[Found]) -> None:

@@ -24,7 +24,7 @@ from recollect.core.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.core.values import Candidate, Checkpoint, Run, RunOutcome
+from recollect.core.values import IMPORTED, Candidate, Checkpoint, Run, RunOutcome
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.compact import OVERSIZED, Condenser
 from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
@@ -150,6 +150,8 @@ class Worker:
         )
         if batch is None:
             return After()
+        if any(one.event.source.client_id == IMPORTED for one in batch.events):
+            choice = _Choice()
         return self._batch(batch, choice, more=waiting.count > len(batch.events))
 
     # --- one batch ---

@@ -30,6 +30,7 @@ from recollect.server.routes import (
     maintain,
     memories,
     opening,
+    portable,
     projects,
     queue,
     receipts,
@@ -54,6 +55,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *projects.ENDPOINTS,
     *dashboard.ENDPOINTS,
     *opening.ENDPOINTS,
+    *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
 )
 

@@ -10,6 +10,7 @@ from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
 from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.portable.parts import Portable
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens
 from recollect.service.desk import Desk
@@ -29,5 +30,6 @@ class Services:
     started_at: datetime
     health: Callable[[], dict[str, Any]]
     desk: Desk
+    portable: Portable
     extraction: Callable[[], Any]  # None until it is loaded
     housekeeper: Housekeeper

@@ -37,7 +37,8 @@ class Weighed(Value, frozen=True, kw_only=True):
     score: float
     parts: dict[str, float]
     injected: bool
-    why_not: str
+    freshness: str = "unknown"
+    why_not: str = ""
 
 
 class ContextAnswer(Value, frozen=True, kw_only=True):
@@ -106,11 +107,17 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
         context=preview.context,
         records=preview.records,
         tokens=receipt.tokens,
-        candidates=tuple(Weighed(**one) for one in detail.pop("candidates")),
+        candidates=tuple(_weighed(one) for one in detail.pop("candidates")),
         notes=detail,
         latency_ms=receipt.latency_us / 1000,
         receipt_id=receipt.receipt_id if asked.receipt else None,
     )
+
+
+def _weighed(told: dict[str, Any]) -> Weighed:
+    """What a receipt says of a candidate, as far as it is asked for here."""
+    fields = Weighed.__struct_fields__
+    return Weighed(**{name: value for name, value in told.items() if name in fields})
 
 
 def explain(desk: Desk, asked: ExplainQuery) -> Explanation:

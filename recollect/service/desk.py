@@ -121,7 +121,10 @@ def project(desk: Desk, named: str) -> ProjectInfo:
     """A project by its id or its name."""
     found = [one for one in desk.store.projects.all() if named in (one.project_id, one.name)]
     if not found:
-        raise NotFound(f"there is no project {named!r}", hint="GET /api/projects")
+        raise NotFound(
+            f"there is no project {named!r}",
+            hint="recollect search --project all, or GET /api/projects",
+        )
     if len(found) > 1:
         ids = ", ".join(one.project_id for one in found)
         raise BadInput(f"several projects are called {named!r}: {ids}", field="project")

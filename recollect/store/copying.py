@@ -71,6 +71,7 @@ def copy(
                 counts[table][1] += new
                 progress(table, counts[table][0])
     target.copied()
+    _marks(source, target)
     for namespace in mine:
         _compare(source, target, namespace)
     return [Copied(table, there, new) for table, (there, new) in counts.items()]
@@ -90,6 +91,17 @@ def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
             lambda db, table=table, batch=batch: sum(_insert(db, table, row) for row in batch)
         )
         counts[table] = [len(batch), new]
+
+
+def _marks(source: Any, target: Any) -> None:
+    """What was erased stays erased."""
+    found = source.engine.rows(sql.COPY_FORGOTTEN, {})
+
+    def work(db: Any) -> None:
+        for (mark,) in found:
+            db.execute(sql.PUT_FORGOTTEN, {"mark": mark})
+
+    target.engine.write(work)
 
 
 def _columns(source: Any, target: Any, table: str) -> tuple[str, ...]:

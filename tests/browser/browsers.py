@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -116,8 +117,17 @@ def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[
             "files": ["src/retry.py", "src/queue.py"],
         },
     )
+    settle(daemon)
     converse(daemon, paths)
     return paths
+
+
+def settle(daemon: RealDaemon) -> None:
+    """Until every memory has its vector."""
+    deadline = time.monotonic() + 60
+    while daemon.client.get("/api/embeddings/stats")["missing"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def converse(daemon: RealDaemon, paths: list[str]) -> None:

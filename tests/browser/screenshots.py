@@ -45,7 +45,7 @@ def _addresses(daemon: RealDaemon, view: str) -> Iterator[tuple[str, str]]:
         yield "memory", f"memories/{record}?q=retry"
     if view == "why":
         receipts = daemon.client.get("/api/receipts?limit=50&project=all")["items"]
-        spoken = next((one for one in receipts if one["injected"]), receipts[0])
+        spoken = max(receipts, key=lambda one: len(one["injected"]))
         yield "receipt", f"why/{spoken['receipt_id']}"
         yield "try", "why?try=1&q=why%20did%20retries%20storm"
     if view == "sessions":

@@ -212,6 +212,8 @@ BODIES: dict[str, Any] = {
         "session_id": "{session_id}", "kind": "prompt", "body": {"type": "text", "content": "hi"},
         "source": {"surface": "test"},
     },
+    "POST /api/queue/run": {"wait_s": 10},
+    "POST /api/queue/retry": {},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
@@ -241,6 +243,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "receipt_id": receipt["receipt_id"],
         "project": mine["project_id"],
         "entity_id": "nothing",
+        "host": "claude-code",
     }
 
 
@@ -339,7 +342,8 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             continue
         allowed = re.fullmatch(r"([\d.]+) to ([\d.e+]+)", one["allowed"])
         if allowed:
-            value = type(one["default"])(float(allowed.group(1)))
+            ends = [type(one["default"])(float(end)) for end in allowed.groups()]
+            value = next(end for end in ends if end != one["default"])
         elif one["type"] == "bool":
             value = not one["default"]
         elif one["allowed"].startswith("an address"):

@@ -1,6 +1,9 @@
 """`/api/doctor`: what only the daemon can look at, and mend: the store."""
 
+from datetime import datetime
 from typing import Literal
+
+from msgspec import field
 
 from recollect.core import oslayer
 from recollect.core.values import Value
@@ -13,10 +16,14 @@ class Checked(Value, frozen=True, kw_only=True):
     events: int
     records: int
     free_bytes: int
+    orphans: dict[str, int] = field(default_factory=dict)
+    backups: int = 0
+    last_backup: datetime | None = None
+    backup_days: int = 0
 
 
 class Repair(Value, frozen=True, kw_only=True):
-    what: Literal["index"]
+    what: Literal["index", "orphans"]
 
 
 class Repaired(Value, frozen=True, kw_only=True):
@@ -30,10 +37,17 @@ def check(services: Services, parameters: Nothing) -> Checked:
         events=stats.events,
         records=stats.records,
         free_bytes=oslayer.free_bytes(services.settings.directory),
+        orphans=services.store.holdings.orphans(),
+        backups=len(services.portable.backups.made()),
+        last_backup=services.portable.backups.newest_at(),
+        backup_days=services.settings.backup_days,
     )
 
 
 def repair(services: Services, parameters: Nothing, body: Repair) -> Repaired:
+    if body.what == "orphans":
+        dropped = services.store.holdings.drop_orphans()
+        return Repaired(done=f"{dropped} rows without an owner were dropped")
     services.store.upkeep.rebuild_index()
     return Repaired(done="the full-text index was made anew")
 

@@ -17,7 +17,7 @@ from recollect.core.errors import MigrationDrift, NewerDatabase, StoreBusy, Stor
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Procedure
-from recollect.store.interface import Batch, Hit, Transaction
+from recollect.store.interface import Batch, Chosen, Hit, Row, Selection, Transaction
 from recollect.store.postgres import search
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.changes import PostgresChanges
@@ -31,6 +31,7 @@ from recollect.store.sqlite import SqliteTransaction
 from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import refused
 from recollect.store.sqlite.graph import SqliteGraph
+from recollect.store.sqlite.holdings import SqliteHoldings
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.records import SqliteRecords
@@ -89,6 +90,35 @@ class PostgresVectors(SqliteVectors):
             return [(owner, 1.0 - distance) for owner, distance in db.run(sql.FIND_NEAREST, values)]
 
 
+class PostgresHoldings(SqliteHoldings):
+    def __init__(
+        self, engine: PostgresEngine, events: PostgresEvents, projects: SqliteProjects
+    ) -> None:
+        super().__init__(engine, events, projects)
+        self._server = engine
+
+    def load(self, rows: Sequence[Row]) -> dict[str, int]:
+        loaded = super().load(rows)
+        self._server.ask(sql.GO_ON_COUNTING, {})
+        return loaded
+
+    def _patiently(self, work: Callable[[Any], Chosen]) -> Chosen:
+        def deferred(db: Any) -> Chosen:
+            db.run(sql.DEFER)  # rows that refer to each other move one table at a time
+            return work(db)
+
+        return super()._patiently(deferred)
+
+    def sweep(self) -> None:
+        """Take dead rows out of the tables. What the server's log and backups keep is its own."""
+        self._server.ask(sql.SWEEP, {})
+
+    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
+        raise StoreError(
+            "backups of a store on PostgreSQL are the server's", hint="Make a new pg_dump."
+        )
+
+
 class Link:
     """What health tells of the server. It never fails for good, as a broken disk does."""
 
@@ -138,6 +168,7 @@ class PostgresStore:
         self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = PostgresUpkeep(engine)
+        self.holdings = PostgresHoldings(engine, self.events, self.projects)
         self.changes = PostgresChanges(engine, self.events)
         try:
             self.log.purge(clock.now() - timedelta(days=settings.archive_days))

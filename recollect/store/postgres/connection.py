@@ -86,6 +86,9 @@ class Connection:
     def changes(self) -> int:
         return max(self._changes, 0)
 
+    def table_exists(self, schema: str, name: str) -> bool:
+        return self.run("SELECT to_regclass(%(name)s)::text", {"name": name}).get is not None
+
     def get_autocommit(self) -> bool:
         return self.lost
 
@@ -162,6 +165,8 @@ def meaning(error: psycopg.Error) -> Exception:
             return apsw.ConstraintError(f"UNIQUE constraint failed: {said}")
         case "23", _:
             return apsw.ConstraintError(f"{error.diag.constraint_name or 'constraint'}: {said}")
+        case "22", _:
+            return apsw.MismatchError(said)
         case "53", "53100":
             return errors.DiskFull(f"the server's disk is full ({said})")
         case _, "42501":

@@ -147,7 +147,10 @@ class PostgresEngine(Engine):
                 raise
             finally:
                 self._inside.busy = False
-            connection.run("COMMIT")
+            try:
+                connection.run("COMMIT")
+            except apsw.ConstraintError as error:  # one that was put off until now
+                raise errors.BadInput(f"this does not hold together: {error}") from error
             return result
 
     @staticmethod

@@ -523,7 +523,7 @@ _NAMESPACED = [
     "record_events",
     "compacted",
 ]
-_BY_ACTOR = ("projects", "project_identities", "runners")
+_BY_ACTOR = ("projects", "project_identities", "runners", "forgotten")
 
 
 def ids_unique(table: str, key: str) -> str:
@@ -598,6 +598,12 @@ CREATE TABLE runners (
     runner_id TEXT NOT NULL,
     seen_at   TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (actor, runner_id)
+);
+
+CREATE TABLE forgotten (
+    actor TEXT NOT NULL DEFAULT acting(),
+    mark  BYTEA NOT NULL CHECK (length(mark) = 16),
+    PRIMARY KEY (actor, mark)
 );
 
 CREATE FUNCTION channel(actor text) RETURNS text LANGUAGE sql IMMUTABLE AS

@@ -43,6 +43,41 @@ INSTEAD = {
 SELECT project_id FROM project_identities
  WHERE actor = acting() AND kind = %(kind)s AND value = %(value)s
 """,
+    "COLUMNS_OF": """
+SELECT attname::text FROM pg_attribute
+ WHERE attrelid = to_regclass(%(table)s) AND attnum > 0 AND NOT attisdropped
+   AND attname NOT IN ('words', 'near', 'claim')
+   AND NOT (attname = 'actor' AND %(table)s IN ('projects', 'project_identities'))
+ ORDER BY attnum
+""",
+    "KEY_OF": """
+SELECT a.attname::text FROM pg_index AS i, unnest(i.indkey) WITH ORDINALITY AS k (number, place)
+  JOIN pg_attribute AS a ON a.attnum = k.number
+ WHERE i.indrelid = to_regclass(%(table)s) AND i.indisprimary AND a.attrelid = i.indrelid
+ ORDER BY k.place
+""",
+    "HAS_NO_ROWID": """
+SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%(table)s)
+                            AND attname = 'row_id') THEN 0 ELSE 1 END
+""",
+    "TABLES_WITH_NAMESPACE": """
+SELECT c.relname::text FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+ WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('r', 'p')
+   AND a.attname = 'namespace' AND c.relname NOT IN ('scopes', 'record_events')
+ ORDER BY c.relname
+""",
+    "FORGOTTEN": "SELECT 1 FROM forgotten WHERE actor = acting() AND mark = %(mark)s",
+    "COPY_FORGOTTEN": "SELECT mark FROM forgotten WHERE actor = acting()",
+    "ANY_FORGOTTEN": "SELECT 1 FROM forgotten WHERE actor = acting() LIMIT 1",
+    "ORPHAN_SESSIONS": """
+SELECT jsonb_build_array(s.namespace, s.session_id)::text FROM sessions AS s
+ WHERE NOT EXISTS (SELECT 1 FROM events AS e
+                    WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+""",
+    "DROP_SESSIONS": """
+DELETE FROM sessions
+ WHERE jsonb_build_array(namespace, session_id)::text IN (SELECT value FROM unfold(%(ids)s))
+""",
     "COPY_PROJECTS": """
 SELECT project_id, name, created_at, last_seen FROM projects
  WHERE actor = acting() ORDER BY project_id
@@ -73,6 +108,7 @@ SELECT set_config('recollect.actor', %(actor)s, false),
        set_config('application_name', 'recollect', false)
 """
 BEGIN = "BEGIN"
+DEFER = "SET CONSTRAINTS ALL DEFERRED"
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Read, decide, write: as SQLite's one writer does, one at a time for each actor.
 ONE_WRITER = "SELECT pg_advisory_xact_lock(hashtextextended('recollect ' || %(actor)s, 0))"
@@ -180,6 +216,7 @@ SELECT {", ".join(rows.PROCEDURE.columns)} FROM procedures
 """,
 }
 
+SWEEP = "VACUUM events, memory_records, embeddings, archive, operations, receipts, checkpoints"
 GO_ON_COUNTING = "SELECT go_on_counting()"
 
 # --- upkeep --------------------------------------------------------------------------------------
@@ -219,5 +256,7 @@ WHOLE_STORE = {
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
     "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",
     "NOT_INDEXED": "the check counts rows that search cannot find; it reads nothing",
+    "INSTEAD.ORPHAN_SESSIONS": "doctor counts rows without an owner; no content leaves it",
+    "INSTEAD.DROP_SESSIONS": "removes exactly the orphans that were counted",
     "INSTEAD.LAST_HEARD": "health tells when a host was last heard of: names and times",
 }

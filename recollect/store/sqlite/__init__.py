@@ -33,6 +33,7 @@ from recollect.store.sqlite.connect import explained, open_writer, refused, tran
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.graph import SqliteGraph, keep_waiting, put_things
+from recollect.store.sqlite.holdings import SqliteHoldings
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
@@ -104,6 +105,7 @@ class SqliteStore:
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.changes = OnlyWriter()
+        self.holdings = SqliteHoldings(engine, self.events, self.projects)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:

@@ -4,7 +4,7 @@ In: arrivals. Out: outcomes, stored events, batches. One bad event fails alone, 
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -75,6 +75,11 @@ class SqliteEvents:
             found = [rows.read_event(row) for row in db.execute(sql.EVENTS_BY_SEQ, values)]
             self._claimed.update(chosen)
         return Batch(namespace, tuple(found))
+
+    def claimed(self, seqs: Iterable[int]) -> bool:
+        """Whether a run holds any of these."""
+        with self._claims_lock:
+            return not self._claimed.isdisjoint(seqs)
 
     def release(self, batch: Batch) -> None:
         with self._claims_lock:

@@ -20,6 +20,7 @@ from recollect.store.sqlite import (
     schema_0003,
     schema_0004,
     schema_0005,
+    schema_0006,
 )
 
 BOOKKEEPING = """
@@ -49,6 +50,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "runs", schema_0003.SQL),
     Migration(4, "knowledge", schema_0004.SQL),
     Migration(5, "aging", schema_0005.SQL),
+    Migration(6, "forgotten", schema_0006.SQL),
 )
 
 

@@ -28,6 +28,10 @@ class SqliteProjects:
             self._known[place.identities] = known
         return known
 
+    def forget_known(self) -> None:
+        """Projects came, went or were joined by another way than `resolve`."""
+        self._known.clear()
+
     def all(self) -> list[ProjectInfo]:
         marks: dict[str, list[tuple[str, str]]] = {}
         with self._engine.reader() as db:

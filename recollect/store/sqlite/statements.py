@@ -593,7 +593,163 @@ SELECT 1 FROM archive
  WHERE namespace = :namespace AND op_id = :op_id AND source_kind = :source_kind
    AND source_id = :source_id AND since = :since AND until = :until
 """
+COPY_FORGOTTEN = "SELECT mark FROM forgotten"
 NOT_WAITING = "DELETE FROM unextracted WHERE namespace = :namespace AND seq = :seq"
+
+# --- all rows, as rows --------------------------------------------------------------------------
+
+# Templates: `holdings.py` fills in the tables and columns that the schema really has.
+COLUMNS_OF = "SELECT name FROM pragma_table_info(:table)"
+KEY_OF = "SELECT name FROM pragma_table_info(:table) WHERE pk ORDER BY pk"
+HAS_NO_ROWID = "SELECT wr FROM pragma_table_list(:table) WHERE schema = 'main'"
+TABLES_WITH_NAMESPACE = """
+SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
+ WHERE m.type = 'table' AND c.name = 'namespace' ORDER BY m.name
+"""
+DUMP_EVENTS = """
+SELECT {columns}, u.failures, u.reason, u.state
+  FROM events AS t LEFT JOIN unextracted AS u USING (seq)
+ WHERE t.namespace = :namespace ORDER BY t.seq
+"""
+DUMP_ROWS = "SELECT {columns} FROM {table} WHERE namespace = :namespace ORDER BY {order}"
+DUMP_PROJECT = "SELECT {columns} FROM projects WHERE project_id = :project_id"
+DUMP_IDENTITIES = "SELECT {columns} FROM project_identities WHERE project_id = :project_id"
+LOAD_ROW = "INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING RETURNING 1"
+SEQ_TAKEN = "SELECT 1 FROM {table} WHERE seq = :seq"
+ARCHIVED_ALREADY = """
+SELECT 1 FROM archive WHERE namespace = :namespace AND op_id = :op_id AND source_id = :source_id
+"""
+WAIT_AS = """
+UPDATE unextracted SET failures = :failures, reason = :reason, state = :state
+ WHERE namespace = :namespace AND seq = :seq
+"""
+LOAD_SESSION = """
+INSERT INTO sessions ({columns}) VALUES ({values})
+ON CONFLICT (namespace, session_id) DO UPDATE SET
+    started_at = min(started_at, excluded.started_at),
+    last_event_at = max(last_event_at, excluded.last_event_at),
+    ended_at = coalesce(ended_at, excluded.ended_at),
+    status = CASE status WHEN 'active' THEN excluded.status ELSE status END
+ WHERE sessions.namespace = :namespace
+"""
+SCAN = "SELECT {key}, {columns} FROM {table} WHERE namespace = :namespace"
+KEYS = "SELECT {key} FROM {table} WHERE namespace = :namespace"
+KEYS_WHERE = "SELECT {key} FROM {table} WHERE namespace = :namespace AND {condition}"
+MADE_FROM = """
+SELECT t.{key} FROM {table} AS t
+ WHERE t.namespace = :namespace AND EXISTS (
+       SELECT 1 FROM json_each(t.source_event_ids) AS e
+        WHERE e.value IN (SELECT value FROM json_each(:ids)))
+"""
+SOURCES_OF = """
+SELECT DISTINCT e.value FROM memory_records AS r, json_each(r.source_event_ids) AS e
+ WHERE r.namespace = :namespace AND r.record_id IN (SELECT value FROM json_each(:ids))
+"""
+EVENTS_UNDER = """
+SELECT event_id FROM events
+ WHERE namespace = :namespace
+   AND (project_path = :path OR substr(project_path, 1, length(:path) + 1) = :path || '/')
+"""
+SEQS_OF = """
+SELECT seq FROM events
+ WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
+"""
+SESSIONS_OF = """
+SELECT DISTINCT session_id FROM events
+ WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
+"""
+EMPTIED_SESSIONS = """
+SELECT s.session_id FROM sessions AS s
+ WHERE s.namespace = :namespace AND NOT EXISTS (
+       SELECT 1 FROM events AS e
+        WHERE e.namespace = :namespace AND e.session_id = s.session_id
+          AND e.event_id NOT IN (SELECT value FROM json_each(:ids)))
+   AND EXISTS (SELECT 1 FROM events AS e
+                WHERE e.namespace = :namespace AND e.session_id = s.session_id)
+"""
+BARE_ENTITIES = """
+SELECT n.entity_id FROM entities AS n
+ WHERE n.namespace = :namespace
+   AND (EXISTS (SELECT 1 FROM facts AS f WHERE f.namespace = :namespace
+                   AND f.entity_id = n.entity_id
+                   AND f.fact_id IN (SELECT value FROM json_each(:ids)))
+        OR EXISTS (SELECT 1 FROM relationships AS r WHERE r.namespace = :namespace
+                      AND n.entity_id IN (r.source_id, r.target_id)
+                      AND r.relationship_id IN (SELECT value FROM json_each(:ids))))
+   AND NOT EXISTS (SELECT 1 FROM facts AS f WHERE f.namespace = :namespace
+                      AND f.entity_id = n.entity_id
+                      AND f.fact_id NOT IN (SELECT value FROM json_each(:ids)))
+   AND NOT EXISTS (SELECT 1 FROM relationships AS r WHERE r.namespace = :namespace
+                      AND n.entity_id IN (r.source_id, r.target_id)
+                      AND r.relationship_id NOT IN (SELECT value FROM json_each(:ids)))
+"""
+ABOUT_ENTITIES = """
+SELECT 'fact', fact_id FROM facts
+ WHERE namespace = :namespace AND entity_id IN (SELECT value FROM json_each(:ids))
+UNION ALL
+SELECT 'relationship', relationship_id FROM relationships
+ WHERE namespace = :namespace AND (source_id IN (SELECT value FROM json_each(:ids))
+                                   OR target_id IN (SELECT value FROM json_each(:ids)))
+"""
+TITLES_OF = """
+SELECT title FROM memory_records
+ WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:ids))
+ ORDER BY valid_from DESC, record_id LIMIT :limit
+"""
+ERASE_ROWS = """
+DELETE FROM {table}
+ WHERE namespace = :namespace AND {key} IN (SELECT value FROM json_each(:ids))
+"""
+ERASE_NAMESPACE = "DELETE FROM namespaces WHERE namespace = :namespace"
+ERASE_PROJECT = "DELETE FROM projects WHERE project_id = :project_id"
+ERASE_IDENTITIES = "DELETE FROM project_identities WHERE project_id = :project_id"
+ERASE_VECTORS = """
+DELETE FROM embeddings
+ WHERE namespace = :namespace AND source_id IN (SELECT value FROM json_each(:ids))
+"""
+GET_ROWS = """
+SELECT {columns} FROM {table}
+ WHERE namespace = :namespace AND {key} IN (SELECT value FROM json_each(:ids))
+"""
+REWRITE_ROW = "UPDATE {table} SET {changes} WHERE namespace = :namespace AND {key} = :key_"
+MOVE_ROWS = """
+UPDATE {table} SET namespace = :target
+ WHERE namespace = :namespace AND {key} IN (SELECT value FROM json_each(:ids))
+"""
+MOVE_WAITING = """
+UPDATE unextracted SET namespace = :target
+ WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:ids))
+"""
+MOVE_VECTORS = """
+UPDATE embeddings SET namespace = :target
+ WHERE namespace = :namespace AND source_id IN (SELECT value FROM json_each(:ids))
+"""
+LOOSEN_FACTS = """
+UPDATE facts SET entity_id = NULL
+ WHERE namespace = :namespace AND fact_id IN (SELECT value FROM json_each(:ids))
+   AND entity_id NOT IN (SELECT value FROM json_each(:kept))
+"""
+MOVE_IDENTITIES = """
+UPDATE project_identities SET project_id = :into WHERE project_id = :project_id
+"""
+ADD_NAMESPACE = "INSERT INTO namespaces (namespace) VALUES (:target) ON CONFLICT DO NOTHING"
+PUT_FORGOTTEN = "INSERT INTO forgotten (mark) VALUES (:mark) ON CONFLICT DO NOTHING"
+FORGOTTEN = "SELECT 1 FROM forgotten WHERE mark = :mark"
+ANY_FORGOTTEN = "SELECT 1 FROM forgotten LIMIT 1"
+ORPHAN_VECTORS = """
+SELECT row_id FROM embeddings AS e WHERE NOT EXISTS (
+    SELECT 1 FROM memory_records WHERE e.source_kind = 'record' AND record_id = e.source_id
+     UNION ALL SELECT 1 FROM entities WHERE e.source_kind = 'entity' AND entity_id = e.source_id
+     UNION ALL SELECT 1 FROM facts WHERE e.source_kind = 'fact' AND fact_id = e.source_id
+     UNION ALL SELECT 1 FROM procedures
+                WHERE e.source_kind = 'procedure' AND procedure_id = e.source_id)
+"""
+ORPHAN_SESSIONS = """
+SELECT s.rowid FROM sessions AS s WHERE NOT EXISTS (
+    SELECT 1 FROM events AS e WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+"""
+DROP_VECTORS = "DELETE FROM embeddings WHERE row_id IN (SELECT value FROM json_each(:ids))"
+DROP_SESSIONS = "DELETE FROM sessions WHERE rowid IN (SELECT value FROM json_each(:ids))"
 
 # --- upkeep -------------------------------------------------------------------------------------
 
@@ -671,6 +827,7 @@ REBUILD = tuple(
         f"SELECT row_id, ns, {columns} FROM {table}_text",
     )
 )
+OPTIMIZE = tuple(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')" for table in _INDEXED)
 
 # What may look across namespaces, and why.
 WHOLE_STORE = {
@@ -682,4 +839,8 @@ WHOLE_STORE = {
     "COUNT_ARCHIVE": "retention holds for everybody; it counts and reads nothing",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
     "SCRUB_RECORDS": "the scrubber checks hashes of every row; no content leaves it",
+    "ORPHAN_VECTORS": "doctor counts rows without an owner; no content leaves it",
+    "ORPHAN_SESSIONS": "doctor counts rows without an owner; no content leaves it",
+    "DROP_VECTORS": "removes exactly the orphans that were counted",
+    "DROP_SESSIONS": "removes exactly the orphans that were counted",
 }

@@ -32,11 +32,12 @@ _SLACK = 1 << 20  # free space, beyond the reserve, that counts as "there is roo
 class _Pending(Generic[T]):
     """One waiting caller."""
 
-    __slots__ = ("done", "error", "result", "when_full", "work")
+    __slots__ = ("alone", "done", "error", "result", "when_full", "work")
 
-    def __init__(self, work: Work[T], when_full: bool) -> None:
+    def __init__(self, work: Work[T], when_full: bool, alone: bool = False) -> None:
         self.work = work
         self.when_full = when_full
+        self.alone = alone
         self.result: T | None = None
         self.error: BaseException | None = None
         self.done = threading.Lock()
@@ -115,12 +116,13 @@ class Writer:
     def failure(self) -> errors.StoreError | None:
         return self._failure
 
-    def run(self, work: Work[T], *, when_full: bool = False) -> T:
+    def run(self, work: Work[T], *, when_full: bool = False, alone: bool = False) -> T:
         """Do a piece of work in a transaction; returns after it is durable. `when_full`: worth
-        trying on a full disk, because it frees space."""
+        trying on a full disk, because it frees space. `alone`: between transactions, for what
+        cannot happen inside one."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("transactions do not nest")
-        pending = _Pending(work, when_full)
+        pending = _Pending(work, when_full, alone)
         with self._gate:
             if self._closed:
                 raise _again(self._failure) if self._failure else errors.StoreClosed()
@@ -143,10 +145,14 @@ class Writer:
         stopping = False
         while not stopping:
             batch, stopping = self._gather(company)
-            if batch:
-                company = len(batch)
-                self._commit(batch)
+            single = [pending for pending in batch if pending.alone]
+            shared = [pending for pending in batch if not pending.alone]
+            if shared:
+                company = len(shared)
+                self._commit(shared)
                 self._tidy()
+            for pending in single:
+                self._run_alone(pending)
             if self._failure is not None:
                 stopping = True
         self._finish()
@@ -202,6 +208,21 @@ class Writer:
             self._connection.execute("ROLLBACK TO work")
             pending.error = explained(error) if isinstance(error, apsw.Error) else error
         self._connection.execute("RELEASE work")
+
+    def _run_alone(self, pending: _Pending[Any]) -> None:
+        if self._failure is not None:
+            pending.settle(_again(self._failure))
+            return
+        try:
+            pending.result = pending.work(self._connection)
+        except apsw.Error as error:
+            reason = self._explained(error)
+            self._judge(reason)
+            pending.settle(_again(reason))
+        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
+            pending.settle(error)
+        else:
+            pending.settle()
 
     def _abandon(self, batch: list[_Pending[Any]], error: apsw.Error) -> None:
         """Nothing of this batch was committed: say so to everyone who waits for it."""

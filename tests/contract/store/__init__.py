@@ -4,6 +4,7 @@ from tests.contract.store.aging import AgingContract
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
 from tests.contract.store.graph import GraphContract
+from tests.contract.store.holdings import HoldingsContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
@@ -28,6 +29,7 @@ class StoreContract(
     RunsContract,
     UsageContract,
     LifeContract,
+    HoldingsContract,
     AgingContract,
 ):
     """All of it, for a backend to inherit in three lines."""

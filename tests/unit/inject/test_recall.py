@@ -337,6 +337,18 @@ def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) 
     assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
 
 
+def test_the_same_answer_of_two_sessions_is_said_once(setup: Setup) -> None:
+    again = msgspec.structs.replace(
+        WORK[0], record_id="mr_01M7H0000000000000000000ZZ", session_id="older"
+    )
+    setup.memories.add([*WORK, again])
+    setup.settle()
+    recalled = setup.ask("how are the retries of the billing API capped?")
+    assert recalled.context.count("Cap the retries of the billing API") == 1
+    left_out = [one["why_not"] for one in setup.receipt(recalled).detail["candidates"]]
+    assert "says the same as one before it" in left_out
+
+
 def test_a_memory_that_may_not_be_said_does_not_make_others_weak(setup: Setup) -> None:
     exact = episode("How are retries of the billing api capped?", "How are retries of the billing "
                     "api capped? At five, with exponential backoff.")  # fmt: skip

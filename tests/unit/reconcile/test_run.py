@@ -15,7 +15,7 @@ from recollect.core.errors import (
     ProviderRefused,
     ProviderTimeout,
 )
-from recollect.core.values import Checkpoint, Record, Run
+from recollect.core.values import Checkpoint, Record, Run, Source
 from recollect.embedding.model import MODEL
 from recollect.extract.breaker import PAUSE_S
 from recollect.extract.interface import Extraction
@@ -472,3 +472,17 @@ def test_claims_are_written_in_the_same_transaction_and_fail_alone(
     go(Scripted(answer), knowledge=learned).run(NAMESPACE)
     assert titles(store) == ["kept"] and waiting(store) == (0, 0)
     assert last(store).reason == "no such entity"
+
+
+# --- what was imported ---
+
+
+@pytest.mark.parametrize(("client", "asked"), [("import", 0), ("import-llm", 1), ("", 1)])
+def test_imported_history_goes_to_a_model_only_when_somebody_said_so(
+    store: SqliteStore, clock: ManualClock, client: str, asked: int
+) -> None:
+    source = Source(surface="claude-code", client_id=client)
+    store.events.put([arrival("one @0 ", source=source)])
+    provider = Scripted(memory("new @1 "))
+    worker(store, clock, provider=lambda: provider).run(NAMESPACE)
+    assert provider.asked("extract") == asked and waiting(store) == (0, 0)

@@ -19,7 +19,7 @@ NAMESPACED = (
 def all_statements() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in vars(statements).items():
-        if not name.isupper() or name in ("WHOLE_STORE", "GRAPH_TABLES", "REBUILD"):
+        if not name.isupper() or name in ("WHOLE_STORE", "GRAPH_TABLES", "REBUILD", "OPTIMIZE"):
             continue
         if isinstance(value, str):
             found[name] = value
@@ -59,6 +59,10 @@ def test_sql_stands_nowhere_else() -> None:
         schema = re.fullmatch(r"schema_\d{4}\.py", path.name)
         if path.parent.parent.name == "store" and (schema or path.name in allowed):
             continue
+        if path.parent.parent.name == "store" and path.name.startswith("schema_"):
+            continue
+        if path.relative_to(PACKAGE).parts == ("portable", "foreign", "database.py"):
+            continue  # reads other programs' databases, whatever tables they have
         if path.relative_to(PACKAGE).parts[0] == "bench":
             continue  # measures plain FTS5 beside the product
         assert not speaks_sql.search(path.read_text()), f"SQL in {path}"

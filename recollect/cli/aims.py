@@ -1,0 +1,95 @@
+"""What `forget` and `move` mean, as options, and how what they would do is shown."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from recollect.cli.moments import MOMENT
+
+F = TypeVar("F", bound=Callable[..., Any])
+ROWS = {
+    "event": "events",
+    "memory": "memories",
+    "entity": "entities",
+    "relationship": "relationships",
+    "fact": "facts",
+    "procedure": "procedures",
+    "preference": "preferences",
+    "checkpoint": "checkpoints",
+    "receipt": "receipts",
+    "operation": "log entries (their words)",
+    "version": "archived versions",
+    "session": "sessions",
+}
+
+
+def aim_options(function: F) -> F:
+    options = (
+        click.argument("memories", nargs=-1, metavar="[MEMORY]..."),
+        click.option("--session", help="Everything of this session."),
+        click.option(
+            "--entity", help="Everything that speaks of this entity, by any of its names."
+        ),
+        click.option("--text", help="Everything that holds these words."),
+        click.option("--older-than", type=MOMENT, help="What happened before: a date, or 90d."),
+        click.option("--project", help="Within this project: its directory, name or id."),
+        click.option("--all", "everything", is_flag=True, help="All of that project."),
+        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+        click.option("--dry-run", is_flag=True, help="Show what it would be, and stop."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def aim(
+    memories: tuple[str, ...],
+    session: str | None,
+    entity: str | None,
+    text: str | None,
+    older_than: datetime | None,
+    project: str | None,
+    everything: bool,
+    path: str | None = None,
+) -> dict[str, Any]:
+    """The body of a request; exactly one thing must be meant."""
+    meant = [bool(memories), session, entity, text, older_than, path, everything]
+    if sum(bool(one) for one in meant) != 1:
+        raise click.UsageError(
+            "Say one thing: memories, --session, --entity, --text, --older-than, or --all with "
+            "--project."
+        )
+    if older_than and not project:
+        raise click.UsageError("Say in which --project; `global` is what belongs to none.")
+    return {
+        "record_ids": list(memories),
+        "session_id": session,
+        "entity": entity,
+        "text": text,
+        "older_than": older_than.isoformat() if older_than else None,
+        "path": os.path.abspath(path) if path else None,
+        "everything": everything,
+        "project": directory(project),
+    }
+
+
+def directory(given: str | None) -> str | None:
+    """A directory by its full path; a name or an id as it is."""
+    looks_like_a_path = given is not None and (os.sep in given or given == ".")
+    return (
+        os.path.abspath(given) if given and (looks_like_a_path or os.path.isdir(given)) else given
+    )
+
+
+def show(outcome: dict[str, Any]) -> None:
+    for one in outcome["chosen"]:
+        counts = ", ".join(f"{n} {ROWS.get(kind, kind)}" for kind, n in one["counts"].items())
+        click.secho(f"{one['project']}: {counts or 'the project itself'}", bold=True)
+        for title in one["titles"]:
+            click.echo(f"  {title[:100]}")
+        more = one["counts"].get("memory", 0) - len(one["titles"])
+        if more > 0:
+            click.echo(f"  … and {more} more memories")

@@ -1,0 +1,45 @@
+"""`recollect backup`: a verified copy of the running store, or the list of those that there are."""
+
+import click
+
+from recollect.cli import process
+from recollect.cli.client import Client
+from recollect.cli.output import json_option, print_json, print_table
+from recollect.core import settings
+
+SLOW_S = 600.0
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["create", "list"]), default="create")
+@json_option
+def command(what: str, as_json: bool) -> int:
+    """Make a backup (create, the default) or list them.
+
+    Agents can go on working meanwhile. The daemon makes one a day by itself and keeps seven; see
+    `backup_days` and `backups_kept` in `recollect settings`.
+    """
+    chosen = settings.load()
+    process.start(chosen)
+    client = Client(chosen, SLOW_S)
+    if what == "list":
+        items = client.get("/api/backups")["items"]
+        if as_json:
+            print_json(items)
+        elif not items:
+            click.echo("There is no backup yet. Make one: recollect backup")
+        else:
+            rows = [
+                [one["made_at"][:19].replace("T", " "), f"{one['bytes'] / 1e6:.1f} MB", one["path"]]
+                for one in items
+            ]
+            print_table(["Made", "Size", "File"], rows)
+        return 0
+    made = client.ask("POST", "/api/backups")
+    if as_json:
+        print_json(made)
+    else:
+        click.echo(
+            f"{made['path']}: {made['events']} events, {made['records']} memories, verified."
+        )
+    return 0

@@ -1,0 +1,89 @@
+"""`recollect export`: everything that is stored, or some of it, as text."""
+
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from urllib.parse import urlencode
+
+import click
+
+from recollect.cli import process
+from recollect.cli.client import Client
+from recollect.cli.moments import MOMENT
+from recollect.core import oslayer, settings
+from recollect.core.errors import CannotWrite
+
+SLOW_S = 600.0
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False), required=False)
+@click.option("--format", "form", type=click.Choice(["jsonl", "json", "markdown"]),
+              help="By default what the file's name says, else JSONL.")  # fmt: skip
+@click.option("--project", help="Only this project: its directory, name or id.")
+@click.option("--kind", type=click.Choice(["episode", "observation", "knowledge", "summary"]),
+              help="Only memories of this kind.")  # fmt: skip
+@click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
+@click.option("--since", type=MOMENT, help="Not before: a date, or an age such as 90d.")
+@click.option("--until", type=MOMENT, help="Not after.")
+def command(
+    file: str | None,
+    form: str | None,
+    project: str | None,
+    kind: str | None,
+    rows: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> int:
+    """Export to FILE, or to standard output.
+
+    JSONL and JSON can be imported again, here or elsewhere: `recollect import FILE`. Markdown is
+    for reading. What is derived (vectors, indexes) is left out.
+    """
+    chosen = settings.load()
+    process.start(chosen)
+    by_name = {".json": "json", ".md": "markdown"}.get(os.path.splitext(file or "")[1], "jsonl")
+    wanted = {
+        "format": form or by_name,
+        "project": _project(project),
+        "kind": kind,
+        "rows": rows,
+        "since": since.isoformat() if since else None,
+        "until": until.isoformat() if until else None,
+    }
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    pieces = Client(chosen, SLOW_S).stream(f"/api/export?{query}")
+    if file is None or file == "-":
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return 0
+    size = _write(file, pieces)
+    click.echo(f"{file}: {size / 1e6:.1f} MB, readable by you alone.")
+    return 0
+
+
+def _write(path: str, pieces: Iterator[bytes]) -> int:
+    """Beside the target first: an export that broke off never has its name."""
+    part = f"{path}.part"
+    size = 0
+    try:
+        oslayer.private_file(part)
+        with open(part, "wb") as out:
+            for piece in pieces:
+                out.write(piece)
+                size += len(piece)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+    return size
+
+
+def _project(given: str | None) -> str | None:
+    return os.path.abspath(given) if given and os.path.isdir(given) else given

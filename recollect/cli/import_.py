@@ -1,0 +1,225 @@
+"""`recollect import`: history that is on this machine already, after showing what there is."""
+
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from recollect.cli import process
+from recollect.cli.client import Client
+from recollect.cli.moments import MOMENT
+from recollect.cli.output import json_option, print_json, print_table
+from recollect.core import settings
+from recollect.core.errors import RecollectError
+from recollect.portable.transcripts import ENVIRONMENT
+
+LOOK_S = 0.3
+SLOW_S = 600.0
+
+
+@click.command()
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option("--project", type=click.Path(), help="Only what was done in this directory.")
+@click.option("--since", type=MOMENT, help="Not before: a date, or an age such as 90d.")
+@click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
+@click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
+              help="How many commits of git history at the most.")  # fmt: skip
+@click.option("--llm", is_flag=True, help="Let the language model in the settings read it too.")
+@click.option("--dry-run", is_flag=True, help="Count what would be new, and stop.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+def command(
+    sources: tuple[str, ...],
+    project: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    commits: int,
+    llm: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Import history.
+
+    SOURCE is an agent (claude-code, codex, gemini, copilot, qwen, opencode), another memory
+    (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits, or a file: an
+    export of Recollect, a transcript, a database. Without any, everything that is found is shown.
+
+    Running it again adds nothing twice. Secrets are removed on the way in.
+    """
+    chosen = settings.load()
+    process.start(chosen)
+    client = Client(chosen, SLOW_S)
+    body = {**request(sources, project, since, until, commits), "llm": llm}
+    found = client.ask("POST", "/api/import/offers", body)
+    if not found["offers"]:
+        return _nothing(as_json)
+    if not as_json:
+        show(found["offers"])
+        if llm:
+            tokens = found["llm_estimate"]["tokens"]
+            click.echo(f"{chosen.provider} would be sent up to about {tokens / 1e6:.1f} million "
+                       "tokens, within the day's budget.")  # fmt: skip
+    if not dry_run and not yes:
+        if as_json or not sys.stdin.isatty():
+            click.echo("Nothing was imported: say --yes to go on without being asked.", err=True)
+            return 1
+        body["sources"] = list(_chosen(sources, found["offers"]))
+        if not body["sources"]:
+            return 1
+    return run(client, {**body, "dry_run": dry_run}, as_json=as_json)
+
+
+def request(
+    sources: tuple[str, ...],
+    project: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    commits: int = 2000,
+) -> dict[str, Any]:
+    paths = [os.path.abspath(one) if os.path.exists(one) else one for one in sources]
+    return {
+        "sources": paths,
+        "project": os.path.abspath(project) if project else None,
+        "since": since.isoformat() if since else None,
+        "until": until.isoformat() if until else None,
+        "home": os.path.expanduser("~"),
+        "directory": os.getcwd(),
+        "env": {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)},
+        "most_commits": commits,
+    }
+
+
+def offer(*, ask: bool) -> None:
+    """At the end of `install`: say what there is, and import it if the answer is yes."""
+    chosen = settings.load()
+    if not ask or not sys.stdin.isatty():
+        click.echo("What you did before can be remembered too: recollect import")
+        return
+    try:
+        process.start(chosen)
+        client = Client(chosen, SLOW_S)
+        body = request(())
+        found = client.ask("POST", "/api/import/offers", body)["offers"]
+        if not found:
+            return
+        click.echo("\nThere is history on this machine that could be remembered:")
+        show(found)
+        if click.confirm("Import it now?", default=False):
+            run(client, body, as_json=False)
+        else:
+            click.echo("Any time later: recollect import")
+    except RecollectError as error:
+        click.echo(f"History was not looked at: {error}", err=True)
+
+
+def show(offers: list[dict[str, Any]]) -> None:
+    rows = [
+        [
+            one["source"],
+            str(one["sessions"] or ""),
+            str(one["messages"] or ""),
+            f"{one['bytes'] / 1e6:.1f} MB" if one["bytes"] else "",
+            _day(one["first"]),
+            _day(one["last"]),
+            _projects(one["projects"]) or one["path"],
+        ]
+        for one in offers
+    ]
+    print_table(["Source", "Sessions", "Messages", "Size", "From", "To", "Projects"], rows)
+
+
+def run(client: Client, body: dict[str, Any], *, as_json: bool) -> int:
+    state = client.ask("POST", "/api/import", body)
+    if as_json or not sys.stdout.isatty():
+        while state["state"] == "running":
+            time.sleep(LOOK_S)
+            state = client.get("/api/import")
+    else:
+        state = _watched(client, state)
+    if as_json:
+        print_json(state)
+    else:
+        summary(state, dry_run=body.get("dry_run", False), llm=body.get("llm", False))
+    return 0 if state["state"] == "done" else 1
+
+
+def _watched(client: Client, state: dict[str, Any]) -> dict[str, Any]:
+    """A bar that moves, with the rate and what remains."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("Importing"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+               TextColumn("{task.fields[rate]} messages/s"), TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, transient=True) as bar:
+        task = bar.add_task("import", total=max(1, state["total"]), rate=0)
+        while state["state"] == "running":
+            time.sleep(LOOK_S)
+            state = client.get("/api/import")
+            bar.update(task, total=max(1, state["total"]), completed=state["done"],
+                       rate=f"{state['rate']:.0f}")  # fmt: skip
+    return state
+
+
+def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
+    verb = "would be new" if dry_run else "new"
+    for source, tally in state["sources"].items():
+        parts = [f"{tally['stored']} {verb}"]
+        named = {
+            "known": "there already",
+            "captured": "captured by its hooks",
+            "forgotten": "forgotten once, left out",
+            "refused": "refused",
+        }
+        parts += [f"{tally[name]} {words}" for name, words in named.items() if tally[name]]
+        within = f" in {tally['sessions']} sessions" if tally["sessions"] else ""
+        click.echo(f"{source}: {tally['read']} read{within}; {', '.join(parts)}.")
+    for problem in state["problems"][:5]:
+        click.echo(f"  {problem}", err=True)
+    if state["state"] != "done":
+        told = state["problem"] or "It was stopped; run it again to go on."
+        click.secho(f"The import {state['state']}: {told}", fg="red", err=True)
+    elif not dry_run:
+        how = "by the language model" if llm else "by rules; no language model is asked"
+        click.echo(f"Done in {state['seconds']:.0f} s.")
+        click.echo(f"What it means is worked out in the background, {how}.")
+
+
+def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
+    if asked:
+        return list(asked) if click.confirm("Import this?", default=True) else []
+    names = list(dict.fromkeys(one["source"] for one in offers))
+    told = click.prompt("Which? (all, none, or names)", default="all")
+    if told.strip() == "all":
+        return [_source(one) for one in offers]
+    wanted = told.replace(",", " ").split()
+    if told.strip() in ("none", "no", "n"):
+        return []
+    unknown = [one for one in wanted if one not in names]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not among {', '.join(names)}")
+    return [_source(one) for one in offers if one["source"] in wanted]
+
+
+def _source(one: dict[str, Any]) -> str:
+    return f"git:{one['path']}" if one["source"] == "git" else str(one["source"])
+
+
+def _nothing(as_json: bool) -> int:
+    if as_json:
+        print_json({"state": "nothing", "sources": {}})
+    else:
+        click.echo("Nothing was found that could be imported.")
+    return 0
+
+
+def _day(moment: str | None) -> str:
+    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d") if moment else ""
+
+
+def _projects(projects: dict[str, int]) -> str:
+    names = [f"{name} ({count})" for name, count in list(projects.items())[:4]]
+    more = len(projects) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")

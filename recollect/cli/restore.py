@@ -1,0 +1,62 @@
+"""`recollect restore`: a backup in place of the store; what was there is kept aside."""
+
+import json
+import os
+import subprocess
+import sys
+
+import click
+
+from recollect.cli import process
+from recollect.cli.output import json_option, print_json
+from recollect.core import settings
+from recollect.core.errors import RecollectError
+from recollect.core.settings import PREFIX
+from recollect.portable.backups import chosen as chosen_backup
+
+
+@click.command()
+@click.argument("backup", required=False)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+def command(backup: str | None, yes: bool, as_json: bool) -> int:
+    """Put BACKUP in place: a file, the beginning of a name in the list, or the newest one.
+
+    The backup is checked first, row by row. The daemon is stopped and started again; hooks that
+    fire meanwhile keep their events in the spool. The database as it was is kept in `backups/`.
+    """
+    chosen = settings.load()
+    path = chosen_backup(chosen.path("backups"), backup)
+    question = f"Put {os.path.basename(path)} in place of what is stored now?"
+    if not yes and not click.confirm(question, default=False):
+        return 1
+    ran = process.stop(chosen)
+    try:
+        done = _restore(chosen.directory, path)
+    finally:
+        if ran:
+            process.start(chosen)
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(f"Restored: {done['events']} events, {done['records']} memories.")
+        if done["aside"]:
+            click.echo(f"What was there before is kept: {done['aside']}")
+    return 0
+
+
+def _restore(directory: str, path: str) -> dict[str, object]:
+    """In a process of its own: only the daemon's program knows the storage."""
+    told = subprocess.run(
+        [sys.executable, "-m", "recollect.daemon", "--restore", path],
+        env={**os.environ, PREFIX + "HOME": directory},
+        capture_output=True,
+        timeout=600,
+    )
+    try:
+        done: dict[str, object] = json.loads(told.stdout)
+    except ValueError:
+        raise RecollectError("The backup could not be restored; nothing was changed.") from None
+    if "error" in done:
+        raise RecollectError(str(done["error"]), hint=str(done.get("hint", "")))
+    return done

@@ -1,0 +1,100 @@
+"""Which project something belongs to that happened earlier, somewhere, perhaps elsewhere.
+
+In: recorded directories. Out: places. A directory that is there is looked at as capture would. One
+that is gone belongs to the project that is known to have lain there or above it, else to a project
+of its own, named after the highest of such directories. What names no directory but only a project
+gets one by that name, which can be moved later.
+"""
+
+import os
+from collections.abc import Iterable
+
+from recollect import privacy
+from recollect.core import projects
+from recollect.core.projects import Place
+from recollect.store.interface import Store
+
+
+class Attribution:
+    def __init__(
+        self, store: Store, actor: str, directories: Iterable[str] = (), home: str | None = None
+    ) -> None:
+        self._store = store
+        self._actor = actor
+        self._home = home or os.path.expanduser("~")
+        self._roots = sorted(
+            (value for one in store.projects.all() for kind, value in one.identities
+             if kind == "root"),
+            key=len,
+        )  # fmt: skip
+        gone = sorted({_tidy(one) for one in directories if _usable(one)}, key=len)
+        self._gone = [one for one in gone if not os.path.isdir(one) and self._below_home(one)]
+        self._known: dict[str, str] = {}
+
+    def namespace(self, directory: str) -> str:
+        """The namespace of a recorded directory."""
+        if directory not in self._known:
+            place = self.place(directory)
+            project = self._store.projects.resolve(place)
+            self._known[directory] = projects.namespace(self._actor, project)
+        return self._known[directory]
+
+    def of_name(self, program: str, name: str) -> str:
+        """The namespace of a project of which another program tells only the name."""
+        if os.path.isabs(name):
+            return self.namespace(name)
+        if not name:
+            return projects.namespace(self._actor)
+        key = f"{program}:{name}"
+        if key not in self._known:
+            known = _by_name(self._store).get(name.lower())
+            project = known or self._store.projects.resolve(Place(alias=key))
+            self._known[key] = projects.namespace(self._actor, project)
+        return self._known[key]
+
+    def place(self, directory: str) -> Place:
+        if not _usable(directory) or privacy.scrub(directory).text != directory:
+            return Place()
+        directory = _tidy(directory)
+        if os.path.isdir(directory):
+            return projects.locate(directory, self._home)
+        above = _nearest(directory)
+        if above and self._below_home(above):
+            place = projects.locate(above, self._home)
+            if not place.is_global:
+                return place
+        for root in (*reversed(self._roots), *self._gone):
+            if directory == root or directory.startswith(root + os.sep):
+                return Place(root=root)
+        return Place(root=directory) if self._below_home(directory) else Place()
+
+    def _below_home(self, directory: str) -> bool:
+        """Not the home itself, nor anything above it: that is no project."""
+        home = os.path.realpath(self._home)
+        return directory not in ("/", home) and not home.startswith(directory.rstrip("/") + "/")
+
+
+def _by_name(store: Store) -> dict[str, str]:
+    """Projects by their names, where a name means only one."""
+    found: dict[str, set[str]] = {}
+    for one in store.projects.all():
+        found.setdefault(one.name.lower(), set()).add(one.project_id)
+    return {name: ids.pop() for name, ids in found.items() if len(ids) == 1}
+
+
+def _usable(directory: str) -> bool:
+    return os.path.isabs(directory) and len(directory) <= 2048 and "\0" not in directory
+
+
+def _tidy(directory: str) -> str:
+    return projects.canonical(directory)
+
+
+def _nearest(directory: str) -> str:
+    """The nearest directory above that is there."""
+    while not os.path.isdir(directory):
+        above = os.path.dirname(directory)
+        if above == directory:
+            return ""
+        directory = above
+    return directory

@@ -1,0 +1,122 @@
+"""Backups: made while everything runs, verified, kept for a while, and put back.
+
+In: a running store. Out: files in `backups/`, named after when they were made; the oldest go when
+there are more than wanted. A copy that is not whole never gets its name.
+"""
+
+import contextlib
+import os
+import re
+from datetime import UTC, datetime, timedelta
+
+from recollect.core import oslayer
+from recollect.core.clock import Clock
+from recollect.core.errors import NotFound
+from recollect.core.settings import Settings
+from recollect.store.interface import BackupInfo, Store
+
+_NAME = re.compile(r"^recollect-(\d{8}T\d{6}Z)(?:-\d+)?\.db$")
+_ASIDE = re.compile(r"^before-restore-\d{8}T\d{6}Z(?:-\d+)?\.db$")
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+class Backups:
+    def __init__(self, settings: Settings, store: Store, clock: Clock) -> None:
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+
+    @property
+    def folder(self) -> str:
+        return self._settings.path("backups")
+
+    def create(self) -> BackupInfo:
+        """A new one; then the oldest go."""
+        oslayer.private_directory(self.folder)
+        stamp = self._clock.now().strftime(_STAMP)
+        info = self._store.upkeep.backup(_free(os.path.join(self.folder, f"recollect-{stamp}")))
+        self.rotate()
+        return info
+
+    def rotate(self) -> list[str]:
+        """Remove all but the newest; returns what went."""
+        gone = self.made()[self._settings.backups_kept :]
+        for path in gone:
+            os.unlink(path)
+        return gone
+
+    def made(self) -> list[str]:
+        """Newest first."""
+        return made_in(self.folder)
+
+    def files(self) -> list[str]:
+        """Every database in the folder, also those that a restore laid aside."""
+        return [os.path.join(self.folder, name) for name in _names(self.folder)
+                if _NAME.match(name) or _ASIDE.match(name)]  # fmt: skip
+
+    def newest_at(self) -> datetime | None:
+        made = self.made()
+        return made_at(made[0]) if made else None
+
+    def due(self) -> bool:
+        """Whether the schedule wants one now."""
+        if not self._settings.backup_days:
+            return False
+        newest = self.newest_at()
+        age = timedelta(days=self._settings.backup_days)
+        return newest is None or self._clock.now() - newest >= age
+
+    def replace_all(self) -> int:
+        """A fresh backup instead of all earlier ones, which hold what must not be kept."""
+        earlier = self.files()
+        self.create()
+        for path in earlier:
+            with contextlib.suppress(FileNotFoundError):  # rotation was faster
+                os.unlink(path)
+        return len(earlier)
+
+
+def made_in(folder: str) -> list[str]:
+    names = [name for name in _names(folder) if _NAME.match(name)]
+    return [os.path.join(folder, name) for name in sorted(names, reverse=True)]
+
+
+def made_at(path: str) -> datetime | None:
+    found = _NAME.match(os.path.basename(path))
+    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+
+
+def chosen(folder: str, which: str | None) -> str:
+    """The file that is meant: a path, a name or the beginning of one, or the newest."""
+    if which and os.path.exists(which):
+        return os.path.abspath(which)
+    found = [path for path in made_in(folder) if not which or _fits(path, which)]
+    if not found:
+        told = f"there is no backup {which!r}" if which else "there is no backup yet"
+        raise NotFound(told, hint="recollect backup list")
+    return found[0]
+
+
+def aside_name(folder: str, now: datetime) -> str:
+    """Where the old database is kept: never under a name that is taken."""
+    return _free(os.path.join(folder, f"before-restore-{now.strftime(_STAMP)}"))
+
+
+def _free(stem: str) -> str:
+    path, number = f"{stem}.db", 1
+    while os.path.exists(path):
+        number += 1
+        path = f"{stem}-{number}.db"
+    return path
+
+
+def _fits(path: str, which: str) -> bool:
+    name = os.path.basename(path)
+    return name.startswith(which) or name.removeprefix("recollect-").startswith(which)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

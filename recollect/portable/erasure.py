@@ -1,0 +1,273 @@
+"""Forgetting, cleaning and moving, everywhere at once.
+
+In: what a person means: memories, a session, a project, an entity, words, an age. Out: what it
+comes to, and when it is done, that nothing of it is left: in rows, index, vectors, archive and log
+of the store, in the spool, in the log files, and if wanted in the backups.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from recollect import privacy
+from recollect.core import oslayer
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.settings import Settings
+from recollect.core.values import Record
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.portable.backups import Backups
+from recollect.store.interface import Chosen, Selection, Store
+
+SHORTEST = 3  # a shorter text would mean nearly everything
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is to be forgotten or moved: one of the first six, within a project or everywhere."""
+
+    record_ids: tuple[str, ...] = ()
+    session_id: str | None = None
+    entity: str | None = None
+    text: str | None = None
+    before: datetime | None = None
+    path: str | None = None
+    everything: bool = False
+    namespace: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found, or done, by namespace; files that were touched beside the store."""
+
+    chosen: tuple[Chosen, ...] = ()
+    files: tuple[str, ...] = ()
+    backups: int = 0
+    tombstones: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        total: dict[str, int] = {}
+        for one in self.chosen:
+            for kind, count in one.counts.items():
+                total[kind] = total.get(kind, 0) + count
+        return total
+
+
+class Erasure:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        pipeline: Pipeline,
+        memories: Memories,
+        backups: Backups,
+        drain: Callable[[], None],
+        standing_still: Callable[[], AbstractContextManager[None]],
+        refuse: Callable[[Record, str], object],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._pipeline = pipeline
+        self._memories = memories
+        self._backups = backups
+        self._drain = drain
+        self._standing_still = standing_still
+        self._refuse = refuse
+
+    # --- forgetting ---
+
+    def preview(self, aim: Aim) -> Outcome:
+        return Outcome(tuple(chosen for _, _, chosen in self._meant(aim)))
+
+    def forget(
+        self, aim: Aim, actor: str, *, backups: bool = False, never_again: bool = False
+    ) -> Outcome:
+        """Erase; then leave no bytes of it. What the spool still holds is stored first, so that it
+        is found too."""
+        self._drain()
+        done = []
+        with self._standing_still():
+            meant = self._meant(aim)
+            tombstones = self._bury(meant, actor) if never_again else 0
+            for namespace, selection, _ in meant:
+                chosen = self._store.holdings.erase(namespace, selection, actor)
+                self._memories.changed(namespace, chosen.record_ids)
+                done.append(chosen)
+        self._pipeline.forget_seen()
+        self._store.holdings.sweep()
+        words = _words(aim)
+        files = self._erase_words(words) if words else ()
+        cleaned = self._in_backups([(name, what) for name, what, _ in meant]) if backups else 0
+        return Outcome(tuple(done), tuple(files), cleaned, tombstones)
+
+    def _bury(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
+        """Say in the log that these are not to be learned again. Only fingerprints of
+        what they say stay, from which it cannot be read."""
+        buried = 0
+        for namespace, _, chosen in meant:
+            for record in self._store.records.get(namespace, chosen.record_ids):
+                self._refuse(record, actor)
+                buried += 1
+        return buried
+
+    def _meant(self, aim: Aim) -> list[tuple[str, Selection, Chosen]]:
+        """The selection in each namespace where it means something. Nothing at all is an error:
+        whoever wants something gone must not believe that it is."""
+        found = []
+        scope = [aim.namespace] if aim.namespace else self._store.projects.namespaces()
+        for namespace in scope:
+            selection = self._selection(aim, namespace)
+            if selection is None:
+                continue
+            chosen = self._store.holdings.choose(namespace, selection)
+            if chosen.total or (aim.everything and aim.namespace):
+                found.append((namespace, selection, chosen))
+        if not found:
+            raise NotFound("nothing that is stored fits this", hint="recollect search")
+        return found
+
+    def _selection(self, aim: Aim, namespace: str) -> Selection | None:
+        if aim.record_ids:
+            here = self._store.records.get(namespace, aim.record_ids)
+            ids = tuple(record.record_id for record in here)
+            return Selection(record_ids=ids) if ids else None
+        if aim.session_id is not None:
+            return Selection(session_id=aim.session_id)
+        if aim.text is not None:
+            if len(aim.text.strip()) < SHORTEST:
+                raise BadInput(
+                    f"{aim.text!r} is too short: it would mean nearly everything", field="text"
+                )
+            return Selection(words=(aim.text,))
+        if aim.entity is not None:
+            names = self._names(namespace, aim.entity)
+            return Selection(words=names, whole=True) if names else None
+        if aim.before is not None:
+            return Selection(before=aim.before)
+        if aim.path is not None:
+            return Selection(path=aim.path)
+        if aim.everything:
+            if aim.namespace is None:
+                raise BadInput("say which project", field="project", hint="--project DIR")
+            return Selection(everything=True)
+        raise BadInput(
+            "say what is meant", hint="memories, --session, --entity, --text, --older-than, --all"
+        )
+
+    def _names(self, namespace: str, name: str) -> tuple[str, ...]:
+        """An entity under all its names."""
+        wanted = name.casefold()
+        for entity in self._store.graph.entities(namespace):
+            names = (entity.name, *entity.aliases)
+            if wanted in {one.casefold() for one in names}:
+                return tuple(one for one in names if len(one) >= SHORTEST)
+        return (name,) if len(name) >= SHORTEST else ()
+
+    # --- cleaning ---
+
+    def scrub(self, actor: str, *, apply: bool, backups: bool = False) -> Outcome:
+        """Find secrets and private spans in what is stored, and take them out likewise."""
+        done, found = [], dict[str, int]()
+        if apply:
+            self._drain()
+            with self._standing_still():
+                pass  # what was open is written, and so it is found
+        for namespace in self._store.projects.namespaces():
+            result = self._store.holdings.rewrite(namespace, _clean, apply=apply)
+            for kind, count in result.found.items():
+                found[kind] = found.get(kind, 0) + count
+            records = result.records.get(namespace, ())
+            if result.rows:
+                done.append(Chosen(namespace, result.rows, records))
+            if apply and records:
+                self._memories.changed(namespace, records)
+        files: list[str] = []
+        cleaned = 0
+        if apply:
+            if done:
+                self._store.holdings.sweep()
+            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
+            if backups and done:
+                cleaned = self._backups.replace_all()
+        return Outcome(tuple(done), tuple(files), cleaned, found=found)
+
+    # --- moving ---
+
+    def move(self, aim: Aim, target: str, actor: str, *, apply: bool) -> Outcome:
+        with self._standing_still():
+            meant = [one for one in self._meant(aim) if one[0] != target]
+            if not meant:
+                raise NotFound("nothing outside the project that it should go to fits this")
+            if not apply:
+                return Outcome(tuple(chosen for _, _, chosen in meant))
+            done = []
+            for namespace, selection, _ in meant:
+                chosen = self._store.holdings.move(namespace, selection, target, actor)
+                self._memories.changed(namespace, chosen.record_ids)
+                self._memories.changed(target, chosen.record_ids)
+                done.append(chosen)
+        return Outcome(tuple(done))
+
+    # --- beside the store ---
+
+    def _erase_words(self, words: Iterable[str]) -> list[str]:
+        """Lines of logs, and spooled frames that could not be stored, that hold these words."""
+        pattern = re.compile(b"|".join(re.escape(word.encode()) for word in words), re.IGNORECASE)
+
+        def without(raw: bytes) -> bytes:
+            if not pattern.search(raw):
+                return raw
+            lines = raw.splitlines(keepends=True)
+            return b"".join(line for line in lines if not pattern.search(line))
+
+        touched = self._rewrite_files(without)
+        for path in oslayer.files_under(self._settings.path("spool")):
+            with open(path, "rb") as file:
+                held = bool(pattern.search(file.read()))
+            if held:
+                os.unlink(path)
+                touched.append(path)
+        return touched
+
+    def _rewrite_files(self, clean: Callable[[bytes], bytes]) -> list[str]:
+        """The log files; today's stays open under the logger's hands, so it is changed in place."""
+        touched = []
+        for path in oslayer.files_under(self._settings.path("logs")):
+            with open(path, "rb+") as file:
+                raw = file.read()
+                kept = clean(raw)
+                if kept != raw:
+                    file.seek(0)
+                    file.write(kept)
+                    file.truncate()
+                    touched.append(path)
+        return touched
+
+    def _in_backups(self, meant: Iterable[tuple[str, Selection]]) -> int:
+        cleaned = 0
+        selections = list(meant)
+        for path in self._backups.files():
+            erased = [
+                self._store.holdings.erase_in_backup(path, namespace, selection).total
+                for namespace, selection in selections
+            ]
+            cleaned += any(erased)
+        return cleaned
+
+
+def _words(aim: Aim) -> tuple[str, ...]:
+    return tuple(filter(None, (aim.text, aim.entity, aim.session_id)))
+
+
+def _clean(tree: Any) -> tuple[Any, dict[str, int]]:
+    scrubbed = privacy.scrub_tree(tree)
+    taken = dict(scrubbed.secrets)
+    if scrubbed.private:
+        taken["private span"] = scrubbed.private
+    return scrubbed.value, taken if scrubbed.value != tree else {}

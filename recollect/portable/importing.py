@@ -1,0 +1,449 @@
+"""Bringing history in: what there is, what is wanted of it, and doing it.
+
+In: names of hosts and programs, or paths. Out: an overview, then events and memories, with progress
+for those who watch. One import at a time; what one leaves unfinished, the next takes up.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from recollect import __version__
+from recollect.capture.hosts.adapter import prompt_draft
+from recollect.core.clock import Clock
+from recollect.core.errors import BadInput, Conflict, RecollectError
+from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, Source
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.portable import exchange, foreign, git, transcripts
+from recollect.portable.attribution import Attribution
+from recollect.portable.brought import Brought, Found
+from recollect.portable.foreign.rows import Item
+from recollect.portable.history import History, Period, derived_id
+from recollect.portable.report import Progress
+from recollect.portable.transcripts import Transcript
+from recollect.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+BATCH = 100
+CATCH_UP_SESSIONS = 200
+CATCH_UP_AGE = timedelta(days=14)
+# Roughly what a person reads as one token, and what a run of extraction sends for each.
+CHARACTERS_PER_TOKEN = 4
+PROMPT_SHARE = 1.3
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted. No source means every one that is found."""
+
+    sources: tuple[str, ...] = ()
+    project: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    home: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""  # where the request was made: which repository `git` means
+    most_commits: int = git.MOST
+    dry_run: bool = False
+    llm: bool = False  # may a language model, if one is chosen, read what is imported?
+
+    @property
+    def client(self) -> str:
+        return IMPORTED_FOR_MODEL if self.llm else IMPORTED
+
+    @property
+    def period(self) -> Period:
+        return Period(self.since, self.until)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One source, and what can be told of it before it is read."""
+
+    source: str
+    path: str
+    sessions: int
+    messages: int
+    bytes: int
+    first: datetime | None
+    last: datetime | None
+    projects: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Plan:
+    transcripts: list[Transcript] = field(default_factory=list)
+    stores: list[foreign.ForeignStore] = field(default_factory=list)
+    exports: list[str] = field(default_factory=list)
+    repositories: list[str] = field(default_factory=list)
+
+
+class Importing:
+    def __init__(
+        self,
+        store: Store,
+        pipeline: Pipeline,
+        memories: Memories,
+        clock: Clock,
+        actor: str,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._store = store
+        self._pipeline = pipeline
+        self._memories = memories
+        self._clock = clock
+        self._actor = actor
+        self._stopping = stopping
+        self._lock = threading.Lock()
+        self.progress = Progress(state="none")
+
+    # --- what there is ---
+
+    def offers(self, request: Request) -> list[Offer]:
+        plan = self._plan(request)
+        attribution = self._attribution(plan, request)
+        offers = []
+        for host in dict.fromkeys(one.host for one in plan.transcripts):
+            offers.append(
+                _offer_of(host, [one for one in plan.transcripts if one.host == host], attribution)
+            )
+        for one in plan.stores:
+            offers.append(Offer(one.program, one.path, 0, one.rows, one.bytes, None, None))
+        for path in plan.exports:
+            offers.append(Offer("export", path, 0, 0, os.stat(path).st_size, None, None))
+        for path in plan.repositories:
+            commits = git.count(path, request.since, request.most_commits)
+            if commits:
+                offers.append(Offer("git", path, 0, commits, 0, None, None))
+        return offers
+
+    # --- doing it ---
+
+    def start(self, request: Request) -> Progress:
+        """Begin in the background. Conflict while another one is going on."""
+        if not self._lock.acquire(blocking=False):
+            raise Conflict("an import is going on already", hint="recollect import --status")
+        progress = self.progress = Progress(state="running")
+        worker = threading.Thread(
+            target=self._guarded, args=(request, progress), name="recollect-import", daemon=True
+        )
+        worker.start()
+        return progress
+
+    def run(self, request: Request) -> Progress:
+        """The same, here and now."""
+        with self._lock:
+            progress = self.progress = Progress(state="running")
+            self._run(request, progress)
+            return progress
+
+    def _guarded(self, request: Request, progress: Progress) -> None:
+        try:
+            self._run(request, progress)
+        except RecollectError as error:
+            log.error("import: %s", error)
+            progress.problem = str(error)
+            progress.state = "failed"
+        except Exception:
+            log.exception("import failed")
+            progress.problem = "Something went wrong; the log says what."
+            progress.state = "failed"
+        finally:
+            self._lock.release()
+
+    def _run(self, request: Request, progress: Progress) -> None:
+        plan = self._plan(request)
+        progress.total = (
+            sum(one.bytes for one in plan.transcripts)
+            + sum(one.bytes for one in plan.stores)
+            + sum(os.stat(path).st_size for path in plan.exports)
+            + sum(
+                git.count(path, request.since, request.most_commits) for path in plan.repositories
+            )
+        )
+        attribution = self._attribution(plan, request)
+        history = History(
+            self._store,
+            self._pipeline,
+            self._clock,
+            self._actor,
+            attribution,
+            progress,
+            dry_run=request.dry_run,
+            client=request.client,
+        )
+        # The oldest first: what is learned from one session is there for the next.
+        for one in sorted(plan.transcripts, key=_beginning):
+            if self._stopped(progress):
+                return
+            history.take(one, request.period, one.bytes)
+        for store in plan.stores:
+            self._take_store(store, request, attribution, history, progress)
+        for path in plan.repositories:
+            self._take_commits(path, request, attribution, progress)
+        for path in plan.exports:
+            self._take_export(path, request, progress)
+        if not self._stopped(progress):
+            progress.state = "done"
+
+    def _stopped(self, progress: Progress) -> bool:
+        if self._stopping():
+            progress.state = "stopped"
+            return True
+        return False
+
+    def catch_up(
+        self, hosts: Mapping[str, datetime], home: str, env: Mapping[str, str]
+    ) -> Progress | None:
+        """What connected hosts' transcripts have and we do not, from the moment on at which each
+        was connected: earlier history is brought only when somebody asks. Bounded, and left alone
+        while an import goes on."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        progress = Progress(state="running")
+        try:
+            edge = self._clock.now() - CATCH_UP_AGE
+            found = [
+                (one, Period(since=max(since, edge)))
+                for host, since in hosts.items()
+                for one in transcripts.find(host, home, env)
+            ]
+            found = [(one, period) for one, period in found if period.touches(one)]
+            directories = [one.cwd for one, _ in found]
+            attribution = Attribution(self._store, self._actor, directories, home)
+            history = History(
+                self._store, self._pipeline, self._clock, self._actor, attribution, progress
+            )
+            newest = sorted(found, key=lambda pair: _ending(pair[0]))[-CATCH_UP_SESSIONS:]
+            for one, period in newest:
+                if self._stopped(progress):
+                    return progress
+                if history.missing(one):
+                    history.take(one, period)
+            progress.state = "done"
+        finally:
+            self._lock.release()
+        return progress
+
+    # --- parts ---
+
+    def _plan(self, request: Request) -> _Plan:
+        home = request.home or os.path.expanduser("~")
+        plan = _Plan()
+        wanted = request.sources or tuple(transcripts.FINDERS)
+        for source in wanted:
+            self._add(plan, source, home, request)
+        if not request.sources:
+            plan.stores = foreign.find(home)
+        if request.project:
+            within = os.path.realpath(request.project)
+            plan.transcripts = [one for one in plan.transcripts if _inside(one.cwd, within)]
+            if not request.sources:
+                plan.repositories = [one for one in [git.repository(within)] if one]
+        plan.transcripts = [one for one in plan.transcripts if request.period.touches(one)]
+        return plan
+
+    def _add(self, plan: _Plan, source: str, home: str, request: Request) -> None:
+        if source in transcripts.FINDERS:
+            plan.transcripts += transcripts.find(source, home, request.env)
+        elif source in foreign.PLACES:
+            plan.stores += [one for one in foreign.find(home) if one.program == source]
+        elif source == "git" or source.startswith("git:"):
+            given = source.partition(":")[2] or request.project or request.directory
+            found = git.repository(os.path.expanduser(given)) if given else ""
+            if not found:
+                raise BadInput(f"there is no git repository at {given or '?'}", field="source")
+            plan.repositories.append(found)
+        else:
+            self._add_path(plan, os.path.abspath(os.path.expanduser(source)), source)
+
+    def _add_path(self, plan: _Plan, path: str, given: str) -> None:
+        if not os.path.isfile(path):
+            known = ", ".join([*transcripts.FINDERS, *foreign.PLACES, "git"])
+            raise BadInput(
+                f"{given!r} is no source and no file", field="source", hint=f"known: {known}"
+            )
+        store = foreign.recognise(path)
+        if store is not None:
+            plan.stores.append(store)
+        elif exchange.is_export(path):
+            plan.exports.append(path)
+        else:
+            found = next(filter(None, (read(path) for read in _DESCRIBERS)), None)
+            if found is None:
+                raise BadInput(
+                    f"{given} is neither an export of Recollect, nor a transcript or database "
+                    "that it knows", field="source",
+                )  # fmt: skip
+            plan.transcripts.append(found)
+
+    def _attribution(self, plan: _Plan, request: Request) -> Attribution:
+        directories = [one.cwd for one in plan.transcripts]
+        return Attribution(self._store, self._actor, directories, request.home or None)
+
+    def _take_store(
+        self,
+        store: foreign.ForeignStore,
+        request: Request,
+        attribution: Attribution,
+        history: History,
+        progress: Progress,
+    ) -> None:
+        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
+        waiting: list[Found] = []
+        events: list[Event] = []
+        for item in store.items():
+            if self._stopped(progress):
+                return
+            if not request.period.covers(item.at):
+                continue
+            namespace = attribution.of_name(store.program, item.project)
+            if request.project and namespace != attribution.namespace(request.project):
+                continue
+            if item.kind is not None:
+                waiting.append(_found(store.program, item, namespace))
+            else:
+                event = self._event(store.program, item, namespace)
+                events += [event] if event is not None else []
+            if len(waiting) >= BATCH:
+                self._bring(brought, waiting, store.program, progress)
+                waiting = []
+        self._bring(brought, waiting, store.program, progress)
+        self._put(events, store.program, history)
+        progress.step(store.program, store.bytes)
+
+    def _event(self, program: str, item: Item, namespace: str) -> Event | None:
+        if item.event is not None:
+            return msgspec.structs.replace(
+                item.event, namespace=namespace, actor_id=self._actor,
+            )  # fmt: skip
+        draft = prompt_draft(item.prompt)
+        if draft is None:
+            return None
+        return Event(
+            event_id=derived_id(item.at, program, item.key),
+            session_id=(item.session_id or program)[:256],
+            actor_id=self._actor,
+            namespace=namespace,
+            kind="prompt",
+            body=draft.body,
+            valid_time=item.at,
+            source=Source(surface=program, version=__version__, client_id=IMPORTED),
+        )
+
+    def _put(self, events: Sequence[Event], program: str, history: History) -> None:
+        """Prompts that the host's own transcript, or its hooks, have told already are known."""
+        for session in dict.fromkeys((one.namespace, one.session_id) for one in events):
+            here = [one for one in events if (one.namespace, one.session_id) == session]
+            history.take_events(program, *session, here)
+
+    def _bring(
+        self, brought: Brought, waiting: list[Found], source: str, progress: Progress
+    ) -> None:
+        if waiting:
+            new, known = brought.take(waiting)
+            progress.step(source, 0, read=len(waiting), stored=new, known=known)
+
+    def _take_commits(
+        self, path: str, request: Request, attribution: Attribution, progress: Progress
+    ) -> None:
+        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
+        namespace = attribution.namespace(path)
+        waiting: list[Found] = []
+        for found in git.commits(path, namespace, request.since, request.most_commits):
+            if self._stopped(progress):
+                return
+            if not request.period.covers(found.at):
+                continue
+            waiting.append(found)
+            if len(waiting) == BATCH:
+                self._bring(brought, waiting, git.PROGRAM, progress)
+                progress.step(git.PROGRAM, BATCH)
+                waiting = []
+        self._bring(brought, waiting, git.PROGRAM, progress)
+        progress.step(git.PROGRAM, len(waiting))
+
+    def _take_export(self, path: str, request: Request, progress: Progress) -> None:
+        def step(size: int, read: int, loaded: dict[str, int]) -> None:
+            new = sum(loaded.values())
+            progress.step("export", size, read=read, stored=new, known=read - new)
+
+        exchange.Intake(self._store, self._actor).take(path, step, dry_run=request.dry_run)
+        if request.dry_run:
+            return
+        for namespace in self._store.projects.namespaces():
+            self._memories.reloaded(namespace)
+
+
+def estimate(offers: Iterable[Offer]) -> dict[str, Any]:
+    """What extraction of all this by a language model would send, roughly."""
+    size = sum(one.bytes for one in offers if one.sessions)
+    return {"tokens": int(size / CHARACTERS_PER_TOKEN * PROMPT_SHARE)}
+
+
+def _found(program: str, item: Item, namespace: str) -> Found:
+    assert item.kind is not None
+    return Found(
+        program=program,
+        key=item.key,
+        namespace=namespace,
+        at=item.at,
+        kind=item.kind,
+        title=item.title,
+        summary=item.summary,
+        detail=item.detail,
+        facts=item.facts,
+        concepts=item.concepts,
+        files=item.files,
+        observation_type=item.observation_type,
+        category=item.category,
+        session_id=item.session_id,
+        importance=item.importance,
+    )
+
+
+def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> Offer:
+    projects: dict[str, int] = {}
+    for one in found:
+        name = attribution.place(one.cwd).name
+        projects[name] = projects.get(name, 0) + 1
+    times = [at for one in found for at in (one.began, one.ended) if at is not None]
+    return Offer(
+        source=host,
+        path=os.path.dirname(found[0].path),
+        sessions=len(found),
+        messages=sum(one.messages for one in found),
+        bytes=sum(one.bytes for one in found),
+        first=min(times, default=None),
+        last=max(times, default=None),
+        projects=dict(sorted(projects.items(), key=lambda pair: -pair[1])),
+    )
+
+
+def _inside(directory: str, within: str) -> bool:
+    real = os.path.realpath(directory) if directory else ""
+    return real == within or real.startswith(within.rstrip("/") + "/")
+
+
+def _beginning(transcript: Transcript) -> str:
+    return transcript.began.isoformat() if transcript.began else ""
+
+
+def _ending(transcript: Transcript) -> str:
+    return transcript.ended.isoformat() if transcript.ended else ""
+
+
+_DESCRIBERS: tuple[Callable[[str], Transcript | None], ...] = (
+    transcripts.claude_code.describe,
+    transcripts.codex.describe,
+    transcripts.copilot.describe,
+    transcripts.qwen.describe,
+)

@@ -1,0 +1,342 @@
+"""`/api/import`, `/api/export`, `/api/backups`, `/api/forget`, `/api/scrub`, `/api/move`."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+from starlette.responses import Response, StreamingResponse
+
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.projects import namespace
+from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
+from recollect.portable import exchange
+from recollect.portable.attribution import Attribution
+from recollect.portable.backups import made_at
+from recollect.portable.erasure import Aim, Outcome
+from recollect.portable.history import Period
+from recollect.portable.importing import Offer, Request, estimate
+from recollect.portable.transcripts import ENVIRONMENT
+from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.services import Services
+from recollect.store.interface import BackupInfo, Chosen
+
+Text = Annotated[str, Meta(min_length=1, max_length=2048)]
+ALL_ROWS = ("event", "memory", "entity", "relationship", "fact", "procedure", "preference",
+            "checkpoint", "receipt", "operation", "version", "session")  # fmt: skip
+
+
+# --- import --------------------------------------------------------------------------------------
+
+
+class ImportBody(Value, frozen=True, kw_only=True):
+    sources: Annotated[tuple[Text, ...], Meta(max_length=50)] = ()
+    project: Text | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    home: Text | None = None
+    directory: Text | None = None
+    env: dict[str, Annotated[str, Meta(max_length=2048)]] = field(default_factory=dict)
+    most_commits: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+    dry_run: bool = False
+    llm: bool = False
+
+    def request(self) -> Request:
+        given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
+        if any("\0" in one for one in [*given, *self.env.values()]):
+            raise BadInput("a path cannot hold NUL", field="sources")
+        return Request(
+            sources=self.sources,
+            project=self.project,
+            since=self.since,
+            until=self.until,
+            home=self.home or "",
+            env={name: value for name, value in self.env.items() if name in ENVIRONMENT},
+            directory=self.directory or "",
+            most_commits=self.most_commits,
+            dry_run=self.dry_run,
+            llm=self.llm,
+        )
+
+
+class OfferShown(Value, frozen=True, kw_only=True):
+    source: str
+    path: str
+    sessions: int
+    messages: int
+    bytes: int
+    first: datetime | None
+    last: datetime | None
+    projects: dict[str, int]
+
+
+class Offers(Value, frozen=True, kw_only=True):
+    offers: tuple[OfferShown, ...]
+    llm_estimate: dict[str, int]
+
+
+class ImportState(Value, frozen=True, kw_only=True):
+    state: str
+    problem: str
+    problems: tuple[str, ...]
+    total: int
+    done: int
+    rate: float
+    seconds: float
+    remaining_s: float
+    sources: dict[str, dict[str, int]]
+
+
+def offers(services: Services, parameters: Nothing, body: ImportBody) -> Offers:
+    found = services.portable.importing.offers(body.request())
+    return Offers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
+
+
+def begin(services: Services, parameters: Nothing, body: ImportBody) -> ImportState:
+    return ImportState(**services.portable.importing.start(body.request()).snapshot())
+
+
+def state(services: Services, parameters: Nothing) -> ImportState:
+    return ImportState(**services.portable.importing.progress.snapshot())
+
+
+def _shown(offer: Offer) -> OfferShown:
+    return OfferShown(**{name: getattr(offer, name) for name in OfferShown.__struct_fields__})
+
+
+# --- export --------------------------------------------------------------------------------------
+
+
+class ExportParameters(Value, frozen=True, kw_only=True):
+    format: Literal["jsonl", "json", "markdown"] = "jsonl"
+    project: Text | None = None
+    rows: Annotated[str, Meta(max_length=300)] | None = None
+    kind: RecordKind | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class Exported(Value, frozen=True):
+    """A stream of lines, not one value."""
+
+
+def export(services: Services, parameters: ExportParameters) -> Response:
+    rows = frozenset(parameters.rows.split(",")) if parameters.rows else None
+    unknown = sorted((rows or frozenset()) - set(ALL_ROWS))
+    if unknown:
+        raise BadInput(
+            f"there are no rows of kind {unknown[0]!r}",
+            field="rows",
+            hint=f"known: {', '.join(ALL_ROWS)}",
+        )
+    chosen = (_namespace(services, parameters.project),) if parameters.project else None
+    wanted = exchange.Wanted(
+        namespaces=chosen,
+        kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
+        memory_kinds=frozenset({parameters.kind}) if parameters.kind else None,
+        period=Period(parameters.since, parameters.until),
+    )
+    write, media = {
+        "jsonl": (exchange.jsonl, "application/x-ndjson"),
+        "json": (exchange.document, "application/json"),
+        "markdown": (exchange.markdown, "text/markdown; charset=utf-8"),
+    }[parameters.format]
+    chunks = write(services.store, services.settings.actor_id, wanted, services.clock.now())
+    return StreamingResponse(_gathered(chunks), media_type=media)
+
+
+def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """In larger pieces: each goes through a thread of its own."""
+    waiting: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += len(chunk)
+        if size > 1 << 16:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+# --- backups -------------------------------------------------------------------------------------
+
+
+class BackupShown(Value, frozen=True, kw_only=True):
+    path: str
+    bytes: int
+    made_at: datetime | None
+    events: int | None = None
+    records: int | None = None
+
+
+class BackupList(Value, frozen=True, kw_only=True):
+    items: tuple[BackupShown, ...]
+
+
+def make_backup(services: Services, parameters: Nothing) -> BackupShown:
+    info: BackupInfo = services.portable.backups.create()
+    return BackupShown(
+        path=info.path,
+        bytes=info.bytes,
+        made_at=made_at(info.path),
+        events=info.events,
+        records=info.records,
+    )
+
+
+def list_backups(services: Services, parameters: Nothing) -> BackupList:
+    return BackupList(
+        items=tuple(
+            BackupShown(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
+            for path in services.portable.backups.made()
+        )
+    )
+
+
+# --- forget, scrub, move -------------------------------------------------------------------------
+
+
+class AimBody(Value, frozen=True, kw_only=True):
+    """One of the first six, and where."""
+
+    record_ids: Annotated[tuple[RecordId, ...], Meta(max_length=10_000)] = ()
+    session_id: Name | None = None
+    entity: Name | None = None
+    text: Text | None = None
+    older_than: Moment | None = None
+    path: Text | None = None
+    everything: bool = False
+    project: Text | None = None
+    dry_run: bool = True
+    backups: bool = False
+    never_again: bool = False
+    target: Text | None = None
+
+
+class ChosenShown(Value, frozen=True, kw_only=True):
+    namespace: str
+    project: str
+    counts: dict[str, int]
+    record_ids: tuple[str, ...]
+    titles: tuple[str, ...]
+
+
+class OutcomeShown(Value, frozen=True, kw_only=True):
+    done: bool
+    counts: dict[str, int]
+    chosen: tuple[ChosenShown, ...]
+    files: tuple[str, ...] = ()
+    backups: int = 0
+    tombstones: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+
+
+class ScrubBody(Value, frozen=True, kw_only=True):
+    dry_run: bool = True
+    backups: bool = False
+
+
+def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown:
+    aim = _aim(services, body)
+    erasure = services.portable.erasure
+    if body.dry_run:
+        return _told(services, erasure.preview(aim), done=False)
+    outcome = erasure.forget(
+        aim, services.settings.actor_id, backups=body.backups, never_again=body.never_again
+    )
+    return _told(services, outcome, done=True)
+
+
+def scrub(services: Services, parameters: Nothing, body: ScrubBody) -> OutcomeShown:
+    outcome = services.portable.erasure.scrub(
+        services.settings.actor_id, apply=not body.dry_run, backups=body.backups
+    )
+    return _told(services, outcome, done=not body.dry_run)
+
+
+def move(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown:
+    if body.target is None:
+        raise BadInput("say which project they should go to", field="target")
+    target = _namespace(services, body.target)
+    outcome = services.portable.erasure.move(
+        _aim(services, body), target, services.settings.actor_id, apply=not body.dry_run
+    )
+    return _told(services, outcome, done=not body.dry_run)
+
+
+def _aim(services: Services, body: AimBody) -> Aim:
+    return Aim(
+        record_ids=body.record_ids,
+        session_id=body.session_id,
+        entity=body.entity,
+        text=body.text,
+        before=body.older_than,
+        path=body.path,
+        everything=body.everything,
+        namespace=_namespace(services, body.project) if body.project else None,
+    )
+
+
+def _namespace(services: Services, project: str) -> str:
+    """A project by its directory, its id or its name; `global` is what belongs to none."""
+    actor = services.settings.actor_id
+    if project == "global":
+        return namespace(actor)
+    if os.path.isabs(project) and "\0" not in project:
+        return Attribution(services.store, actor).namespace(project)
+    known = services.store.projects.all()
+    found = [one for one in known if project in (one.project_id, one.name)]
+    if len(found) != 1:
+        many = f"{len(found)} projects are" if found else "no project is"
+        hint = ", ".join(one.project_id for one in found) or "Give its directory."
+        raise NotFound(f"{many} called {project!r}", hint=hint)
+    return namespace(actor, found[0].project_id)
+
+
+def _told(services: Services, outcome: Outcome, *, done: bool) -> OutcomeShown:
+    names = {one.project_id: one.name for one in services.store.projects.all()}
+    return OutcomeShown(
+        done=done,
+        counts=outcome.counts,
+        chosen=tuple(_chosen(one, names) for one in outcome.chosen),
+        files=outcome.files,
+        backups=outcome.backups,
+        tombstones=outcome.tombstones,
+        found=outcome.found,
+    )
+
+
+def _chosen(one: Chosen, names: dict[str, str]) -> ChosenShown:
+    project: Any = one.namespace.rstrip("/").rpartition("/project/")[2]
+    return ChosenShown(
+        namespace=one.namespace,
+        project=names.get(project, "global" if "/project/" not in one.namespace else project),
+        counts=one.counts,
+        record_ids=one.record_ids[:1000],
+        titles=one.titles,
+    )
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/import", "How the import goes.", state, ImportState),
+    Endpoint("POST", "/api/import", "Import history.", begin, ImportState, body=ImportBody),
+    Endpoint(
+        "POST", "/api/import/offers", "What could be imported.", offers, Offers, body=ImportBody
+    ),
+    Endpoint(
+        "GET", "/api/export", "Everything, or some of it.", export, Exported, ExportParameters
+    ),
+    Endpoint("GET", "/api/backups", "Backups, newest first.", list_backups, BackupList),
+    Endpoint("POST", "/api/backups", "Make a backup now.", make_backup, BackupShown),
+    Endpoint(
+        "POST", "/api/forget", "Erase, or with dry_run show.", forget, OutcomeShown, body=AimBody
+    ),
+    Endpoint(
+        "POST", "/api/scrub", "Find old secrets, or take them out.", scrub, OutcomeShown,
+        body=ScrubBody,
+    ),
+    Endpoint(
+        "POST", "/api/move", "Give memories to another project.", move, OutcomeShown, body=AimBody
+    ),
+)  # fmt: skip

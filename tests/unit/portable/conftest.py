@@ -1,0 +1,108 @@
+"""A store with everything that an import needs around it."""
+
+import pathlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.core.clock import ManualClock
+from recollect.core.settings import Settings
+from recollect.core.values import StoredEvent
+from recollect.extract.tombstones import Tombstones
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.scribe import Scribe
+from recollect.portable.backups import Backups
+from recollect.portable.erasure import Erasure
+from recollect.portable.importing import Importing, Request
+from recollect.portable.report import Tally
+from recollect.store.sqlite import SqliteStore
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@dataclass
+class Desk:
+    """All of it, wired as the daemon does."""
+
+    home: pathlib.Path
+    settings: Settings
+    clock: ManualClock
+    store: SqliteStore
+    pipeline: Pipeline
+    memories: Memories
+    scribe: Scribe
+    importing: Importing
+    erasure: Erasure
+    backups: Backups
+
+    def take(self, *sources: str, **more: object) -> dict[str, Tally]:
+        request = Request(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
+        progress = self.importing.run(request)
+        assert progress.state == "done"
+        assert self.scribe.wait(20)
+        return progress.sources
+
+    def events(self) -> list[StoredEvent]:
+        return [
+            event
+            for namespace in self.store.projects.namespaces()
+            for event in reversed(self.store.events.page(namespace, limit=500).items)
+        ]
+
+    def namespace(self, directory: str) -> str:
+        return self.pipeline.namespace_of(directory)
+
+
+def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
+    store = SqliteStore(settings, clock)
+    counters = Counters(clock)
+    pipeline = Pipeline(store, clock, settings.actor_id, counters)
+    memories = Memories(store)
+    scribe = Scribe(store, memories, counters)
+    pipeline.listeners.append(scribe.heard)
+    scribe.start()
+    backups = Backups(settings, store, clock)
+    return Desk(
+        home=home,
+        settings=settings,
+        clock=clock,
+        store=store,
+        pipeline=pipeline,
+        memories=memories,
+        scribe=scribe,
+        importing=Importing(store, pipeline, memories, clock, settings.actor_id),
+        erasure=Erasure(
+            settings,
+            store,
+            pipeline,
+            memories,
+            backups,
+            lambda: None,
+            scribe.standing_still,
+            Tombstones(store).refuse,
+        ),
+        backups=backups,
+    )
+
+
+@pytest.fixture
+def desk(tmp_path: pathlib.Path, settings: Settings) -> Iterator[Desk]:
+    home = tmp_path / "person"
+    home.mkdir()
+    wired = wire(home, settings, ManualClock(start=NOW))
+    yield wired
+    wired.scribe.close()
+    wired.store.close()
+
+
+@pytest.fixture
+def project(desk: Desk) -> str:
+    """A directory that is a project."""
+    place = desk.home / "work" / "shop"
+    place.mkdir(parents=True)
+    (place / "Makefile").touch()
+    return str(place)

@@ -1,0 +1,151 @@
+"""Exports: what they hold, what is left out, and how they come back elsewhere."""
+
+import json
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.core.clock import ManualClock
+from recollect.core.errors import BadInput
+from recollect.core.projects import Place
+from recollect.core.settings import Settings
+from recollect.portable import exchange
+from recollect.portable.exchange import Intake, Wanted
+from recollect.portable.history import Period
+from recollect.store.sqlite import SqliteStore
+from tests.fakes import transcripts as made
+from tests.fakes.transcripts import ANSWERS
+from tests.make import record
+from tests.unit.portable.conftest import NOW, Desk
+
+
+@pytest.fixture
+def elsewhere(tmp_path: pathlib.Path) -> Iterator[SqliteStore]:
+    """Another machine, another user."""
+    store = SqliteStore(
+        Settings(home=str(tmp_path / "elsewhere"), actor="grace", reserve_mb=0), ManualClock()
+    )
+    yield store
+    store.close()
+
+
+def written(desk: Desk, path: pathlib.Path, wanted: Wanted | None = None) -> pathlib.Path:
+    path.write_bytes(b"".join(exchange.jsonl(desk.store, "ada", wanted or Wanted(), NOW)))
+    return path
+
+
+def filled(desk: Desk, project: str) -> None:
+    made.claude_code(desk.home, project)
+    made.codex(desk.home, "/nowhere/else")
+    desk.take()
+
+
+def take(store: SqliteStore, path: pathlib.Path, actor: str = "grace") -> int:
+    counted: list[int] = []
+    Intake(store, actor).take(str(path), lambda size, read, new: counted.extend(new.values()))
+    return sum(counted)
+
+
+def test_the_first_line_says_what_it_is(desk: Desk, project: str, tmp_path: pathlib.Path) -> None:
+    filled(desk, project)
+    lines = written(desk, tmp_path / "out.jsonl").read_text().splitlines()
+    header = json.loads(lines[0])
+    assert header["format"] == "recollect export" and header["actor"] == "ada"
+    assert len(header["namespaces"]) == 2 and header["whole"] is True
+    kinds = {json.loads(line)["is"] for line in lines[1:]}
+    assert kinds == {"project", "event", "session", "memory"}
+
+
+def test_filters_narrow_it_and_the_part_comes_back_too(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    here = desk.namespace(project)
+    wanted = Wanted(
+        namespaces=(here,),
+        kinds=frozenset({"memory"}),
+        memory_kinds=frozenset({"episode"}),
+        period=Period(since=made.START),
+    )
+    path = written(desk, tmp_path / "part.jsonl", wanted)
+    assert take(elsewhere, path) == 3  # the project and two episodes
+    late = Wanted(period=Period(since=NOW))
+    assert len(written(desk, tmp_path / "none.jsonl", late).read_text().splitlines()) == 3
+
+
+def test_on_another_machine_it_belongs_to_who_takes_it(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    path = written(desk, tmp_path / "out.jsonl")
+    take(elsewhere, path)
+    namespaces = elsewhere.projects.namespaces()
+    assert len(namespaces) == 2 and all(one.startswith("/actor/grace/") for one in namespaces)
+    project_id = elsewhere.projects.resolve(Place(root=project))
+    page = elsewhere.events.page(f"/actor/grace/project/{project_id}/", limit=50)
+    assert len(page.items) == 7 and {one.event.actor_id for one in page.items} == {"grace"}
+
+
+def test_a_project_that_is_known_there_is_met_again(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    known = elsewhere.projects.resolve(Place(root=project))
+    take(elsewhere, written(desk, tmp_path / "out.jsonl"))
+    assert f"/actor/grace/project/{known}/" in elsewhere.projects.namespaces()
+    assert len(elsewhere.projects.all()) == 2
+
+
+def test_secrets_in_an_export_do_not_come_in(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    path = written(desk, tmp_path / "out.jsonl")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    path.write_text(path.read_text().replace(ANSWERS[0], f"It is {secret}"))
+    take(elsewhere, path)
+    stored = str([list(elsewhere.holdings.dump(one)) for one in elsewhere.projects.namespaces()])
+    assert secret not in stored and ANSWERS[1] in stored
+
+
+def test_an_export_is_imported_like_any_source(
+    desk: Desk, project: str, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    path = written(desk, tmp_path / "out.jsonl")
+    done = desk.take(str(path))["export"]
+    assert done.stored == 0 and done.known == done.read > 14
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda lines: lines[1:], "header"),
+        (lambda lines: [lines[0].replace('"version":1', '"version":99'), *lines[1:]], "format 99"),
+        (lambda lines: [*lines[:2], "{broken", *lines[2:]], "line 3 is not JSON"),
+        (lambda lines: [*lines, '{"is": "spaceship"}'], "spaceship"),
+        (lambda lines: [*lines, '{"no": "kind"}'], "does not say what it is"),
+        (lambda lines: [*lines, "[1]"], "not an object"),
+    ],
+)
+def test_a_spoiled_export_is_refused_in_words(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path, spoil: object,
+    told: str,
+) -> None:  # fmt: skip
+    filled(desk, project)
+    path = written(desk, tmp_path / "out.jsonl")
+    lines = spoil(path.read_text().splitlines())  # type: ignore[operator]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(BadInput, match=told):
+        take(elsewhere, path)
+
+
+def test_markdown_is_for_reading_and_headings_stay_inside(desk: Desk, project: str) -> None:
+    here = desk.namespace(project)
+    desk.store.records.put(
+        [record("# Loud", namespace=here, summary="first\n# not a heading\n<b>", facts=("a fact",))]
+    )
+    text = b"".join(exchange.markdown(desk.store, "ada", Wanted(), NOW)).decode()
+    assert "## shop" in text and "- a fact" in text
+    assert "\n# not a heading" not in text and "<b>" not in text
