@@ -479,6 +479,15 @@ class Vectors(Protocol):
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
 
+    indexed: bool
+    """Whether the backend has an index of its own that finds vectors by nearness."""
+
+    def nearest(
+        self, namespace: str, model: str, vector: bytes, limit: int
+    ) -> list[tuple[str, float]]:
+        """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
+        first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
+
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""
 

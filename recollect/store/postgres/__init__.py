@@ -78,6 +78,8 @@ class PostgresGraph(SqliteGraph):
 
 
 class PostgresVectors(SqliteVectors):
+    indexed = True
+
     def __init__(self, engine: PostgresEngine) -> None:
         super().__init__(engine)
         self._server = engine
