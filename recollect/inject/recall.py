@@ -228,9 +228,7 @@ class Recall:
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
 
-    def _nearest(
-        self, text: str, namespaces: Sequence[str], known: Sequence[Found]
-    ) -> list[Found]:
+    def _nearest(self, text: str, namespaces: Sequence[str], known: Sequence[Found]) -> list[Found]:
         """What the store's own index, if it has one, finds by meaning while ours is filled. There
         is no floor to compare with, so only what is very near counts."""
         vector = self._engine.vector(text) if self._store.vectors.indexed else None

@@ -216,11 +216,14 @@ def main() -> None:
     copies = chosen.all // chosen.project - 1
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch, running() as server:
         database = server.database()
-        more = {"cache_mb": 2048, "model_dir": os.environ.get("RECOLLECT_MODEL_DIR", "")}
-        file = Settings(home=f"{scratch}/file", actor="ada", reserve_mb=0, **more)  # type: ignore[arg-type]
+        more: dict[str, Any] = {
+            "cache_mb": 2048,
+            "model_dir": os.environ.get("RECOLLECT_MODEL_DIR", ""),
+        }
+        file = Settings(home=f"{scratch}/file", actor="ada", reserve_mb=0, **more)
         there = Settings(
             home=f"{scratch}/there", actor="ada", store=server.url(database, "ada"), **more
-        )  # type: ignore[arg-type]
+        )
         sqlite, postgres = SqliteStore(file), PostgresStore(there)
         server.admin("DROP INDEX recollect.embeddings_near", database)
         known: list[str] = []

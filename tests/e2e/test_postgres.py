@@ -23,7 +23,11 @@ def database(postgres_server: Server) -> Iterator[str]:
 
 
 def recalled(daemon: RealDaemon, session: str) -> bytes:
-    payload = {"session_id": session, "cwd": "/", "prompt": "What do we know about the quokka gate?"}
+    payload = {
+        "session_id": session,
+        "cwd": "/",
+        "prompt": "What do we know about the quokka gate?",
+    }
     done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
