@@ -18,7 +18,7 @@ from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.values import encode
 from recollect.portable.history import Period
-from recollect.store.interface import Row, Store
+from recollect.store.interface import IDENTITIES, Row, Store
 
 FORMAT = "recollect export"
 VERSION = 1
@@ -37,38 +37,7 @@ _MOMENTS = {
     "operation": "at",
     "version": "since",
 }
-_KEPT_NAMES = frozenset(
-    [
-        "event_id",
-        "namespace",
-        "session_id",
-        "actor_id",
-        "record_id",
-        "entity_id",
-        "relationship_id",
-        "fact_id",
-        "procedure_id",
-        "preference_id",
-        "checkpoint_id",
-        "receipt_id",
-        "op_id",
-        "source_id",
-        "target_id",
-        "parent_event_id",
-        "digest",
-        "boot_id",
-        "content_hash",
-        "superseded_by",
-        "undoes",
-        "made_by",
-        "source_event_ids",
-        "targets",
-        "created",
-        "injected",
-        "snapshot",
-        "project_id",
-    ]
-)
+_KEPT_NAMES = IDENTITIES | {"project_id"}
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def reading(desk: Desk, scope: Scope) -> tuple[str, ...]:
     """Where a question looks: in a project also at what holds everywhere; by default, in all."""
     one = _one(desk, scope)
     if one is None:
-        return everywhere(desk)
+        return everywhere(desk) or (projects.namespace(desk.actor),)
     if scope.namespace:
         return (one,)
     return tuple(dict.fromkeys((one, projects.namespace(desk.actor))))

@@ -42,6 +42,39 @@ from recollect.core.values import (
 
 T = TypeVar("T")
 
+# What names a thing in any row: nobody's text, so neither cleaned nor rewritten.
+IDENTITIES = frozenset(
+    [
+        "event_id",
+        "namespace",
+        "session_id",
+        "actor_id",
+        "record_id",
+        "entity_id",
+        "relationship_id",
+        "fact_id",
+        "procedure_id",
+        "preference_id",
+        "checkpoint_id",
+        "receipt_id",
+        "op_id",
+        "source_id",
+        "target_id",
+        "parent_event_id",
+        "digest",
+        "boot_id",
+        "content_hash",
+        "superseded_by",
+        "undoes",
+        "made_by",
+        "source_event_ids",
+        "targets",
+        "created",
+        "injected",
+        "snapshot",
+    ]
+)
+
 
 # --- the words ----------------------------------------------------------------------------------
 

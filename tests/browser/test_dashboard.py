@@ -57,7 +57,14 @@ def test_no_view_has_a_serious_accessibility_finding(
     page = enter(context, furnished)
     record = furnished.client.get("/api/memories?limit=1")["items"][0]["record_id"]
     receipt = furnished.client.get("/api/receipts?limit=1&project=all")["items"][0]["receipt_id"]
-    extra = (f"memories/{record}", f"why/{receipt}", "why?try=1&q=retry", "sessions/session-0")
+    extra = (
+        "memories?known=1",
+        "timeline?log=events",
+        f"memories/{record}",
+        f"why/{receipt}",
+        "why?try=1&q=retry",
+        "sessions/session-0",
+    )
     found = []
     for address in (*VIEWS, *extra):
         see(page, furnished, address)
@@ -338,7 +345,9 @@ def test_three_hundred_hostile_texts_execute_nothing(
         *VIEWS,
         "memories?q=zebrafish",
         "graph?limit=1000",
-        "timeline?log=1",
+        "timeline?log=changes",
+        "timeline?log=events",
+        "memories?known=1",
         *(f"memories/{one}" for one in ids),
         *(f"why/{one['receipt_id']}" for one in receipts[:6]),
         *(
@@ -387,3 +396,35 @@ def test_answers_never_hold_a_vector(window: BrowserContext, furnished: RealDaem
     paths = {urllib.parse.urlsplit(url).path for url in seen if "/api/" in url}
     for path in sorted(paths - {"/api/events"}):
         assert '"vector"' not in json.dumps(furnished.client.get(path)), path
+
+
+def test_a_preference_that_was_heard_is_corrected_taken_out_and_brought_back(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    path = furnished.client.get("/api/projects")["items"][0]["marks"][0]["value"]
+    for kind, text in (
+        ("prompt", "From now on always use pnpm instead of npm in this project."),
+        ("session_summary", "Understood: pnpm it is."),
+    ):
+        event = {
+            "session_id": "wishes",
+            "kind": kind,
+            "body": {"type": "text", "content": text},
+            "source": {"surface": "claude-code", "project_path": path},
+        }
+        furnished.client.ask("POST", "/v1/events", event)
+    furnished.client.ask("POST", "/api/queue/run", {})
+    wished = furnished.client.get("/api/facts")["preferences"]
+    assert any("pnpm" in one["value"] for one in wished), wished
+    page = enter(window, furnished, "memories?known=1")
+    table = page.get_by_label("Preferences", exact=True)
+    table.get_by_role("button", name=re.compile("^Correct")).first.click()
+    page.get_by_label("Value").fill("yarn")
+    page.get_by_role("button", name="Save").click()
+    expect(table.get_by_text("yarn")).to_be_visible()
+    expect(table.get_by_text("corrected")).to_be_visible()
+    table.get_by_role("button", name=re.compile("^Take out")).first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Take out").click()
+    expect(table.get_by_text("yarn")).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(table.get_by_text("yarn")).to_be_visible()

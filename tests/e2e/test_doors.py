@@ -208,12 +208,18 @@ BODIES: dict[str, Any] = {
     "POST /api/compact": {"turns": [{"role": "user", "content": "hi"}]},
     "POST /api/feedback": {"record_id": "{record_id}", "verdict": "useful"},
     "POST /api/doctor": {"what": "index"},
+    "PATCH /api/known/{thing_id}": {"value": "another value"},
     "POST /v1/events": {
         "session_id": "{session_id}", "kind": "prompt", "body": {"type": "text", "content": "hi"},
         "source": {"surface": "test"},
     },
     "POST /api/queue/run": {"wait_s": 10},
     "POST /api/queue/retry": {},
+    "POST /api/import": {"sources": ["claude-code"], "dry_run": True},
+    "POST /api/import/offers": {},
+    "POST /api/forget": {"record_ids": ["{record_id}"], "dry_run": True},
+    "POST /api/scrub": {"dry_run": True},
+    "POST /api/move": {"record_ids": ["{record_id}"], "target": "{project}", "dry_run": True},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
@@ -240,6 +246,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "spare": spare["record"]["record_id"],
         "op_id": spare["op_id"],
         "session_id": session,
+        "thing_id": "fa_nothing",
         "receipt_id": receipt["receipt_id"],
         "project": mine["project_id"],
         "entity_id": "nothing",
@@ -264,7 +271,7 @@ def test_every_route_answers_over_a_real_socket(
     settled(shared_daemon)
     # What nothing makes yet is asked for all the same: it is not there, and that is said.
     absent = {"/api/entities/{entity_id}", "/api/entities/{entity_id}/neighbours",
-              "/api/graph/paths"}  # fmt: skip
+              "/api/graph/paths", "/api/known/{thing_id}"}  # fmt: skip
     order = {"GET": 0, "PATCH": 1, "PUT": 1, "POST": 2, "DELETE": 3}
     late = ("/api/undo", "/api/operations/{op_id}/undo", "/api/memories/delete")
     wrong = []

@@ -1,9 +1,13 @@
 """`/api/entities`, `/api/graph`: what is known of things, and how they hang together."""
 
-from recollect.core.values import Entity
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.values import Entity, Name, Value
 from recollect.server.endpoints import Endpoint
 from recollect.server.services import Services
-from recollect.service import graph
+from recollect.service import graph, things
 from recollect.service.graph import (
     EntitiesQuery,
     EntityDetail,
@@ -16,6 +20,15 @@ from recollect.service.graph import (
     PathsQuery,
 )
 from recollect.service.pages import Listing
+from recollect.service.things import Mended, Mending
+
+
+class OneThing(Value, frozen=True, kw_only=True):
+    thing_id: Name
+
+
+class RemoveThing(OneThing, frozen=True, kw_only=True):
+    reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
 def entities(services: Services, asked: EntitiesQuery) -> Listing[Entity]:
@@ -38,6 +51,14 @@ def facts(services: Services, asked: FactsQuery) -> KnownThings:
     return graph.known_things(services.desk, asked)
 
 
+def mend(services: Services, asked: OneThing, wanted: Mending) -> Mended:
+    return things.mend(services.desk, asked.thing_id, wanted)
+
+
+def remove(services: Services, asked: RemoveThing) -> Mended:
+    return things.remove(services.desk, asked.thing_id, asked.reason)
+
+
 ENDPOINTS = (
     Endpoint(
         "GET", "/api/entities", "Entities, most mentioned first.",
@@ -58,5 +79,13 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/facts", "Facts, preferences and procedures of a project.",
         facts, KnownThings, FactsQuery,
+    ),
+    Endpoint(
+        "PATCH", "/api/known/{thing_id}", "Correct a fact, preference, procedure or entity.",
+        mend, Mended, OneThing, Mending,
+    ),
+    Endpoint(
+        "DELETE", "/api/known/{thing_id}", "Take something known out; undo brings it back.",
+        remove, Mended, RemoveThing,
     ),
 )  # fmt: skip

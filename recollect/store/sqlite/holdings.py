@@ -13,7 +13,7 @@ import apsw
 from recollect.core.errors import BadInput, RecollectError, StoreBusy
 from recollect.core.marks import mark
 from recollect.core.values import check
-from recollect.store.interface import Chosen, Rewritten, Row, Selection
+from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.choosing import BLANKED, Choice
@@ -41,41 +41,7 @@ _CODECS: dict[str, rows.Codec[Any]] = {
     "operations": rows.OPERATION,
 }
 # Names of things are not texts: a rewritten id would be another thing.
-_NAMES = frozenset(
-    [
-        "event_id",
-        "namespace",
-        "session_id",
-        "actor_id",
-        "record_id",
-        "entity_id",
-        "relationship_id",
-        "fact_id",
-        "procedure_id",
-        "preference_id",
-        "checkpoint_id",
-        "receipt_id",
-        "op_id",
-        "source_id",
-        "target_id",
-        "parent_event_id",
-        "digest",
-        "boot_id",
-        "content_hash",
-        "superseded_by",
-        "undoes",
-        "made_by",
-        "source_event_ids",
-        "targets",
-        "created",
-        "injected",
-        "snapshot",
-        "kind",
-        "status",
-        "surface",
-        "seq",
-    ]
-)
+_NAMES = IDENTITIES | {"kind", "status", "surface", "seq"}
 
 Clean = Callable[[Any], tuple[Any, dict[str, int]]]
 

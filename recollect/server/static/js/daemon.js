@@ -30,6 +30,11 @@ export const session = (name) => get(`/api/sessions/${id(name)}`);
 export const conversation = (name, after) => get(`/api/sessions/${id(name)}/conversation`, { after });
 export const resume = (name) => get("/api/resume", { session_id: name });
 
+export const known = (filters) => get("/api/facts", filters);
+export const mend = (thing, change) => patch(`/api/known/${id(thing)}`, change);
+export const drop = (thing) => remove(`/api/known/${id(thing)}`);
+export const events = (filters) => get("/v1/events", { project: "all", ...filters });
+
 export const entities = (filters) => get("/api/entities", filters);
 export const entity = (name) => get(`/api/entities/${id(name)}`);
 export const graph = (filters) => get("/api/graph", filters);

@@ -10,6 +10,7 @@ import { VirtualList } from "../parts/list.js";
 import { Ago, Badge, Fresh, Kind, MemoryLine } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
+import { Known } from "./known.js";
 
 const ROW = 88;
 const PAGE = 60;
@@ -68,11 +69,21 @@ function usePages(params) {
 
 export function Memories() {
   const { id, params } = route.value;
+  if (params.known) return html`<${Known} params=${params} />`;
+  return html`<${Found} id=${id} params=${params} />`;
+}
+
+export const Tabs = ({ params }) => html`<div class="segments push" role="group" aria-label="Show">
+  <button aria-pressed=${!params.known} onClick=${() => go("memories", "", { project: params.project })}>Memories</button>
+  <button aria-pressed=${!!params.known} onClick=${() => go("memories", "", { project: params.project, known: "1" })}>Facts and preferences</button>
+</div>`;
+
+function Found({ id, params }) {
   const list = usePages(params);
   const set = (name) => (event) => refine({ [name]: event.target.value });
   const chosen = [...FILTERS, "days", "since", "until", "as_of"].filter((name) => params[name]);
   return html`<div>
-    <div class="head"><h1>Memories</h1><p class="lead">What your agents remember. Search it, mend it, or make it go away.</p></div>
+    <div class="head"><h1>Memories</h1><${Tabs} params=${params} /><p class="lead">What your agents remember. Search it, mend it, or make it go away.</p></div>
     <div class="filters" role="search">
       <input class="grow" type="search" aria-label="Search memories" placeholder="Search by words or meaning…" value=${params.q ?? ""} onInput=${set("q")} />
       <div class="segments" role="group" aria-label="Search by">${MODES.map(([mode, label]) => html`<button key=${mode} aria-pressed=${(params.mode ?? "hybrid") === mode} onClick=${() => refine({ mode: mode === "hybrid" ? "" : mode })}>${label}</button>`)}</div>
@@ -248,7 +259,7 @@ async function drop(record, never, params) {
   }
 }
 
-async function back(operation, again) {
+export async function back(operation, again) {
   try {
     await daemon.undo(operation);
     say("It is as it was before.");

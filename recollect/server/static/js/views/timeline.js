@@ -3,7 +3,7 @@ import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { dayOf, hour, plural } from "../words.js";
+import { dayOf, hour, plural, short } from "../words.js";
 import { Ago, Badge, Kind } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
@@ -13,10 +13,10 @@ export function Timeline() {
   return html`<div>
     <div class="head"><h1>Timeline</h1><p class="lead">What was remembered, day by day, and what was changed.</p></div>
     <div class="filters"><${ProjectFilter} />
-      <div class="segments" role="group" aria-label="Show"><button aria-pressed=${!params.log} onClick=${() => refine({ log: "" })}>Memories</button><button aria-pressed=${!!params.log} onClick=${() => refine({ log: "1" })}>Changes</button></div>
+      <div class="segments" role="group" aria-label="Show">${[["", "Memories"], ["events", "Events"], ["changes", "Changes"]].map(([name, label]) => html`<button key=${name} aria-pressed=${(params.log ?? "") === name} onClick=${() => refine({ log: name })}>${label}</button>`)}</div>
       <label class="row-line small soft">Before <input type="date" value=${params.until ?? ""} onChange=${(event) => refine({ until: event.target.value })} /></label>
     </div>
-    <${Section}>${params.log ? html`<${Changes} params=${params} />` : html`<${Days} key=${JSON.stringify(params)} params=${params} />`}<//>
+    <${Section}>${params.log === "changes" ? html`<${Changes} params=${params} />` : params.log === "events" ? html`<${Events} params=${params} />` : html`<${Days} key=${JSON.stringify(params)} params=${params} />`}<//>
   </div>`;
 }
 
@@ -56,6 +56,19 @@ function Days({ params }) {
     <ul class="tl">${records.map((record) => html`<li key=${record.record_id}><div class="row-line"><span class="faint small num">${hour(record.valid_from)}</span><${Kind} record=${record} /><a href=${href("memories", record.record_id)}>${record.title}</a><span class="faint small">${nameOf(record.namespace)}</span></div>${record.summary && record.summary !== record.title ? html`<div class="small soft two-lines">${record.summary}</div>` : null}</li>`)}</ul></section>`)}
     <div ref=${end} class="state small">${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : "That is the beginning."}</div></div>`;
 }
+
+// The raw events, as hooks sent them.
+function Events({ params }) {
+  const [pages, setPages] = useState([]);
+  const project = params.project ?? "all";
+  const state = useData(() => daemon.events({ project, limit: 50 }).then((page) => (setPages([]), page)), project, ["event", "prompt"]);
+  const last = pages.at(-1) ?? state.data;
+  const more = async () => setPages([...pages, await daemon.events({ project, limit: 50, before: last.next })]);
+  return html`<section class="card" aria-label="Events"><header><h2>Events</h2></header><${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="No events yet"><p>Connect an agent: <code>recollect install</code></p><//>` }}>${(data) => html`<div class="table"><table><thead><tr><th>When</th><th>Kind</th><th>Agent</th><th>Session</th><th>What</th></tr></thead><tbody>
+    ${[data, ...pages].flatMap((page) => page.items).map(({ event }) => html`<tr key=${event.event_id}><td><${Ago} at=${event.valid_time} /></td><td><${Badge}>${event.kind.replaceAll("_", " ")}<//></td><td>${event.source.surface}</td><td><a class="mono small" href=${href("sessions", event.session_id)}>${short(event.session_id, 16)}</a></td><td class="wrap">${short(preview(event.body), 160)}</td></tr>`)}
+  </tbody></table>${last?.next ? html`<div class="state small"><button onClick=${more}>Show earlier ones</button></div>` : null}</div>`}<//></section>`;
+}
+const preview = (body) => body.content ?? body.turns?.at(-1)?.content ?? JSON.stringify(body.data);
 
 const WORDS = { add: "added", edit: "edited", move: "moved", merge: "merged", delete: "deleted", feedback: "judged", tombstone: "refused for good", undo: "undone", supersede: "replaced by something newer", forget: "forgotten for good" };
 const BACK = new Set(["add", "edit", "move", "merge", "delete", "undo", "supersede"]);

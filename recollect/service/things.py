@@ -1,0 +1,105 @@
+"""Mending what is known: facts, preferences, procedures and entities changed or taken out by hand.
+
+In: the id of a thing and what shall be different. Out: the operation that undo takes back. What a
+person says counts as a correction: nothing that was merely observed replaces it later.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from recollect import privacy
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.values import (
+    Entity,
+    Fact,
+    FactText,
+    Preference,
+    Procedure,
+    Relationship,
+    Unit,
+    Value,
+    check,
+)
+from recollect.service.desk import Desk, everywhere
+from recollect.store.interface import Transaction
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+_IDS = {
+    Entity: "entity_id",
+    Relationship: "relationship_id",
+    Fact: "fact_id",
+    Procedure: "procedure_id",
+    Preference: "preference_id",
+}
+# What `value` and `confidence` are called in each kind that has them.
+_VALUE: dict[type[Any], str] = {Fact: "object", Preference: "value", Entity: "description"}
+_SURE: dict[type[Any], str] = {Fact: "confidence", Procedure: "confidence", Preference: "strength"}
+
+
+class Mending(Value, frozen=True, kw_only=True):
+    """A fact's object, a preference's value or an entity's description; how sure it is."""
+
+    value: FactText | None = None
+    confidence: Unit | None = None
+    reason: Annotated[str, Meta(max_length=1000)] = ""
+
+
+class Mended(Value, frozen=True, kw_only=True):
+    thing_id: str
+    op_id: str
+
+
+def mend(desk: Desk, thing_id: str, wanted: Mending) -> Mended:
+    thing = find(desk, thing_id)
+    changes: dict[str, Any] = {}
+    for given, names in ((wanted.value, _VALUE), (wanted.confidence, _SURE)):
+        if given is None:
+            continue
+        if type(thing) not in names:
+            raise BadInput(f"{thing_id} has no such property to change")
+        clean = privacy.scrub(given).text if isinstance(given, str) else given
+        changes[names[type(thing)]] = clean
+    if not changes:
+        raise BadInput("nothing to change was given", hint="value, confidence")
+    if isinstance(thing, (Fact, Preference)):
+        changes["source_type"] = "corrected"
+    return _changed(
+        desk, "edit", thing, wanted.reason, check(msgspec.structs.replace(thing, **changes))
+    )
+
+
+def remove(desk: Desk, thing_id: str, reason: str = "") -> Mended:
+    """Out of the graph and out of what is injected; undo brings it back."""
+    return _changed(desk, "delete", find(desk, thing_id), reason)
+
+
+def find(desk: Desk, thing_id: str) -> Thing:
+    for namespace in everywhere(desk):
+        graph = desk.store.graph
+        some: list[Thing] = [
+            *graph.facts(namespace),
+            *graph.preferences(namespace),
+            *graph.procedures(namespace),
+            *graph.entities(namespace),
+        ]
+        for one in some:
+            if getattr(one, _IDS[type(one)]) == thing_id:
+                return one
+    raise NotFound(f"nothing that is known has the id {thing_id}", hint="GET /api/facts")
+
+
+def _changed(desk: Desk, kind: Any, thing: Thing, reason: str, now: Thing | None = None) -> Mended:
+    thing_id = getattr(thing, _IDS[type(thing)])
+
+    def work(tx: Transaction) -> str:
+        operation = tx.log(kind, thing.namespace, desk.actor, targets=(thing_id,), reason=reason)
+        tx.change_graph(
+            thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
+        )
+        return operation.op_id
+
+    op_id = desk.store.transaction(work)
+    desk.tell("memory", {"namespace": thing.namespace, "thing_id": thing_id})
+    return Mended(thing_id=thing_id, op_id=op_id)
