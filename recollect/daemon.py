@@ -71,7 +71,9 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
-            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+            Maintenance(self._store, self._memories, self._clock, chosen),
+            self._counters,
+            alone=lambda: self._store.upkeep.alone("maintenance"),
         )
         self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None

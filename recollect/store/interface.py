@@ -8,6 +8,7 @@ A write has been committed durably when its method returns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -789,6 +790,10 @@ class Upkeep(Protocol):
 
     def shrink(self, pages: int) -> int:
         """Give up to so many free pages back to the disk; returns how many."""
+
+    def alone(self, work: str) -> AbstractContextManager[bool]:
+        """Whether no other process on this store does this work now; it is ours until the block
+        is left."""
 
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""

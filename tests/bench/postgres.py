@@ -127,7 +127,8 @@ def reads_a_second(store: Any, record_ids: list[str], seconds: float = 3.0) -> f
     return sum(done) / seconds
 
 
-# The other projects are copies of the first, made inside the server, with ids of their own.
+# The other projects are copies of the first, made inside the server, with ids of their own and
+# vectors of their own in the index: it would keep equal ones as one.
 COPIES = """
 SET session_replication_role = replica;
 INSERT INTO recollect.memory_records ({columns}, record_id, namespace, words)
@@ -136,8 +137,10 @@ SELECT {columns}, 'mr_' || upper(substr(md5(record_id || '{number}'), 1, 26)), '
   FROM recollect.memory_records WHERE namespace = '{project}';
 INSERT INTO recollect.embeddings (namespace, source_id, source_kind, part, model, dim, vector, near)
 SELECT '{namespace}', 'mr_' || upper(substr(md5(source_id || '{number}'), 1, 26)), source_kind,
-       part, model, dim, vector, near
-  FROM recollect.embeddings WHERE namespace = '{project}';
+       part, model, dim, vector,
+       (SELECT array_agg(random() - 0.5 + 0 * length(e.source_id))
+          FROM generate_series(1, 384))::real[]::halfvec
+  FROM recollect.embeddings AS e WHERE namespace = '{project}';
 INSERT INTO recollect.namespaces (namespace) VALUES ('{namespace}');
 """
 

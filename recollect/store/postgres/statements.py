@@ -113,6 +113,8 @@ BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Read, decide, write: as SQLite's one writer does, one at a time for each actor.
 ONE_WRITER = "SELECT pg_advisory_xact_lock(hashtextextended('recollect ' || %(actor)s, 0))"
 
+ALONE = "SELECT pg_try_advisory_lock(hashtextextended(%(work)s, 0))"
+
 # --- events --------------------------------------------------------------------------------------
 
 KNOWN_EVENTS = """

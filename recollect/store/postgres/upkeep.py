@@ -3,6 +3,8 @@
 In: positions. Out: reports. What a server does better by itself is answered with how it is done.
 """
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from recollect.core.errors import StoreError
@@ -52,6 +54,17 @@ class PostgresUpkeep(SqliteUpkeep):
 
     def shrink(self, pages: int) -> int:
         return 0  # autovacuum gives space back
+
+    @contextlib.contextmanager
+    def alone(self, work: str) -> Iterator[bool]:
+        """A lock of a connection: it ends with the block, or with this process."""
+        connection = self._server.connect()
+        try:
+            yield bool(
+                connection.run(sql.ALONE, {"work": f"recollect {self._server.actor} {work}"}).get
+            )
+        finally:
+            connection.close()
 
     def rebuild_index(self) -> None:
         def work(db: Connection) -> None:

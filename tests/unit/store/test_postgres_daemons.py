@@ -141,6 +141,18 @@ def test_two_daemons_give_a_project_one_id_and_a_budget_one_limit(opened: Opener
     assert len(stores[0].projects.all()) == 1
 
 
+def test_only_one_daemon_maintains_at_a_time(opened: Opener) -> None:
+    first, second = opened(), opened()
+    with first.upkeep.alone("maintenance") as ours:
+        assert ours
+        with second.upkeep.alone("maintenance") as theirs:
+            assert not theirs
+        with second.upkeep.alone("something else") as other:
+            assert other
+    with second.upkeep.alone("maintenance") as now:
+        assert now
+
+
 class Heard:
     """What a daemon heard, and a way to wait for it."""
 
