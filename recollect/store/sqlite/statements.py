@@ -31,6 +31,9 @@ _EVENT = _columns(rows.EVENT_READ)
 _RECORD = _columns(rows.RECORD.columns)
 _RECORD_R = _columns(rows.RECORD.columns, "r.")
 
+# Rows that are named by their keys are looked up by them: the plus keeps SQLite from walking all of
+# the namespace instead, which it takes for the better plan.
+
 # --- events -------------------------------------------------------------------------------------
 
 PUT_EVENT = """
@@ -65,17 +68,17 @@ SELECT seq, bytes FROM unextracted
 """
 EVENTS_BY_SEQ = f"""
 SELECT {_EVENT} FROM events
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
 """
 FINISH = """
 DELETE FROM unextracted
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 """
 FAIL = """
 UPDATE unextracted
    SET failures = failures + 1, reason = :reason,
        state = CASE WHEN failures + 1 >= :quarantine_after THEN 'quarantined' ELSE state END
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 RETURNING state
 """
 RETRY = """
@@ -100,11 +103,11 @@ SELECT e.event_id, e.session_id, e.kind, e.transaction_time, u.failures, coalesc
 PUT_RECORD = _insert("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash"))
 GET_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 RECORD_STATE = """
 SELECT record_id, since, op_id FROM memory_records
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 LIST_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records AS r
@@ -142,7 +145,7 @@ SELECT {_RECORD} FROM memory_records
 DELETE_RECORD = "DELETE FROM memory_records WHERE namespace = :namespace AND record_id = :record_id"
 TOUCH_RECORDS = """
 UPDATE memory_records SET access_count = access_count + 1, last_accessed = :at
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 # Weights of bm25 by column: ns, title, summary, facts, concepts, files, detail.
 SEARCH_WORDS = f"""
@@ -652,7 +655,7 @@ SELECT event_id FROM events
 """
 SEQS_OF = """
 SELECT seq FROM events
- WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
+ WHERE +namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
 """
 SESSIONS_OF = """
 SELECT DISTINCT session_id FROM events
