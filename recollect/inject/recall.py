@@ -25,6 +25,7 @@ from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import context, fence, known
 from recollect.inject.budget import allot, count_tokens, fit
+from recollect.inject.echoes import drop_echoes
 from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
@@ -324,11 +325,15 @@ class Recall:
                 record.kind == "episode" and record.level != "raw" and record.session_id in in_full
             ):
                 found.why_not = "its session is here in full"
+            elif record.category == UNANSWERED and record.title.rstrip().endswith("?"):
+                found.why_not = "a question that nobody answered"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
-        _drop_echoes([found for found in draft.candidates if not found.why_not])
+        earlier = [] if repeat or not told else self._records(question.namespaces, sorted(told))
+        whole = question.trigger == "session-start"
+        drop_echoes([one for one in draft.candidates if not one.why_not], earlier, whole=whole)
 
     def _look_at_files(self, draft: Draft, *, again: bool) -> None:
         """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
@@ -454,18 +459,6 @@ class Recall:
             latency_us=latency_us,
             created_at=self._clock.now(),
         )
-
-
-def _drop_echoes(candidates: Sequence[Found]) -> None:
-    """The same question, answered the same, is said once: the best of them."""
-    heard: set[tuple[str, ...]] = set()
-    for found in candidates:
-        record = found.record
-        texts = (record.title, record.summary, record.detail)
-        said = tuple(" ".join(one.lower().split()) for one in texts)
-        if said in heard:
-            found.why_not = "says the same as one before it"
-        heard.add(said)
 
 
 def _drop_weak(candidates: Sequence[Found]) -> None:
