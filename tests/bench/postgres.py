@@ -138,8 +138,8 @@ SELECT {columns}, 'mr_' || upper(substr(md5(record_id || '{number}'), 1, 26)), '
 INSERT INTO recollect.embeddings (namespace, source_id, source_kind, part, model, dim, vector, near)
 SELECT '{namespace}', 'mr_' || upper(substr(md5(source_id || '{number}'), 1, 26)), source_kind,
        part, model, dim, vector,
-       (SELECT array_agg(random() - 0.5 + 0 * length(e.source_id))
-          FROM generate_series(1, 384))::real[]::halfvec
+       ARRAY(SELECT random() - 0.5 + 0 * length(e.source_id)
+               FROM generate_series(1, 384))::real[]::halfvec
   FROM recollect.embeddings AS e WHERE namespace = '{project}';
 INSERT INTO recollect.namespaces (namespace) VALUES ('{namespace}');
 """
