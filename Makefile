@@ -30,7 +30,7 @@ run: setup
 	@$(BIN)/python -m recollect.cli.demo
 
 test: setup browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The dashboard is tested in a real browser: the one that is here, or Debian's, when root.
 browser:
