@@ -51,7 +51,7 @@ def command(
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
-    shown = client.ask("POST", "/api/forget", {**body, "dry_run": True})
+    shown = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": backups})
     if dry_run:
         print_json(shown) if as_json else show(shown)
         return 0
@@ -64,9 +64,11 @@ def command(
     if as_json:
         print_json(done)
         return 0
-    click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
+    if done["counts"] or not done["backups"]:
+        click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
     if done["backups"]:
-        click.echo(f"Also in {done['backups']} backups.")
+        files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
+        click.echo(f"Erased in {files}, and in databases that a restore kept aside.")
     elif not backups and client.get("/api/backups")["items"]:
         click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
     return 0

@@ -816,8 +816,13 @@ class Holdings(Protocol):
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
 
-    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
-        """The same, bytes included, in a backup's file."""
+    def erase_in_backup(
+        self, path: str, namespace: str, what: Selection, *, apply: bool = True
+    ) -> Chosen:
+        """The same, bytes included, in a backup's file; without `apply`, what it would be."""
+
+    def namespaces_in_backup(self, path: str) -> list[str]:
+        """Those that a backup's file holds; some may be gone from the store by now."""
 
     def orphans(self) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""

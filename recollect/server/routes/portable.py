@@ -241,7 +241,7 @@ def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeSho
     aim = _aim(services, body)
     erasure = services.portable.erasure
     if body.dry_run:
-        return _told(services, erasure.preview(aim), done=False)
+        return _told(services, erasure.preview(aim, backups=body.backups), done=False)
     outcome = erasure.forget(
         aim, services.settings.actor_id, backups=body.backups, never_again=body.never_again
     )

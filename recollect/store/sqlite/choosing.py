@@ -34,6 +34,7 @@ class Choice:
         self.namespace = namespace
         self.tables = tables(db)
         self.keys: dict[str, set[Any]] = {name: set() for name in self.tables}
+        self._archived: set[str] = set()  # meant by id, and no more than an earlier version
         if what.everything:
             self._all()
             return
@@ -79,6 +80,11 @@ class Choice:
             ids = ids_json(sorted(self.keys["memory_records"]))
             values = {"namespace": self.namespace, "ids": ids}
             sources = {event for (event,) in self._db.execute(sql.SOURCES_OF, values)}
+            for key, source, payload in self._rows("archive", "source_id", "payload"):
+                if source in what.record_ids:
+                    self._archived.add(source)
+                    self.keys["archive"].add(key)
+                    sources.update(_EVENT_ID.findall(payload))
             self.keys["events"].update(
                 self._where(
                     "events",
@@ -171,7 +177,7 @@ class Choice:
                 "relationships",
             )
             for key in self.keys[name]
-        }
+        } | self._archived
         chosen = gone | self.keys["events"]
         for key, source, payload in self._rows("archive", "source_id", "payload"):
             if source in gone or chosen.intersection(_EVENT_ID.findall(payload)):
