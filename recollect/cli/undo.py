@@ -21,16 +21,18 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
     """Undo OPERATION, or the newest one: what was displaced comes back, what was made goes."""
     client = daemon_client()
     if listed:
-        found = client.get("/api/operations", project=place(project))
+        found = client.get("/api/operations", project=place(project), undoable=True, limit=200)
         if as_json:
             print_json(found)
+        elif not found["items"]:
+            click.echo("Nothing here can be undone. Elsewhere: recollect undo --list -p all")
         else:
             print_table(
                 ["When", "What", "Memories", "Id"],
                 [
                     [
                         one["at"][:16].replace("T", " "),
-                        one["kind"],
+                        f"{one['kind']} of {one['undoes']}" if one["undoes"] else one["kind"],
                         str(len({*one["targets"], *one["created"]}) or "-"),
                         one["op_id"],
                     ]

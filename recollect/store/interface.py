@@ -461,7 +461,8 @@ class Records(Protocol):
     ) -> list[Hit]:
         """By words, best first. The query is any text: at most so many of its rarest words count,
         none is an operator. `raw` takes the backend's own query language instead. A query that the
-        index refuses is looked for literally, newest first. An empty query finds nothing."""
+        index refuses is looked for literally, newest first; BadInput when it was `raw` and is not
+        found so either. An empty query finds nothing."""
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         """Replace a memory by a new version of itself; the old one goes to the archive.
@@ -609,6 +610,9 @@ class Log(Protocol):
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
         operation touched the same memories, or the archive no longer holds them."""
+
+    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
+        """Those of them that `undo` would take back now."""
 
     def purge(self, before: datetime, limit: int | None = None) -> int:
         """Drop archived versions that ended before a moment, oldest first; returns how many."""
