@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-IDS = ("Receipt", "Id")
-PIPE_WIDTH = 200
+IDS = ("Id",)
+PIPE_WIDTH = 100
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,12 +65,24 @@ def project_option(function: F) -> F:
     return option(function)
 
 
+def text_width() -> int:
+    """Of the terminal, within reason."""
+    import shutil
+
+    return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
+
+
+def cut(text: str, width: int) -> str:
+    """One line that fits."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
 def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
     """Memories for people: a title, a line of marks, and what it says; the id is whole."""
-    import shutil
     import textwrap
 
-    width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    width = text_width()
     for number, record in enumerate(records):
         if number:
             click.echo()

@@ -32,13 +32,15 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
                 [
                     [
                         one["at"][:16].replace("T", " "),
-                        f"{one['kind']} of {one['undoes']}" if one["undoes"] else one["kind"],
+                        one["kind"],
                         str(len({*one["targets"], *one["created"]}) or "-"),
                         one["op_id"],
                     ]
                     for one in found["items"]
                 ],
             )
+            if any(one["undoes"] for one in found["items"]):
+                click.echo("An undo that is undone by its id does again what it took back.")
         return 0
     path = f"/api/operations/{operation}/undo" if operation else "/api/undo"
     done = client.ask("POST", path)
