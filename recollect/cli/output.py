@@ -3,6 +3,7 @@
 In: rows. Out: text on standard output; colour only on a terminal and never with NO_COLOR.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -38,7 +39,9 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading in IDS, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(highlight=False)
+    # NO_COLOR means no bold either: rich would leave that in.
+    plain = bool(os.environ.get("NO_COLOR"))
+    console = Console(highlight=False, color_system=None if plain else "auto")
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     console.print(table)
@@ -46,8 +49,6 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def place(project: str) -> str:
     """A project as the API takes it: `all`, `global`, an id or a name as they are, a path whole."""
-    import os
-
     named = project in ("all", "global") or project.startswith("prj_")
     if named or not (project.startswith((".", "/", "~")) or os.path.isdir(project)):
         return project

@@ -52,6 +52,7 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
     assert shown.returncode == 0 and files(tmp_path) == before
     declined = run(person, "install", typed="n\nn\n")
     assert "declined" in declined.stdout and files(tmp_path) == before
+    assert "doctor --prove" not in declined.stdout
     done = run(person, "install", "--yes")
     assert done.returncode == 0, done.stderr
     assert "claude-code: connected" in done.stdout and "gemini: connected" in done.stdout
@@ -323,3 +324,40 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
     assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
     shown = run(shared_daemon, "undo", "--list", "-p", str(place)).stdout
     assert last["op_id"] in shown and first not in shown and "undone by its id" in shown
+
+
+def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> None:
+    """Like `| head -1`: its end of the pipe is closed before anything is written."""
+    run(shared_daemon, "add", "-p", "global", "somebody reads only the first line")
+    for arguments in (["search", "-p", "global"], ["settings"], ["settings", "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen(
+            [str(RECOLLECT), *arguments], env=shared_daemon.environment, cwd="/",
+            stdout=write, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        os.close(write)
+        _, told = process.communicate(timeout=120)
+        assert (process.returncode, told) == (0, b""), arguments
+
+
+def test_answers_name_projects_and_take_ages(
+    shared_daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    place = tmp_path / "observatory"
+    (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    added = run(shared_daemon, "add", "-p", str(place), "The dome opens at dusk", "--json")
+    record_id = json.loads(added.stdout)["record"]["record_id"]
+    assert "The dome" in run(shared_daemon, "search", "-p", str(place), "--since", "7d").stdout
+    wrong = run(shared_daemon, "search", "--since", "lately")
+    assert wrong.returncode == 2 and "7d" in wrong.stderr
+    assert "is now in global." in run(shared_daemon, "move", record_id, "global").stdout
+    back = run(shared_daemon, "move", record_id, str(place)).stdout
+    assert "is now in observatory." in back
+    assert "observatory" in run(shared_daemon, "status").stdout
+    offered = subprocess.run(
+        [str(RECOLLECT), "import"], env=shared_daemon.environment, cwd=place, timeout=120,
+        capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "recollect import git" in offered.stdout

@@ -38,6 +38,18 @@ def test_why_can_be_read_at_eighty_columns(
     assert "  score 0.250: words 0.50, meaning 0.25" in told and "  mr_" + "0" * 26 in told
 
 
+def test_no_color_leaves_nothing_bold(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    print_table(["What"], [["x"]])
+    assert "\x1b[" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_table(["What"], [["x"]])
+    assert "\x1b[" not in capsys.readouterr().out
+
+
 def test_a_piped_table_is_no_wider_than_a_page_and_its_ids_are_whole(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
