@@ -123,9 +123,7 @@ class Erasure:
                 buried += 1
         return buried
 
-    def _meant(
-        self, aim: Aim, *, required: bool = True
-    ) -> list[tuple[str, Selection, Chosen]]:
+    def _meant(self, aim: Aim, *, required: bool = True) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:
         whoever wants something gone must not believe that it is."""
         found = []
@@ -267,10 +265,19 @@ class Erasure:
         return [
             (path, namespace, selection)
             for path in self._backups.files()
-            for namespace in self._store.holdings.namespaces_in_backup(path)
-            if aim.namespace in (None, namespace)
-            and (selection := self._selection(aim, namespace)) is not None
+            for namespace in self._aimed_in_backup(aim, path)
+            if (selection := self._selection(aim, namespace)) is not None
         ]
+
+    def _aimed_in_backup(self, aim: Aim, path: str) -> set[str]:
+        held = set(self._store.holdings.namespaces_in_backup(path))
+        if aim.namespace is None:
+            return held
+        owner, _, project_id = aim.namespace.rstrip("/").partition("/project/")
+        marks = [mark for one in self._store.projects.all() if one.project_id == project_id
+                 for mark in one.identities]  # fmt: skip
+        earlier = self._store.holdings.projects_in_backup(path, marks)
+        return held & {aim.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
 
     def _in_backups(self, meant: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
         """How many files held it."""

@@ -828,6 +828,10 @@ class Holdings(Protocol):
     def namespaces_in_backup(self, path: str) -> list[str]:
         """Those that a backup's file holds; some may be gone from the store by now."""
 
+    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
+        """The ids under which a backup's file knows a project by its marks: one that was
+        forgotten and came again has another id by now."""
+
     def orphans(self) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""
 

@@ -222,6 +222,16 @@ class SqliteHoldings:
             finally:
                 db.close()
 
+    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
+        with translated():
+            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                found = (db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
+                         for kind, value in marks)  # fmt: skip
+                return {project_id for project_id in found if project_id}
+            finally:
+                db.close()
+
     # --- orphans ---
 
     def orphans(self) -> dict[str, int]:

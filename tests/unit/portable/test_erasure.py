@@ -153,6 +153,21 @@ def test_backups_lose_what_the_store_has_lost_already(desk: Desk, project: str) 
         desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
 
 
+def test_a_project_that_was_forgotten_goes_from_backups_by_its_directory(
+    desk: Desk, project: str
+) -> None:
+    """It has another id when it is named again."""
+    plant(desk, project, CANARY)
+    first = desk.namespace(project)
+    path = desk.backups.create().path
+    desk.erasure.forget(Aim(everything=True, namespace=first), "ada")
+    desk.pipeline.forget_seen()
+    again = desk.namespace(project)
+    assert again != first and where(desk, CANARY) == [os.path.basename(path)]
+    done = desk.erasure.forget(Aim(everything=True, namespace=again), "ada", backups=True)
+    assert done.backups == 1 and where(desk, CANARY) == []
+
+
 def test_a_deleted_memory_is_found_by_its_id_and_erased_from_the_archive(
     desk: Desk, project: str
 ) -> None:
