@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollect.core.clock import Clock
-from recollect.core.errors import NotFound
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Run
 from recollect.embedding.model import Embedder
@@ -50,13 +49,12 @@ class Learning:
         self._store = store
         self._counters = counters
         self._publish = publish
-        self._tombstones = tombstones
         self._provider = choose(settings, store.usage, clock)
         self._worker = Worker(
             store,
             clock,
             memories,
-            Rules(store, clock),
+            Rules(store, clock, tombstones.refused),
             provider=lambda: self._provider,
             gates=(tombstones.gate, self._quality),
             embedder=embedder,
@@ -111,13 +109,6 @@ class Learning:
             "running": sorted(self._watcher.busy),
             **self._worker.status(),
         }
-
-    def refuse(self, namespace: str, record_id: str, actor: str) -> None:
-        """Never again what this memory says. NotFound for an unknown one."""
-        found = self._store.records.get(namespace, [record_id])
-        if not found:
-            raise NotFound(f"there is no memory {record_id}")
-        self._tombstones.refuse(found[0], actor)
 
     # --- handed to the worker ---
 

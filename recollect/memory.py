@@ -236,10 +236,11 @@ class Memory:
         path = f"/api/memories/{_part(record_id)}/move"
         return _as(Changed, self._ask("POST", path, {"project": self._where(project)}))
 
-    def delete(self, *record_ids: str, reason: str = "") -> "Deleted":
+    def delete(self, *record_ids: str, reason: str = "", never: bool = False) -> "Deleted":
+        """With `never`, what they say is not learned again either, until the delete is undone."""
         from recollect.service.write import Deleted
 
-        body = {"ids": list(record_ids), "reason": reason}
+        body = {"ids": list(record_ids), "reason": reason, "never": never}
         return _as(Deleted, self._ask("POST", "/api/memories/delete", body))
 
     def undo(self, op_id: str | None = None) -> "Undone":

@@ -232,6 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sets = {"gold set": gold.own()}
         if options.sessions:
             sets["real sessions"] = gold.real(options.sessions)
+            again = gold.real(options.sessions, gold.SECOND_READER)
+            sets["real sessions, second reader"] = again
         for name, sessions in sets.items():
             scores = measure(sessions)
             turns = sum(len(one.turns) for one in sessions)

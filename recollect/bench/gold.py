@@ -24,6 +24,7 @@ OWN = os.path.join(os.path.dirname(__file__), "data", "gold")
 ACTOR = "gold"
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _STEP = timedelta(seconds=20)
+SECOND_READER = "second reader"  # who labelled without having written a rule
 AFTERWARDS = _START + timedelta(days=365)
 
 
@@ -80,20 +81,23 @@ def own() -> list[GoldSession]:
     return list(sessions.values())
 
 
-def real(directory: str) -> list[GoldSession]:
-    """Labelled sessions whose transcripts lie in a directory; the others are passed over."""
+def real(directory: str, by: str = "") -> list[GoldSession]:
+    """Sessions that one reader labelled, if their transcripts lie in a directory."""
     labels: dict[str, dict[int, dict[str, Any]]] = {}
     for row in _rows(os.path.join(OWN, "real.jsonl")):
-        labels.setdefault(row["session"], {})[row["turn"]] = row
+        if row.get("by", "") == by:
+            labels.setdefault(row["session"], {})[row["turn"]] = row
     found = []
     for number, (name, rows) in enumerate(labels.items()):
         for path in glob.glob(os.path.join(glob.escape(directory), name + "*.jsonl.gz")):
             session = GoldSession(name, f"real{number}", [], [])
-            turn = GoldTurn(0, [], [])
+            turn = _turn(rows.get(0, {"turn": 0}))  # what was done before anybody asked
             for draft in transcript(path):
                 if draft.kind == "prompt":
                     at = turn.number + 1
                     turn = _turn(rows.get(at, {"turn": at, "keep": []}))
+                    session.turns.append(turn)
+                elif not session.turns:
                     session.turns.append(turn)
                 _append(session, turn, [draft])
             found.append(session)

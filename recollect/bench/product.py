@@ -28,7 +28,7 @@ from recollect.ingest.scribe import Scribe
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
-from recollect.store.sqlite import SqliteStore
+from recollect.store import open_store
 
 _ACTOR = "bench"
 _STEP = 500
@@ -53,11 +53,14 @@ class _Embedder:
 
 
 class ProductIngest:
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: Vectors, address: str = "") -> None:
+        """In a file of SQLite, or in the PostgreSQL database at this address."""
         self._home = tempfile.mkdtemp(prefix="recollect-bench-")
         clock = SystemClock()
         counters = Counters(clock)
-        self._store = SqliteStore(Settings(home=self._home, reserve_mb=0), clock)
+        self._store = open_store(
+            Settings(home=self._home, actor=_ACTOR, store=address, reserve_mb=0), clock
+        )
         self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
         memories = Memories(self._store)
         self._scribe = Scribe(self._store, memories, counters)

@@ -36,6 +36,7 @@ COMMANDS = {
     "service": ("recollect.cli.service", "Start Recollect when you log in"),
     "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
     "bench": ("recollect.cli.bench", "Measure retrieval beside grep, BM25, MiniLM and rank fusion"),
+    "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
     "settings": ("recollect.cli.settings", "Show every setting, or get and set one"),
     "completion": ("recollect.cli.completion", "Print completions for bash, zsh or fish"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),

@@ -41,12 +41,12 @@ def command(
     """Erase memories, with all that they were made from and that was made from them.
 
     MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
-    --for-good. Everything else is for good: nothing of it stays in the database, its log, the
+    --for-good; with --never-again, undo also lets it be learned again. Everything else is for good: nothing of it stays in the database, its log, the
     spool or the log files; backups lose it within one rotation, or at once with
     --backups.
     """
-    if memories and not (for_good or backups or never_again or dry_run):
-        return _delete(memories, reason, yes=yes, as_json=as_json)
+    if memories and not (for_good or backups or dry_run):
+        return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
     body = aim(memories, session, entity, text, older_than, project, everything)
     chosen = settings.load()
     process.start(chosen)
@@ -74,7 +74,7 @@ def command(
     return 0
 
 
-def _delete(ids: tuple[str, ...], reason: str, *, yes: bool, as_json: bool) -> int:
+def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_json: bool) -> int:
     """Out of memory and into the archive."""
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
@@ -87,11 +87,14 @@ def _delete(ids: tuple[str, ...], reason: str, *, yes: bool, as_json: bool) -> i
         if not click.confirm(f"Forget {what}?"):
             click.echo("Kept.")
             return 1
-    gone = client.ask("POST", "/api/memories/delete", {"ids": list(ids), "reason": reason})
+    body = {"ids": list(ids), "reason": reason, "never": never}
+    gone = client.ask("POST", "/api/memories/delete", body)
     if as_json:
         print_json(gone)
         return 0
     click.echo(f"Forgotten: {', '.join(gone['record_ids'])}")
+    if never:
+        click.echo("What they say is not learned again.")
     for op_id in gone["op_ids"]:
         click.echo(f"Bring it back: recollect undo {op_id}")
     return 0

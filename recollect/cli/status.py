@@ -69,6 +69,8 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     for alarm in health.get("alarms", ()):
         click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
         click.echo(f"  try: {alarm['hint']}")
+    if health["store"]["problem"]:
+        click.secho(f"New events wait in the spool: {health['store']['problem']}", fg="red")
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.core.addresses import wrong_with
+from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 
 PREFIX = "RECOLLECT_"
@@ -54,6 +54,10 @@ _ADDRESS = Form(
     "an address, or nothing", lambda text: wrong_with(text) if text else "", secret=True
 )
 
+_STORE = Form(
+    "postgresql://…, or nothing", lambda text: wrong_with_store(text) if text else "", secret=True
+)
+
 
 def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
     return field(default=default, metadata={"help": help, "allowed": allowed})
@@ -63,6 +67,11 @@ def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | 
 class Settings:
     home: str = _setting("~/.recollect", "Where everything is kept; moved by RECOLLECT_HOME.")
     actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
+    store: str = _setting(
+        "",
+        "Where memory lies: empty for a file of SQLite in home, or a PostgreSQL database.",
+        _STORE,
+    )
     port: int = _setting(
         7325,
         "Where the API listens on 127.0.0.1; the next free port if it is taken.",

@@ -20,7 +20,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.extract.words import content_hash, content_words, names, normalised
+from recollect.extract.words import content_hash, content_words, names
 
 MOST_PER_BATCH = 60
 MOST_PER_TURN = 4
@@ -87,7 +87,7 @@ def sift(
     most: int = MOST_PER_BATCH,
 ) -> tuple[list[Candidate], list[Dropped]]:
     """Part the worthy from the rest. `known` finds a live memory by content hash; `refused` says
-    whether the user turned a (normalised) value down for good. What matters most is kept first when
+    whether the user turned a value down for good. What matters most is kept first when
     there are too many; the order stays."""
     kept: list[Candidate] = []
     dropped: list[Dropped] = []
@@ -95,7 +95,7 @@ def sift(
     for candidate in candidates:
         record = candidate.record
         reason = fault(record) or _repeats(record, seen, known)
-        if not reason and any(map(refused, _values(record))):
+        if not reason and any(map(refused, (record.title, *record.facts))):
             reason = "refused"
         if reason:
             dropped.append(Dropped(record.title, reason))
@@ -149,7 +149,7 @@ def sift_claims(
                 if not content_words(claim.object) or not content_words(claim.subject):
                     dropped.append(Dropped(value[:200], "empty"))
                     continue
-        if value and refused(normalised(value)):
+        if value and refused(value):
             dropped.append(Dropped(value[:200], "refused"))
         else:
             key = replace(claim, event_ids=(), **_UNTIMED.get(type(claim), {}))
@@ -179,10 +179,6 @@ def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:
         if abs(record.valid_from - other.valid_from) <= WINDOWS[record.tool_class]:
             return "repeated"
     return ""
-
-
-def _values(record: Record) -> list[str]:
-    return [normalised(text) for text in (record.title, *record.facts)]
 
 
 def _over(kept: Sequence[Candidate], most: int) -> set[str]:

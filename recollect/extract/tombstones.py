@@ -10,7 +10,6 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
 
 import msgspec
 
@@ -29,13 +28,21 @@ class Tombstones:
         self._lock = threading.Lock()
         self._known: dict[str, frozenset[str]] = {}
 
-    def refuse(self, record: Record, actor: str) -> Operation:
-        """Never again this memory, nor another that says the same."""
-        return self._log(record.namespace, texts_of(record), actor, lifted=False)
+    def refuse(self, record: Record, actor: str, *, deleted: bool = False) -> Operation:
+        """Never again this memory, nor another that says the same. `deleted`: it goes itself too,
+        and bringing it back takes the stone away."""
+        return self._log(record, actor, lifted=False, deleted=deleted)
 
     def lift(self, record: Record, actor: str) -> Operation:
         """Take the stone away again."""
-        return self._log(record.namespace, texts_of(record), actor, lifted=True)
+        return self._log(record, actor, lifted=True)
+
+    def went_with(self, namespace: str, record_id: str) -> bool:
+        """Whether the last stone of a memory was put when it was deleted, and still lies."""
+        stones = [
+            one for one in self._store.log.tombstones(namespace) if one.get("record") == record_id
+        ]
+        return bool(stones) and bool(stones[-1].get("deleted"))
 
     def refused(self, namespace: str, text: str) -> bool:
         return fingerprint(text) in self._of(namespace)
@@ -63,9 +70,15 @@ class Tombstones:
             extraction, candidates=tuple(kept), claims=claims, dropped=tuple(dropped)
         )
 
-    def _log(self, namespace: str, texts: Iterable[str], actor: str, *, lifted: bool) -> Operation:
-        marks = sorted({fingerprint(text) for text in texts} - {""})
-        detail = {"fingerprints": marks, "lifted": lifted}
+    def _log(self, record: Record, actor: str, *, lifted: bool, deleted: bool = False) -> Operation:
+        namespace = record.namespace
+        marks = sorted({fingerprint(text) for text in texts_of(record)} - {""})
+        detail: dict[str, object] = {
+            "fingerprints": marks,
+            "lifted": lifted,
+            "record": record.record_id,
+            "deleted": deleted,
+        }
 
         def work(tx: Transaction) -> Operation:
             return tx.log("tombstone", namespace, actor, detail=detail)

@@ -146,6 +146,8 @@ def freshness_of(record: Record, roots: Sequence[str]) -> Standing:
 
 
 def _compared(path: str, digest: str, record: Record) -> str:
+    if not digest:
+        return "unknown"  # whoever made the memory did not see the file
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

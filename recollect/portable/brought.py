@@ -24,6 +24,7 @@ from recollect.core.values import (
     check,
     encode,
 )
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.memories import Memories
 from recollect.portable.history import derived_id
 from recollect.store.interface import Store
@@ -59,9 +60,11 @@ class Brought:
         self._dry_run = dry_run
         self._store = store
         self._memories = memories
+        self._stones = Tombstones(store)
 
     def take(self, found: Sequence[Found]) -> tuple[int, int]:
-        """Store those that are new; how many were, and how many were known."""
+        """Store those that are new; how many were, and how many were known (or
+        refused for good)."""
         records = [_record(one) for one in found]
         new: dict[str, Record] = {}
         for namespace in dict.fromkeys(one.namespace for one in records):
@@ -73,6 +76,8 @@ class Brought:
                 told = record.content_hash in seen or self._store.records.by_hash(
                     namespace, record.content_hash
                 )
+                if self._stones.refused(namespace, record.title):
+                    continue  # somebody said never again
                 if record.record_id not in known and not told:
                     new[record.record_id] = record
                     seen.add(record.content_hash)

@@ -17,6 +17,7 @@ from recollect import __version__, privacy
 from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.values import encode
+from recollect.extract.tombstones import Tombstones
 from recollect.portable.history import Period
 from recollect.store.interface import IDENTITIES, Row, Store
 
@@ -169,12 +170,14 @@ class Intake:
         self._actor = actor
         self._namespaces: dict[str, str] = {}
         self._projects: dict[str, str] = {}
+        self._stones = Tombstones(store)
 
     def take(
         self, path: str, step: Callable[[int, int, dict[str, int]], None], *, dry_run: bool = False
     ) -> None:
         """Read a file; `step` hears of bytes read, rows read and rows that were new."""
         batch: list[Row] = []
+        refused: dict[str, list[str]] = {}
         size = 0
         for number, (raw_size, line) in enumerate(_lines(path)):
             size += raw_size
@@ -184,11 +187,23 @@ class Intake:
             kind = line.pop("is", None)
             if not isinstance(kind, str):
                 raise BadInput(f"line {number + 1} does not say what it is", field="is")
-            batch.append((kind, self._ours(kind, line)))
+            row = self._ours(kind, line)
+            batch.append((kind, row))
+            if kind == "memory" and self._stones.refused(row["namespace"], str(row.get("title"))):
+                refused.setdefault(row["namespace"], []).append(str(row.get("record_id")))
             if len(batch) == BATCH:
                 self._put(batch, number + 1, size, step, dry_run)
                 batch, size = [], 0
         self._put(batch, 0, size, step, dry_run)
+        if not dry_run:
+            self._take_out(refused)
+
+    def _take_out(self, refused: dict[str, list[str]]) -> None:
+        """What somebody said never again to; after all else, as other rows may speak of it."""
+        for namespace, record_ids in refused.items():
+            for start in range(0, len(record_ids), BATCH):
+                these = record_ids[start : start + BATCH]
+                self._store.records.delete(namespace, these, self._actor, "refused for good")
 
     def _put(
         self,

@@ -330,12 +330,17 @@ def edit(desk: Desk, record_id: str, change: Change) -> Changed:
     return Changed(record=find(desk, record_id), op_id=operation.op_id)
 
 
-def delete(desk: Desk, record_ids: tuple[str, ...], reason: str = "") -> Deleted:
-    """Memories go with their vectors and index entries; undo brings them back. NotFound when
-    none of them is there."""
+def delete(
+    desk: Desk, record_ids: tuple[str, ...], reason: str = "", *, never: bool = False
+) -> Deleted:
+    """Memories go with their vectors and index entries; undo brings them back. With `never`, what
+    they say is not learned again either, until undo. NotFound when none of them is there."""
     gone: list[str] = []
     operations: list[str] = []
     for namespace in everywhere(desk):
+        if never:  # the stone first: if we die in between, nothing can come back
+            for record in desk.store.records.get(namespace, record_ids):
+                desk.recall().tombstones.refuse(record, desk.actor, deleted=True)
         operation = desk.memories.delete(namespace, record_ids, desk.actor, reason)
         if operation is not None:
             gone += operation.targets
@@ -369,12 +374,26 @@ def undo(desk: Desk, op_id: str | None = None) -> Undone:
         back = desk.memories.undo(detail["from"], detail["left_by"], desk.actor)
         restored += back.created
     removed -= set(restored)
+    if operation.kind == "delete":
+        _let_learn(desk, operation.namespace, restored)
     return Undone(
         op_id=done.op_id,
         undoes=operation.op_id,
         restored=tuple(restored),
         removed=tuple(sorted(removed)),
     )
+
+
+def _let_learn(desk: Desk, namespace: str, record_ids: list[str]) -> None:
+    """What came back may be learned again, unless somebody's verdict on it still says never."""
+    if not desk.store.log.tombstones(namespace):
+        return
+    recall = desk.recall()
+    verdicts = recall.feedback.of(namespace)
+    for record in desk.store.records.get(namespace, record_ids):
+        went = recall.tombstones.went_with(namespace, record.record_id)
+        if went and verdicts.get(record.record_id) != "never":
+            recall.tombstones.lift(record, desk.actor)
 
 
 def find(desk: Desk, record_id: str) -> Record:

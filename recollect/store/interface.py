@@ -8,6 +8,7 @@ A write has been committed durably when its method returns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -259,6 +260,16 @@ class BackupInfo:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What another process wrote: rows of a kind that came, changed or went, by id. After a time
+    in which nothing could be heard, `all` says that anything may have changed."""
+
+    kind: Literal["records", "vectors", "events", "graph", "all"]
+    namespace: str = ""
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Selection:
     """Which memories are meant; exactly one of the fields says so.
 
@@ -502,6 +513,15 @@ class Vectors(Protocol):
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
+
+    indexed: bool
+    """Whether the backend has an index of its own that finds vectors by nearness."""
+
+    def nearest(
+        self, namespace: str, model: str, vector: bytes, limit: int
+    ) -> list[tuple[str, float]]:
+        """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
+        first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""
@@ -775,11 +795,22 @@ class Upkeep(Protocol):
     def shrink(self, pages: int) -> int:
         """Give up to so many free pages back to the disk; returns how many."""
 
+    def alone(self, work: str) -> AbstractContextManager[bool]:
+        """Whether no other process on this store does this work now; it is ours until the block
+        is left."""
+
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""
 
     def check(self) -> list[str]:
         """What is wrong with the database; empty when nothing is."""
+
+
+class Changes(Protocol):
+    """Other processes' writes. A store that has only one writer never tells of any."""
+
+    def subscribe(self, told: Callable[[Change], None]) -> None:
+        """Call this from a thread of the store's, after each commit of somebody else."""
 
 
 class Holdings(Protocol):
@@ -865,6 +896,8 @@ class Store(Protocol):
     def usage(self) -> Usages: ...
     @property
     def upkeep(self) -> Upkeep: ...
+    @property
+    def changes(self) -> Changes: ...
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run one atomic unit of work. Transactions do not nest."""

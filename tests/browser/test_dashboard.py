@@ -269,7 +269,7 @@ def test_the_sample_comes_and_goes_with_one_click(
     furnished.client.ask("POST", "/api/sample")
     assert furnished.client.get("/api/memories?project=sample")["items"]
     page = enter(window, furnished, "settings")
-    page.get_by_role("button", name="Remove the sample").click()
+    page.get_by_role("button", name="Remove the sample project").click()
     expect(page.get_by_text("The sample is gone.")).to_be_visible()
     assert not furnished.client.get("/api/memories?project=sample")["items"]
 

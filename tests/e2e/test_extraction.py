@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from recollect import Memory
 from recollect.cli.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.core.values import Record, Run
 from recollect.store.sqlite import SqliteStore
+from tests.fakes import claude_cli
 from tests.fakes.acp_agent import acp_command
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.extraction import memory
@@ -26,6 +28,8 @@ DECISION = (
     "We decided to use PostgreSQL 16 instead of MySQL for billing-api, because it has "
     "transactional DDL. Always run `make migrate` before the tests."
 )
+
+BY_OPENAI = {"provider": "openai", "embedding": "false", "llm_model": "m"}
 
 
 def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -38,15 +42,15 @@ def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess
 
 
 def queue_now(daemon: RealDaemon) -> dict[str, Any]:
-    """`recollect queue --now --json`, as soon as extraction is loaded."""
+    """What `recollect queue --now` asks of the daemon, as soon as extraction is loaded."""
     deadline = time.monotonic() + 60
     while True:
-        done = command(daemon, "queue", "--now", "--json")
-        if done.returncode == 0:
-            found: dict[str, Any] = json.loads(done.stdout)
-            return found
-        assert "loaded" in done.stderr and time.monotonic() < deadline, done.stderr
-        time.sleep(0.1)
+        with contextlib.suppress(Refused):
+            if daemon.client.ask("POST", "/api/queue/run", {"wait_s": 20})["done"]:
+                found: dict[str, Any] = daemon.client.get("/api/queue")
+                return found
+        assert time.monotonic() < deadline, daemon.log()
+        time.sleep(0.05)
 
 
 def turn(daemon: RealDaemon, place: pathlib.Path, asked: str, answered: str = "Done.") -> None:
@@ -77,7 +81,8 @@ def test_events_become_memories_by_rules_and_the_queue_is_empty(
     daemon: RealDaemon, tmp_path: pathlib.Path
 ) -> None:
     turn(daemon, tmp_path / "a", DECISION, "PostgreSQL 16 is set up in compose.yaml.")
-    found = queue_now(daemon)
+    queue_now(daemon)
+    found = json.loads(command(daemon, "queue", "--now", "--json").stdout)
     (one,) = [item for item in found["items"] if item["last_run"]]
     assert (one["events"], one["quarantined"]) == (0, 0)
     assert one["last_run"]["provider"] == "none" and one["last_run"]["kept"] >= 1
@@ -106,34 +111,43 @@ def test_watchers_hear_of_new_memories(daemon: RealDaemon, tmp_path: pathlib.Pat
     connection.close()
 
 
-@pytest.mark.parametrize("route", ["openai", "anthropic", "acp"])
-def test_events_become_memories_by_each_route(route: str, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("route", ["openai", "anthropic", "acp", "claude-code"])
+def test_events_become_memories_by_each_route(
+    route: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = memory("billing-api moved from MySQL 8 to PostgreSQL 16", sort="decision")
+    programs = tmp_path / "bin"
+    claude_cli.install(programs, text=answer)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     with LlmServer([answer]) as server:
-        urls = {"openai": server.openai_url, "anthropic": server.url, "acp": ""}
+        urls = {"openai": server.openai_url, "anthropic": server.url}
         chosen = {
             "provider": route,
-            "llm_base_url": urls[route],
-            "llm_model": "" if route == "acp" else "small",
-            "acp_command": acp_command("answer", text=answer),
+            "embedding": "false",
+            "llm_base_url": urls.get(route, ""),
+            "llm_model": "small" if route in urls else "",
+            "acp_command": acp_command("plain", text=answer),
         }
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", "please look at billing")
             (one,) = [item for item in queue_now(daemon)["items"] if item["last_run"]]
             assert one["last_run"]["provider"] == route, one["last_run"]
-            assert "tokens" in command(daemon, "status").stdout
+            if route == "openai":
+                assert "tokens" in command(daemon, "status").stdout
+            events = daemon.events(str(tmp_path / "a"), expected=2)
+            assert len(events) == 2  # an agent that answers us is not captured
             records, (run,) = stored(daemon)
         made = [record for record in records if record.strategy == "llm-summary"]
         assert [record.title for record in made] == [
             "billing-api moved from MySQL 8 to PostgreSQL 16"
         ]
         assert run.outcome == "committed" and run.input_tokens > 0
-        assert bool(server.seen) == (route != "acp")
+        assert bool(server.seen) == (route in urls)
 
 
 def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path) -> None:
     with LlmServer(["garbage"] * 9 + ["<skip/>"]) as server:
-        chosen = {"provider": "openai", "llm_base_url": server.openai_url, "llm_model": "m"}
+        chosen = {**BY_OPENAI, "llm_base_url": server.openai_url}
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(3):
@@ -153,7 +167,11 @@ def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path)
 
 def test_a_stop_does_not_wait_for_a_model_and_leaves_no_child(tmp_path: pathlib.Path) -> None:
     notes = tmp_path / "notes"
-    chosen = {"provider": "acp", "acp_command": acp_command("hang", notes=notes)}
+    chosen = {
+        "provider": "acp",
+        "embedding": "false",
+        "acp_command": acp_command("hang", notes=notes),
+    }
     with real_daemon(tmp_path / "home", **chosen) as daemon:
         turn(daemon, tmp_path / "a", DECISION)
         deadline = time.monotonic() + 60
@@ -187,10 +205,35 @@ def _children(daemon: RealDaemon) -> list[int]:
 
 def test_a_server_that_is_gone_is_not_the_events_fault(tmp_path: pathlib.Path) -> None:
     with LlmServer([Behaviour("status", status=500)]) as server:
-        chosen = {"provider": "openai", "llm_base_url": server.openai_url, "llm_model": "m"}
+        chosen = {**BY_OPENAI, "llm_base_url": server.openai_url}
         with real_daemon(tmp_path / "home", **chosen) as daemon:
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(4):
                 (one,) = queue_now(daemon)["items"]
             assert (one["events"], one["quarantined"]) == (0, 0)
             assert one["last_run"]["provider"] == "none"
+
+
+# P02
+def test_never_again_at_every_door(daemon: RealDaemon, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "a"
+
+    def rules() -> list[dict[str, Any]]:
+        queue_now(daemon)
+        found = daemon.client.get("/api/memories", project=str(place))["items"]
+        return [one for one in found if one["knowledge_type"] == "constraint"]
+
+    doors: list[Any] = [
+        lambda known: daemon.client.ask("DELETE", f"/api/memories/{known}?never=true"),
+        lambda known: command(daemon, "forget", "-y", "--never-again", known),
+        lambda known: Memory(home=str(daemon.home)).delete(known, never=True),
+    ]
+    for number, door in enumerate(doors):
+        stated = f"Always run `make check{number}` before you commit to billing-api."
+        turn(daemon, place, stated)
+        (known,) = rules()
+        door(known["record_id"])
+        turn(daemon, place, stated)
+        assert rules() == [], f"door {number}"
+    assert command(daemon, "undo").returncode == 0
+    assert [one["title"] for one in rules()] == [known["title"]]

@@ -1,4 +1,5 @@
-"""A real agent process that speaks ACP on stdio through the package's own agent side.
+"""A real agent process that speaks ACP on stdio: through the package's own agent side, or, where
+only its behaviour counts, in the few lines of JSON that suffice (the package loads for a second).
 
     settings.acp_command = acp_command("answer", text="<skip/>", notes=path)
 
@@ -19,9 +20,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BEHAVIOURS = (
-    "answer", "counted", "hang", "crash", "crash-at-start", "garbage", "noise", "slow", "deaf",
+    "answer", "plain", "counted", "hang", "crash", "crash-at-start", "garbage", "noise", "slow",
+    "deaf",
     "grandchild", "asks", "over-long", "endless-line", "refuses", "sign-in", "wrong-types", "hook",
 )  # fmt: skip
+
+
+PACKAGED = ("answer", "noise", "asks")
 
 
 def acp_command(
@@ -77,8 +82,69 @@ def main() -> None:
     if behaviour == "grandchild":
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 
+    if behaviour in PACKAGED:
+        packaged(behaviour, options, notes)
+    else:
+        bare(behaviour, options, notes)
+
+
+def bare(behaviour: str, options: dict[str, str], notes: Notes) -> None:
+    for line in sys.stdin:
+        asked = json.loads(line)
+        match asked.get("method"):
+            case "initialize":
+                _tell(asked, result={"protocolVersion": asked["params"]["protocolVersion"]})
+            case "session/new" if behaviour == "sign-in":
+                _tell(asked, error={"code": -32000, "message": "Authentication required"})
+            case "session/new":
+                _tell(asked, result={"sessionId": "s1"})
+            case "session/prompt":
+                notes.write(prompt=asked["params"]["prompt"][0]["text"])
+                _say(options["text"][:2])
+                _behave(behaviour, options["hook"])
+                _say(options["text"][2:])
+                ended: dict[str, Any] = {
+                    "stopReason": "refusal" if behaviour == "refuses" else "end_turn"
+                }
+                if behaviour == "counted":
+                    ended["usage"] = {"totalTokens": 30, "inputTokens": 20, "outputTokens": 10}
+                _tell(asked, result=ended)
+
+
+def _behave(behaviour: str, hook: str) -> None:
+    if behaviour in ("hang", "deaf", "grandchild"):
+        time.sleep(600)
+    if behaviour == "crash":
+        sys.stderr.write("panic: out of luck\n")
+        sys.stderr.flush()
+        os._exit(9)
+    while behaviour == "slow":
+        _say("w ")
+        time.sleep(0.02)
+    while behaviour == "over-long":
+        _say("word " * 200)
+    if behaviour == "wrong-types":
+        for line in ({"method": "session/update", "params": {"update": [1]}}, {"id": 2}):
+            print(json.dumps({"jsonrpc": "2.0"} | line), flush=True)
+        print('{"jsonrpc":"2.0","id":2,"result":{"stopReason":5}}', flush=True)
+        time.sleep(600)
+    if behaviour == "hook":
+        payload = json.dumps({"session_id": "s", "cwd": "/", "prompt": "from inside"})
+        subprocess.run(shlex.split(hook), input=payload.encode(), check=True)
+
+
+def _tell(asked: dict[str, Any], **answer: Any) -> None:
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+
+
+def _say(text: str) -> None:
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    params = {"sessionId": "s1", "update": chunk}
+    print(json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}), flush=True)
+
+
+def packaged(behaviour: str, options: dict[str, str], notes: Notes) -> None:
     import acp
-    from acp.schema import Usage
 
     class Agent:
         def on_connect(self, conn: Any) -> None:
@@ -88,8 +154,6 @@ def main() -> None:
             return acp.InitializeResponse(protocol_version=protocol_version)
 
         async def new_session(self, cwd: str, **_: Any) -> Any:
-            if behaviour == "sign-in":
-                raise acp.RequestError.auth_required()
             return acp.NewSessionResponse(session_id="s1")
 
         async def say(self, session_id: str, text: str) -> None:
@@ -100,36 +164,10 @@ def main() -> None:
         async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> Any:
             notes.write(prompt=prompt[0].text)
             await self.say(session_id, options["text"][:2])
-            if behaviour in ("hang", "deaf", "grandchild"):
-                time.sleep(600)
-            if behaviour == "crash":
-                sys.stderr.write("panic: out of luck\n")
-                sys.stderr.flush()
-                os._exit(9)
-            if behaviour == "slow":
-                while True:
-                    await self.say(session_id, "w ")
-                    await asyncio.sleep(0.02)
-            if behaviour == "over-long":
-                while True:
-                    await self.say(session_id, "word " * 200)
             if behaviour == "asks":
                 await self.ask(session_id)
-            if behaviour == "wrong-types":
-                for line in ({"method": "session/update", "params": {"update": [1]}}, {"id": 2}):
-                    print(json.dumps({"jsonrpc": "2.0"} | line), flush=True)
-                print('{"jsonrpc":"2.0","id":2,"result":{"stopReason":5}}', flush=True)
-                time.sleep(600)
-            if behaviour == "hook":
-                payload = json.dumps({"session_id": "s", "cwd": "/", "prompt": "from inside"})
-                subprocess.run(shlex.split(options["hook"]), input=payload.encode(), check=True)
             await self.say(session_id, options["text"][2:])
-            if behaviour == "refuses":
-                return acp.PromptResponse(stop_reason="refusal")
-            usage = Usage(total_tokens=30, input_tokens=20, output_tokens=10)
-            return acp.PromptResponse(
-                stop_reason="end_turn", usage=usage if behaviour == "counted" else None
-            )
+            return acp.PromptResponse(stop_reason="end_turn")
 
         async def ask(self, session_id: str) -> None:
             call = acp.schema.ToolCallUpdate(tool_call_id="t1", title="rm -rf /")

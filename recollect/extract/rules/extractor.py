@@ -8,6 +8,7 @@ same memories; a turn that was extracted in part before stands over its earlier 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 
 from recollect.core import ids
 from recollect.core.clock import Clock
@@ -21,7 +22,7 @@ from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, stated
 from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
 from recollect.extract.rules.turns import Call, Turn, turns_of
-from recollect.extract.words import content_hash, normalised
+from recollect.extract.words import content_hash
 from recollect.store.interface import Batch, RecordFilter, Store
 
 SNAPSHOT = 10
@@ -32,14 +33,19 @@ LOOK_BACK = 400
 
 class Rules:
     def __init__(
-        self, store: Store, clock: Clock, refused: Callable[[str], bool] = lambda value: False
+        self,
+        store: Store,
+        clock: Clock,
+        refused: Callable[[str, str], bool] = lambda namespace, value: False,
     ) -> None:
+        """`refused` says whether a value was turned down for good in a namespace."""
         self._store = store
         self._clock = clock
         self._refused = refused
 
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
+        refused = partial(self._refused, batch.namespace)
         found = _Found(batch.namespace, self._clock.now())
         stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
@@ -47,7 +53,7 @@ class Rules:
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
-            whole = summary([self._allowed(one) for one in told])
+            whole = summary([_allowed(one, refused) for one in told])
             if whole is not None:
                 found.add_summary(told[0].turn.first, whole, told[-1].turn)
                 stop = next((one for one in reversed(new) if _is_stop(one)), None)
@@ -57,9 +63,9 @@ class Rules:
         kept, dropped = sift(
             found.candidates,
             known=lambda digest: self._store.records.by_hash(batch.namespace, digest),
-            refused=self._refused,
+            refused=refused,
         )
-        kept_claims, dropped_claims = sift_claims(found.claims, refused=self._refused)
+        kept_claims, dropped_claims = sift_claims(found.claims, refused=refused)
         kept_ids = {one.record.record_id for one in kept}
         return Extraction(
             candidates=tuple(kept),
@@ -67,15 +73,6 @@ class Rules:
             checkpoints=tuple(self._checkpoint(*stop, kept) for stop in stops),
             dropped=(*dropped, *dropped_claims),
             derived=frozenset(found.derived & kept_ids),
-        )
-
-    def _allowed(self, told: Told) -> Told:
-        """A turn without what the user turned down: it must not come back inside a summary."""
-        came = told.outcome
-        return Told(
-            told.turn,
-            None if came and self._refused(normalised(came.title)) else came,
-            tuple(one for one in told.statements if not self._refused(normalised(one.text))),
         )
 
     def _session(
@@ -233,6 +230,17 @@ class _Found:
     def _at(self, turn: Turn) -> datetime:
         """When it held; a host whose clock runs ahead makes no memory of the future."""
         return min(turn.at, self._now)
+
+
+def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
+    """A turn without what the user turned down: it must not come back inside a summary."""
+    came = told.outcome
+    return Told(
+        told.turn,
+        None if came and refused(came.title) else came,
+        tuple(one for one in told.statements if not refused(one.text)),
+        refused,
+    )
 
 
 def _told(turns: Sequence[Turn]) -> list[Told]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recollect.core.values import Author, ObservationType, ToolClass
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
-from recollect.extract.rules.prose import cut, listed, plain, sentences
+from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words, names
 
@@ -21,6 +21,7 @@ REQUEST_CHARS = 140
 MOST_FACTS = 3
 _LEAD_SENTENCES = 8
 _SHORT_ANSWER = 160
+_SHORT_PROMPT = 500
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
     if acted:
         if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject):
             return None
+        if not subject and (_only_merges(turn) or _left_open(turn, lead)):
+            return None
         return _work(turn, lead, subject, repairs, written, problem)
     if subject and first_work:
         return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
@@ -64,14 +67,18 @@ def outcome(turn: Turn, repairs: Sequence[Repair], *, first_work: bool) -> Outco
         return None
     if problem or _names_cause(lead):
         return _discovery(turn, lead)
-    return _research(turn, lead)
+    return (_discovery(turn, lead) if _inquires(turn) else None) or _research(turn, lead)
 
 
 def informative(text: str) -> list[str]:
     """The first sentences of an answer that say something: no chatter, no offers."""
     found: list[str] = []
-    for sentence in sentences(text)[:40]:
+    done = patterns.NEXT_SECTION.split(text, maxsplit=1)[0]
+    for sentence in sentences(done)[:40]:
         leads_in = sentence.endswith(":") and len(sentence) < 70 and not names(sentence)
+        leads_in = leads_in and not (
+            patterns.DONE_FIRST.match(sentence) and len(content_words(sentence)) >= 4
+        )
         sentence = sentence.strip(" -:—")
         if len(sentence) < 12 or leads_in or sentence.endswith("?"):
             continue
@@ -83,18 +90,34 @@ def informative(text: str) -> list[str]:
     return found
 
 
-def headline(answer: str, lead: Sequence[str]) -> str:
-    """The sentence that can stand alone: it says what was done, or at least names something; one
-    that stands in a list is a detail and comes last."""
+def headline(answer: str, lead: Sequence[str], asked: str = "") -> str:
+    """The sentence that can stand alone, best first: it says what was done; it says what is so now;
+    the order itself, as a person gave it; what was done, from a list; it names something."""
     details = listed(answer)
-    said = [one for one in lead if one not in details and len(content_words(one)) >= 4]
-    for one in said:
-        if patterns.DONE.search(one):
-            return one
-    for one in said:
-        if names(one) and not patterns.UNSURE.search(one):
-            return one
-    return next((one for one in lead if patterns.DONE.match(one) and len(names(one)) > 1), "")
+    whole = [one for one in lead if _says_what(one) and not patterns.DANGLES.search(one)]
+    said = [one for one in whole if one not in details and not patterns.LEANS.match(one)]
+    ways = (
+        (one for one in said if patterns.DONE_FIRST.match(one)),
+        (one for one in said if patterns.DONE.search(one) and len(content_words(one)) >= 4),
+        (one for one in (order(asked),) if one),
+        (one for one in whole if patterns.DONE_FIRST.match(one) and names(one)),
+        (one for one in said if names(one) and not patterns.UNSURE.search(one)),
+        (one for one in lead if patterns.DONE.match(one) and len(names(one)) > 1),
+    )
+    return next((one for way in ways for one in way), "")
+
+
+def _says_what(sentence: str) -> bool:
+    words = len(content_words(sentence))
+    return words >= 4 or (words == 3 and bool(names(sentence)))
+
+
+def order(asked: str) -> str:
+    """What somebody wanted done, without the polite part; empty when it does not stand alone."""
+    polite = patterns.ORDER.match(asked)
+    bare = asked[polite.end() :].rstrip(" ?") if polite else ""
+    leans = {"it", "this", "that", "them", "these", "those"} & set(bare.lower().split()[1:3])
+    return "" if leans or len(content_words(bare)) < 4 else bare
 
 
 def is_problem(turn: Turn) -> bool:
@@ -160,11 +183,11 @@ def _work(
     outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
     kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
     asked = request(turn)
-    title = cause if cause and kind == "error" else subject or headline(turn.answered, lead)
+    title = cause if cause and kind == "error" else subject or headline(turn.answered, lead, asked)
     if not title:
-        ordered = len(content_words(asked)) >= 4 and not asked.endswith("?")
+        plainly = len(content_words(asked)) >= 4 and not patterns.NO_ORDER.search(asked)
         telling = next((one for one in lead if len(content_words(one)) >= 3), "")
-        title = asked if ordered or not telling else telling
+        title = asked if plainly or not telling else telling
     if not title:
         title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
     rest = [asked, *(one for one in lead if one != title)]
@@ -183,7 +206,7 @@ def _work(
 
 def _discovery(turn: Turn, lead: list[str]) -> Outcome | None:
     """Nothing was changed, but the answer knows why."""
-    cause = _cause(lead, strict=not is_problem(turn))
+    cause = _cause(lead, strict=not is_problem(turn)) or _finding(turn, lead)
     guess = any(patterns.UNSURE.search(one) for one in lead[:3])
     if not cause or guess or not names(" ".join(lead)):
         return None
@@ -222,7 +245,7 @@ def _outcome(
     author: Author,
     verified: bool = False,
 ) -> Outcome:
-    title = cut(title[:1].upper() + title[1:], TITLE_CHARS)
+    title = titled(title, turn.project)
     said = [one for one in rest if one and one[:60].lower() not in title.lower()]
     return Outcome(
         type=kind,
@@ -237,6 +260,14 @@ def _outcome(
     )
 
 
+def titled(text: str, project: str) -> str:
+    """A sentence as a title: who did it and the road to a file say nothing there."""
+    text = patterns.HEADED.sub("", text)
+    if patterns.DONE_FIRST.match(text):
+        text = patterns.WHO_DID.sub("", text)
+    return cut(capitalised(near(text, project).rstrip(" :")), TITLE_CHARS)
+
+
 def _cause(lead: Sequence[str], *, strict: bool) -> str:
     """The sentence that names the cause: an outright one first."""
     for one in lead:
@@ -247,6 +278,28 @@ def _cause(lead: Sequence[str], *, strict: bool) -> str:
     return next(
         (one for one in lead if patterns.CAUSE.search(one) and not patterns.UNSURE.search(one)), ""
     )
+
+
+def _finding(turn: Turn, lead: Sequence[str]) -> str:
+    """Somebody asked why, and the answer says so without the word."""
+    if not _inquires(turn):
+        return ""
+    details = listed(turn.answered)
+    return next(
+        (
+            one
+            for one in lead
+            if patterns.FINDING.search(one)
+            and one not in details
+            and len(content_words(one)) >= 5
+            and not patterns.UNSURE.search(one)
+        ),
+        "",
+    )
+
+
+def _inquires(turn: Turn) -> bool:
+    return bool(patterns.INQUIRY.search(turn.asked[:_SHORT_PROMPT]))
 
 
 def _names_cause(lead: Sequence[str]) -> bool:
@@ -277,6 +330,21 @@ def _says_nothing(turn: Turn, lead: Sequence[str], subject: str) -> bool:
     """A question or too few words, and no answer to tell what was done."""
     asked = request(turn)
     return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
+
+
+def _only_merges(turn: Turn) -> bool:
+    """History was moved and its conflicts resolved: the work stands where it was done."""
+    asked = patterns.MERGING.search(turn.asked[:300])
+    return bool(asked) and any(patterns.MERGES.search(call.command) for call in turn.commands())
+
+
+def _left_open(turn: Turn, lead: Sequence[str]) -> bool:
+    """The last check failed and nobody said more, or the answer only guesses what to try next."""
+    done = any(patterns.DONE.search(one) for one in lead)
+    if any(patterns.UNSURE.search(one) for one in lead[:3]) and not done:
+        return True
+    checks = turn.commands()
+    return not lead and turn.followed and bool(checks) and checks[-1].failed
 
 
 def _told(repair: Repair) -> str:

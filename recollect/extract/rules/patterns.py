@@ -60,6 +60,10 @@ CHATTER = _any(
     r"(?:pass(?:es|ed|ing)?|clean|green|succe\w+|fine|work)\b[\w\s,()]{0,25}[.!]*$",
     r"^(?:tests?|checks?|lint|build)\b.{0,40}\b(?:pass|clean|green|grün)\b.{0,20}$",
     r"^(?:alle? tests?|tutti i test|todos los tests).{0,40}$",
+    r"^(?:all|both) (?:\w+ )?(?:checks|tests|tasks)\b (?:now )?(?:pass(?:ed|ing)?|are green)\b(?!.*\b(?:added|fixed|"
+    r"moved|removed|changed)\b)",
+    r"^(?:all|both|every\w*) .{0,30}\bpass(?:es|ed)?[.!]*$",
+    r"^(?:if it (?:still )?(?:fails|doesn'?t)|this (?:will|should) (?:help|let) (?:us|you)|when you run)\b",
     r"^(?:committed|pushed|merged|rebased|deployed|applied|released|draft pr|pr (?:is|created))\b"
     r".{0,60}$",
     r"^(?:the (?:fix|change|work|task|implementation|plan|build) (?:is|are|works?) (?:now )?"
@@ -86,6 +90,51 @@ DONE = re.compile(
     r"merg|restor|convert|turned|the (?:fix|change))\w*\b|\b(?:now|no longer)\b|^(?:the fix|fix:)",
     re.IGNORECASE,
 )
+# What was done, in a sentence that begins with it: the best title there is.
+DONE_FIRST = re.compile(
+    r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |also |now |successfully |completely |just )*(?:added|removed|fixed|changed|created|"
+    r"updated|renamed|implemented|extracted|moved|replaced|refactored|increased|reduced|introduced|consolidated|"
+    r"wrapped|simplified|improved|switched|made|wrote|rewrote|split|bumped|enabled|disabled|documented|converted|"
+    r"integrated|restored|turned|built|set up|wired|dropped|deleted|migrated|ported|cached|rewired|corrected|"
+    r"resolved|configured|upgraded|downgraded|pinned|generated|merged|cleaned up|hardened|limited|registered)\b",
+    re.IGNORECASE,
+)
+# Who did it, before what was done: no part of a title.
+WHO_DID = re.compile(
+    r"^(?:(?:(?:i|we)(?:'ve| have)?|also|now|just|successfully|completely|summary:|final summary:|code change:) )+",
+    re.IGNORECASE,
+)
+# A heading's first word, before what it heads.
+HEADED = re.compile(
+    r"^(?:plan|summary|change|solution|fixed|code change|title):\s+(?=(?:\S+\s+){2})", re.IGNORECASE
+)
+# It leans on a sentence before it, or speaks of what may happen: it cannot stand alone as a title.
+LEANS = re.compile(
+    r"^(?:this|that|these|those|it|its|they|he|she|which|so|since|because|if|when|once|should|in case|"
+    r"otherwise|instead|also,|then|again|same|there|the (?:comment|fix(?:es)? i|changes? i|above|"
+    r"following|script looks)|your branch|safe here|main's|someone|now you|next time)\b",
+    re.IGNORECASE,
+)
+# A lead-in whose list was cut off.
+DANGLES = re.compile(
+    r"\b(?:now|shows?|that|to|for|with|as|the|are|is|by|and|of|in|on|includes?|using|following|documents?|which|where|either|explaining|covering)$",
+    re.I,
+)
+# The polite part before what somebody wants done.
+ORDER = re.compile(
+    r"^(?:(?:can|could|would|will) (?:you|we) (?:please |also |just |maybe )*|(?:please|let'?s|lets|now|also|then)[ ,]+"
+    r"(?:completely |also |just |now )*|(?:i'?d like|i want|i need|we need|we want) (?:you |us )?to |we should )*"
+    r"(?=(?:add|remove|fix|change|implement|show|include|update|create|write|rename|move|replace|refactor|"
+    r"extract|support|allow|enable|disable|drop|convert|split|introduce|increase|reduce|wire|port|"
+    r"migrate|upgrade|document|track|store|log|print|build|set up|limit|handle|validate|cache|hide|display|"
+    r"consolidate|integrate|delete|clean|simplify|speed|bump|pin|expose|return|send|wrap|generate|persist|walk)\b)",
+    re.IGNORECASE,
+)
+# A merge or a rebase: history moved, nothing was made.
+MERGING = re.compile(
+    r"\b(?:merge|rebase|conflict(?:s|ed)?|origin/ma(?:in|ster)|cherry-pick)\b", re.IGNORECASE
+)
+MERGES = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick|pull)\b")
 # A heading of an enumeration.
 ENUMERATED = re.compile(
     r"^(?:option|phase|step|approach|alternative|review target|p\d|issue|problem) ?#?\d?\b.{0,3}[:—-]|"
@@ -122,7 +171,7 @@ CAUSE = _any(
     r"(?:here |there )?(?:was|is|were|came|comes|lies|lay|turned out|stems?)\b",
     r"\b(?:turns|turned) out\b",
     r"\b(?:caused by|due to|because|came from|comes from|stems from|left behind by|as a result of)\b",
-    r"\b(?:that|this|which) (?:explains|is why|was why|means that)\b",
+    r"\b(?:that|this|which) (?:explains|is why|was why|means)\b|\bthat'?s why\b",
     r"\bthe key (?:insight|point|thing|fix)\b",
     r"\bwas (?:missing|never|not|still|only|switched|set|using|checking|looking|called|built|moved)\b",
     r"\b(?:since|after|commit) `?[0-9a-f]{7,}`?\b",
@@ -139,12 +188,23 @@ ROOT_CAUSE = _any(
     r"\bthe key insight\b|^la causa\b|^il problema era\b|^el problema era\b|^die ursache\b",
 )
 
+# A question after a cause, and the sentence that answers one which did not say "because".
+INQUIRY = _any(
+    r"\b(?:why|how come|how did (?:this|that|it))\b(?! (?:did|do|are|have|would) (?:you|we|i)\b)(?! not\b)",
+    r"\b(?:check|find out|figure out|investigate|look into) (?:if|whether|why|what causes) (?:there|it|this|that|the)\b",
+)
+FINDING = _any(
+    r"\b(?:will|would|can) (?:fail|break|hang|crash|leak|lose|be lost)\b",
+    r"\b(?:doesn'?t|does not|don'?t|do not|cannot|can'?t|never|skips?|ignores?|drops?|overwrites?|no longer)\b",
+    r"\b(?:without|missing|lacks?)\b",
+)
+
 # --- what a user states ----------------------------------------------------------------------------
 
 # A rule that holds the next time too.
 _THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
 RULE = _any(
-    r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) \w+",
+    r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) (?!mind\b)\w+",
     r"(?:[,;:—-]|\b(?:and|but|or|please|in general|we|i|you|must|should)) (?:always|never) "
     r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
     r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
@@ -155,27 +215,92 @@ RULE = _any(
     r"in general|unless)\b",
     r"\b(?:let'?s|we|i) (?:not|don'?t|do not|never) (?:use|store|commit|keep|check in|put|ship|mock|"
     r"want) " + _THING,
-    r"\buse [\w@./+-]+(?: \d+)?,? (?:and )?(?:not|instead of|rather than|over) [\w@./+-]+",
+    r"\buse [\w@./+-]+(?: \d+| here| everywhere)?,? (?:and )?(?:not|instead of|rather than|over) [\w@./+-]+",
     r"\b(?:i|we) prefer\b (?!not to say)",
     r"\bi'?d like (?:to see |us to |you to )?.{3,80}\binstead of\b",
     r"\bwe (?:always|never|only) \w+",
     r"\bwe should (?:be )?(?:always |never )?(?:using|use)\b.{3,80}\b(?:instead of|wherever|everywhere)",
     r"\b(?:remember|note|keep in mind|important)\b ?[:,]? ?(?:that )?.{0,60}\b(?:must|should|always|"
     r"never|needs? to|only|don'?t)\b",
-    r"\bmust (?:always|never|not|be|have|only|stay)\b.{3,}(?:otherwise|because|or else|,|$)",
+    r"\bmust (?:always|never|not|only|stay)\b.{3,}(?:otherwise|because|or else|,|$)",
+    r"\bmust (?:be|have)\b.{3,}\b(?:otherwise|because|or else)\b",
     r"\bmake sure (?:to|that|you|we) (?:always|never)\b",
     r"\b(?:immer|niemals|nie|grunds[äa]tzlich|ab jetzt)\b.{3,}",
     r"\b(?:siempre|nunca|a partir de ahora)\b.{3,}",
     r"\b(?:sempre|d'ora in poi)\b.{3,}|\bmai usare\b|\bnon usare mai\b",
     r"\b(?:toujours|n'utilise[sz]? (?:pas|jamais)|d[ée]sormais)\b.{3,}",
 )
+# A convention or a wish about how to work, without "always" and "never": it is general because of
+# what it speaks of (every, whenever, all), of whom (we, in this repo) or of how work is done.
+CONVENTION = _any(
+    r"^(?:all|every|each|any|new) (?:[\w./-]+ ){1,4}(?:must|has to|have to|needs?|should|goes?|gets?)\b.{4,}",
+    r"^(?!the\b|it\b|this\b|that\b|these\b|those\b|both\b)[\w-]+(?: [\w-]+){0,3}s (?:should|shall|must|have to|need to|"
+    r"are to)(?: not| never| always)? (?!pass\b|work\b|be (?:green|fixed|fine|ok)|show\b|appear\b|now\b)\w+.{3,}",
+    r"^the [\w-]+(?: [\w-]+){0,2}s (?:must|have to|need to)(?: not)? (?!pass\b|be (?:green|fixed|updated))\w+.{4,}",
+    r"^(?:please )?(?:indent|name|prefix|put|place|sort|use|prefer|favou?r|spell) (?!the\b|this\b|that\b|it\b|them\b|"
+    r"an?\b|my\b|your\b|these\b|those\b|another\b|only\b|option\b)(?![^?]*(?:\b[\w-]+\.[a-z]{1,5}\b|\bline \d))"
+    r"[\w' -]{4,50}\b(?:in|with|at|over|for|as|by|instead of)\b .{3,}",
+    r"^if you (?:add|change|create|touch|edit|remove|rename|write|introduce|modify) "
+    + _THING
+    + r"[^?]{4,}, .{5,}",
+    r"^when we \w+ [^?]{3,60}\bwe (?:also )?(?:need|must|have to|should)\b",
+    r"^(?:please )?(?:don'?t|do not) (?!forget|worry|know|think|see|understand|get|care|mind|bother|need|want|have|"
+    r"believe|remember|do|stop|wait|like|run|start|open|show|look|try)\w+ (?!the\b|this\b|that\b|it\b|them\b|me\b|us\b|"
+    r"my\b|your\b|these\b|those\b|anything|so\b|an?\b|to\b|in\b|on\b|at\b|too\b)\w{3,}",
+    r"^(?:please )?make sure (?:that )?(?:all|every|each|any|new)\b.{5,}",
+    r"^(?:please )?leave (?!it\b|this\b|that\b|me\b).{3,40} alone\b|^all [\w ]{3,30} in [\w -]+ please\b",
+    r"^(?:please )?ask (?:me )?before\b|^(?:please )?(?:don'?t|do not) ask\b.{5,}",
+    r"^(?:short|brief|concise|longer|detailed) answers?\b|\beverywhere,? please\b",
+    r"^(?:whenever|every time|each time|any time) (?:you|we)\b.{8,}",
+    r"^when (?:you|we) (?:write|add|change|create|touch|edit|commit|name|make|use|open|run|answer|explain|"
+    r"generate|refactor|document|review|fix|need)\b[^?]{3,},",
+    r"\bbefore (?:every|each|any|you) (?:commit|push|merge|release|deploy|pr|pull request|change)",
+    r"^(?:please )?(?:don'?t|do not) (?:ever )?(?:touch|edit|modify|push|install|delete|mix|mention|log|print|"
+    r"import|rewrite|reformat|merge|force-push|rely|abbreviate|suppress|disable|skip|commit|add|write|put) "
+    + _THING,
+    r"^(?:please )?(?:don'?t|do not) (?:touch|change|edit|modify|commit|delete) anything (?:under|in|outside|below) \S+",
+    r"^(?:please )?(?:stop|quit|avoid) \w+ing\b.{6,}|^(?:please )?avoid (?!it|this|that|the)\w+",
+    r"^(?:please )?keep (?!it\b|this\b|that\b|them\b|the\b|going|my\b|in mind)(?:[\w-]+ ){1,4}(?:in|under|below|"
+    r"within|out of|free of|short|small|simple|brief|sorted|at most|alphabetical)\b",
+    r"^no (?!need|idea|problem|worries|longer|way|it|that|this|i|we|you|one|more|changes?|the)[\w-]+(?: [\w-]+)? "
+    r"(?:in|please|at all|anywhere|unless|without)\b",
+    r"\bi (?:really )?(?:don'?t|do not) (?:like|want to see) (?!the\b|how|what|when|where|your|to)"
+    + _THING
+    + r".{4,}",
+    r"\bi (?:hate|dislike|can'?t stand|love|like) (?!the\b|how|what|when|where|your|to see|it|that|this)\w+ing\b.{3,}",
+    r"\bi (?:hate|dislike|can'?t stand) (?!the\b|how|what|when|where|your|it\b|that\b|this\b)\w+",
+    r"\bi (?:want|expect) (?:you to|us to|to see)?.{3,60}\b(?:tests? first|every time|each time)\b",
+    r"^you (?:don'?t|do not) (?:need|have) to (?:explain|ask|summari[sz]e|repeat|apologi[sz]e|confirm|tell)\b.{4,}",
+    r"^(?!it\b|this\b|that\b|the (?:file|error|test)\b|where)[\w ]{3,40}\b(?:go|belong) (?:next to|in|into|under|beside)\b .{3,}",
+    r"\buse [\w@./+-]+ (?:here|everywhere|throughout|in this (?:repo|project|codebase)|for everything)\b",
+    r"^we (?:use|don'?t|do not|only|write|prefer|keep|name|follow|put|test|stick)\b.{3,80}\b(?:in this (?:repo|"
+    r"repository|project|codebase)|everywhere|by convention|as a convention)\b",
+    r"^(?:please )?only (?:use|deploy|commit|push|merge)\b.{6,}",
+    r"^(?:please )?(?:answer|reply|respond|write|explain)\b.{0,30}\bin (?:english|german|french|spanish|italian)\b",
+    r"^(?:bitte |por favor |per favore )?(?:kommentare|antworte|schreib|verwende|benutze)\b.{0,40}\b(?:auf|kein|nicht|statt)\b",
+)
+GONE = re.compile(r"\b(?:no longer|any ?more)\b", re.IGNORECASE)
+# It holds for this moment only.
+FOR_NOW = re.compile(
+    r"\b(?:yet|right now|for now|this time|just now|at the moment|until|today|again|for this|any ?more|"
+    r"the (?:last|previous) (?:commit|change)|now)\b",
+    re.IGNORECASE,
+)
+# What follows is quoted from somewhere: not the user's own rule.
+QUOTES = re.compile(
+    r"^(?:looking at|according to)\b|\b(?:it|log|logs|docs?|readme|comment|file|error|spec|output|message|"
+    r"code|linter|review|copilot|they|he|she) (?:says|said|has:|reads|shows|states|suggests?|writes|complains?)",
+    re.IGNORECASE,
+)
 # "never" and "always" that tell a story instead of setting a rule.
 NO_RULE = _any(
+    r"^never (?:saw|seen|had|heard|got|been)\b",
     r"\b(?:it|that|this|they|he|she|which|there)(?:'s| is| has| was)? (?:also )?(?:always|never)\b",
-    r"\b(?:always|never) (?:seems?|seen|shows?|returns?|gets?|happens?|works?|worked|fails?|runs?|"
+    r"\w,? (?:always|never) (?:seems?|seen|shows?|returns?|gets?|happens?|works?|worked|fails?|runs?|"
     r"called|captured|displayed|increments?|executes?|have (?:to|been))\b",
     r"\?$",
-    r"\b(?:i|you)(?:'ve| have|'m| am)? (?:always|never) (?:see|saw|seen|get|got|had|heard|thought)",
+    r"\b(?:i|you)(?:'ve| have|'m| am)? (?:always|never) (?:see|saw|seen|get|got|had|heard|thought|forget|forgot|"
+    r"wonder|wondered|wanted|struggle|end up|knew|know|remember|have to|said|meant|asked)",
     r"^(?:if|when|whether|does|do|is|are|can|could|would|should|why|how|what|where)\b.{0,200}\?",
 )
 # The rule holds in every project of the user, not only here.
@@ -186,7 +311,7 @@ HOLDS_EVERYWHERE = _any(
 # A correction of what the assistant did or understood.
 CORRECTION = _any(
     r"^(?:no|nope|nein|hm+|wait|stop|sorry)?[\s,.!-]*(?:i meant|i said|i asked for|"
-    r"not what i|that'?s (?:not (?:right|correct|what)|wrong)|you (?:misunderstood|mixed))",
+    r"not what i|that'?s (?:not (?:right|correct|what)|wrong)|you (?:misunderstood|misread|mixed|confused))",
     r"\b(?:you mixed (?:that|it|them) up|you (?:forgot|missed) (?:that|to))\b",
     r"\bactually,? (?:the|it|we|this|use|that) .{2,80}\b(?:must|should|needs?|has to|is not|isn'?t)\b",
     r"\bis not correct\b,? .{10,}",
@@ -200,10 +325,23 @@ DECISION = _any(
     r"\b(?:agreed|ok(?:ay)?|yes|fine),? .{1,40} it is\b",
     r"\blet'?s (?:try|use|take|do) (?:the|a|an) [\w-]+(?: [\w-]+)? (?:approach|way|variant|option)\b",
     r"\blet'?s only \w+",
+    r"\blet'?s (?:use|take) (?!the\b|this\b|that\b|it\b|an?\b)\S+.{0,40}\b(?:for|instead of|rather than|because|since)\b",
+    r"\bwe(?:'ll| will) (?:drop|use|keep|support|switch|stay|stick|not use|not support)\b "
+    + _THING
+    + r".{5,}",
+    r"\blet'?s (?:keep|drop|stay with|stick with|stick to|not split|leave out) "
+    + _THING
+    + r".{8,}",
     r"\b(?:i'?d|i would|we'?d) (?:rather|prefer)\b",
     r"\b(?:so|then|,) (?:option|approach|variant) \d\b|^(?:option|approach) \d\b.{8,}",
     r"\b(?:we|i) (?:moved|switched|migrated|changed) (?:\w+ ){0,3}(?:from|to|over)\b",
     r"\b(?:limit|default|timeout|maximum|minimum|target|budget) (?:is|should be|must be) \d",
+    r"\bwe(?:'re| are)(?: not going to (?:use|support|ship|add|build|do)| (?:dropping|moving to|switching to|going with|"
+    r"staying with|sticking with))\b.{3,}",
+    r"\b(?:do|build|make|implement|write) (?:it|this|that) (?:with|as|in|using|via) .{2,60}(?:, not\b|\binstead of\b|"
+    r"\brather than\b)",
+    r"\b(?:use|take|pick|choose) (?:option|approach|variant|number) \w+\b.{8,}",
+    r"\b(?:first|second|third|last|latter|former|other) (?:approach|option|variant|way|one) (?:is|seems|looks) (?:better|best|fine|cleaner)\b",
     r"\bwir (?:haben uns|nehmen|bleiben)\b|\bdecidimos\b|\babbiamo deciso\b|\bon a d[ée]cid[ée]\b",
 )
 # The same in a short prompt only: in a long one it is a review that was pasted.
@@ -217,6 +355,8 @@ REJECTED = _any(
     r"\b(?:rather not|decided against|not worth (?:the|it)\b|too (?:complex|risky|heavy|expensive) "
     r"(?:for|to))\b",
     r"\b(?:option|approach) \d (?:doesn'?t|does not|won'?t|can'?t) work\b.{5,}",
+    r"^no [\w -]{3,30} (?:for (?:this|that|the|now|us)|here)\b[^?]{8,}",
+    r"\bwe (?:already )?tried (?!to\b|it\b|this\b|that\b).{2,60}\b(?:before|already|once|last year)\b.{5,}",
 )
 # An answer's own decision: only with the other way or the reason named.
 ANSWER_DECISION = _any(
@@ -226,13 +366,23 @@ ANSWER_DECISION = _any(
 # Where things are, what replaced what: stated by the user.
 STATED_FACT = _any(
     r"\b(?:is|are|gets?) (?:deployed|hosted) (?:on|to|in|at|with|via)\b",
-    r"\b(?:runs|lives) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
+    r"\w (?:runs|lives?) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
     r"\bwe (?:moved|switched|migrated) (?:\w+ ){0,2}(?:from|to)\b",
     r"\b(?:depends on|is owned by|is maintained by|talks to)\b",
+    r"^we (?:write|name|have) (?!an?\b|the\b|this\b|that\b|it\b|to\b|been|seen|had|some|no\b).{8,}",
+    r"^(?:the |our )?(?:backend|frontend|database|db|ci|api|server|client|stack|queue|cache|hosting|orm)\b (?:is|uses|"
+    r"runs on) (?-i:[A-Z])\w+",
+    r"^we (?:squash|deploy|release|ship|build|lint|tag|version|review|store|log|rebase)\b (?!it\b|this\b|that\b).{5,}",
+    r"\b(?:listens|serves) on (?:port )?:?\d+|\b(?:owns|maintains|is responsible for) (?:the )?[\w-]+",
+    r"^[\w. ]{2,30} is (?:the|our) (?:minimum|maximum|only|default|required|supported|oldest|lowest|highest) [\w ]+",
+    r"^we run (?!into\b|the\b|it\b|this\b|tests?\b)[\w.-]+ (?:on|in|with|behind)\b .{2,}",
+    r"(?:^|\bbtw,? |\bby the way,? )our [\w ]{2,40}\b(?:is|are|uses?|runs?|lives?)\b .{3,}",
+    r"^the [\w ]{3,40} (?:has|holds|contains|serves|gets) (?:about |around |roughly |over |more than |~ ?)?\d[\d,.]* ?"
+    r"(?:million|thousand|billion|k|m|gb|tb|rows|users|requests|tenants|customers|tables)\b",
     r"\bwe (?:no longer|don'?t) (?:have|use|support|ship) .{2,60}?\b(?:any ?more\b|since\b|because\b)",
 )
 PLAIN_QUESTION = re.compile(
-    r"\?\s*$|^(?:what|why|how|where|which|who|when|is|are|does|do|did|can|could|would|should|shall)\b",
+    r"\?\s*$|^(?:what|why|how|where|which|who|when(?! (?:you|we)\b)|is|are|does|do(?! (?:not|it|that|this)\b)|did|can|could|would|should|shall)\b",
     re.IGNORECASE,
 )
 # A request may hold a rule or a decision after all: these questions are polite orders.
@@ -242,7 +392,7 @@ POLITE = re.compile(r"^(?:can|could|would) (?:you|we) (?:please )?", re.IGNORECA
 
 FILLER = re.compile(
     r"^(?:(?:and|also|but|so|ok(?:ay)?|k|btw|by the way|please|hm+|wait|well|oh|ah|yes|yeah|yep|sure|"
-    r"great|good|nice|cool|fine|thanks|thx|no|then|por cierto|bitte|danke|gracias)[\s,.!:-]+)+",
+    r"great|good|nice|cool|fine|thanks|thx|no(?=\s*[,.!:;-])|then|alright|por cierto|bitte|danke|gracias)[\s,.!:-]+)+",
     re.IGNORECASE,
 )
 
@@ -256,7 +406,7 @@ CHORE = _any(
 )
 CHORE_ANSWER = _any(
     r"\b(?:unused (?:import|variable)|lint (?:passes|is clean)|reformatted|formatted \d+|gofmt|typo|"
-    r"whitespace|alignment|trailing (?:space|newline)|import order)\b",
+    r"whitespace|alignment|trailing (?:space|newline)|import order|(?:duplicated?|stale|outdated) comment)\b",
 )
 # Commands that only look, tidy or move commits: no step of a procedure and no work.
 LOOKING = re.compile(
@@ -277,6 +427,7 @@ NEXT_HEADING = re.compile(
     r"what'?s (?:left|next)|nächste schritte|pr[óo]ximos pasos)\W{0,4}$",
     re.IGNORECASE,
 )
+NEXT_SECTION = re.compile(NEXT_HEADING.pattern, re.IGNORECASE | re.MULTILINE)
 NEXT_INLINE = re.compile(
     r"^(?:next(?: steps?| up)?|remaining|todo|still (?:to do|open)|follow-?up)\s*:\s*(.+)",
     re.IGNORECASE,

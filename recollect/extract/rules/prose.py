@@ -27,7 +27,8 @@ _PRINTED = re.compile(
     )""",
     re.VERBOSE,
 )
-_END = re.compile(r"(?<=[.!?…])[\"')\]*]{0,2}\s+(?=\S)")
+_FAR_PATH = re.compile(r"(?<![\w./~])(?:/|~/)(?:[\w.@+-]+/){2,}([\w.@+-]+/[\w.@+-]+)")
+_END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I
 )
@@ -85,6 +86,22 @@ def cut(text: str, most: int) -> str:
         return flat
     head = flat[: most - 1]
     return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:") + "…"
+
+
+def capitalised(text: str) -> str:
+    """As a sentence begins, unless a name begins it: `run_all` and `cmd/x.go` stay as they are."""
+    first = text.split(" ", 1)[0]
+    named = (
+        any(mark in first.rstrip(".,:;!?") for mark in "_./()") or first[1:] != first[1:].lower()
+    )
+    return text if named else text[:1].upper() + text[1:]
+
+
+def near(text: str, project: str) -> str:
+    """Paths as one says them: from the project on, or only their end."""
+    if project:
+        text = text.replace(project + "/", "")
+    return _FAR_PATH.sub(r"\1", text)
 
 
 def _split(line: str) -> list[str]:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from recollect.core.values import Author, KnowledgeType, SourceType
 from recollect.extract.rules import patterns
-from recollect.extract.rules.prose import cut, options, sentences
+from recollect.extract.rules.prose import capitalised, cut, options, sentences
 from recollect.extract.rules.turns import Turn
 from recollect.extract.words import content_words, names
 
 MOST_STATED = 3
 _LONG = 900  # a prompt longer than this is a document with a few own words around it
 _SHORT = 250
+_LONG_SENTENCE = 600  # nobody states a rule at such length, and patterns must not meet it
 _OWN_SENTENCES = 2
 _TITLE_CHARS = 190
 
@@ -55,21 +56,25 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
     found: list[Statement] = []
     own = own_sentences(text)
     for index, sentence in enumerate(own):
+        if len(sentence) > _LONG_SENTENCE:
+            continue
         bare = patterns.FILLER.sub("", sentence)
         kind = _kind(sentence, bare, short=len(text) < _SHORT)
-        if kind is None or len(content_words(bare)) < 3:
+        if kind is None or len(content_words(bare)) < (2 if kind == "constraint" else 3):
             continue
-        around = " ".join(own[max(0, index - 1) : index] + own[index + 1 : index + 2])
+        beside = own[max(0, index - 1) : index] + own[index + 1 : index + 2]
+        around = " ".join(one for one in beside if not patterns.CHATTER.match(one))
         chosen = _chosen(sentence, answer_before)
         found.append(
             Statement(
                 type=kind,
-                text=cut(bare[:1].upper() + bare[1:], _TITLE_CHARS),
+                text=cut(capitalised(bare), _TITLE_CHARS),
                 reason=cut(chosen or around, 240),
                 author="user",
                 source_type="corrected" if patterns.CORRECTION.search(sentence) else "stated",
                 event_id=event_id,
-                rule=kind in ("constraint", "heuristic") and bool(patterns.RULE.search(sentence)),
+                rule=kind == "constraint"
+                or (kind == "heuristic" and bool(patterns.RULE.search(sentence))),
                 everywhere=bool(patterns.HOLDS_EVERYWHERE.search(sentence)),
             )
         )
@@ -82,6 +87,8 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return None
     if sentence.rstrip().endswith("?"):
         return None
+    if patterns.QUOTES.search(bare):
+        return None
     if patterns.RULE.search(sentence) and not patterns.NO_RULE.search(bare):
         return "constraint"
     if patterns.REJECTED.search(sentence):
@@ -92,9 +99,25 @@ def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
         return "decision"
     if short and patterns.DECISION_IF_SHORT.search(sentence):
         return "decision"
-    if patterns.STATED_FACT.search(sentence) and len(content_words(bare)) >= 4:
-        return "heuristic"
+    if _is_convention(bare):
+        return "constraint"
+    if patterns.STATED_FACT.search(bare) and len(content_words(bare)) >= 4:
+        return None if _complains(bare) else "heuristic"
     return None
+
+
+def _complains(bare: str) -> bool:
+    """ "Our build is broken" tells of today; "we no longer use it" does not."""
+    told = patterns.GONE.sub("", bare)
+    return told.lower().startswith(("our ", "we ")) and bool(patterns.PROBLEM.search(told))
+
+
+def _is_convention(bare: str) -> bool:
+    return bool(
+        patterns.CONVENTION.search(bare)
+        and not patterns.FOR_NOW.search(bare)
+        and not patterns.NO_RULE.search(bare)
+    )
 
 
 def _chosen(sentence: str, answer_before: str) -> str:
@@ -120,10 +143,11 @@ def _from_answer(event_id: str, text: str) -> list[Statement]:
 
 
 def _merged(found: list[Statement]) -> list[Statement]:
-    """Sentences of one prompt that state the same kind of thing are one statement with a reason."""
+    """Sentences of one prompt that state the same kind of thing are one statement with a reason;
+    two rules are two."""
     kept: list[Statement] = []
     for one in found:
-        if any(
+        if one.type != "constraint" and any(
             one.text.lower() in other.reason.lower() and one.type == other.type for other in kept
         ):
             continue

@@ -6,7 +6,7 @@ the session grows.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from recollect.extract.rules import patterns
@@ -35,6 +35,7 @@ class Told:
     turn: Turn
     outcome: Outcome | None
     statements: tuple[Statement, ...]
+    refused: Callable[[str], bool] = lambda text: False
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,11 @@ class Summary:
             ("Next", self.next_steps),
             ("Files", [os.path.basename(path) for path in self.files[:10]]),
         )
-        told = [f"{name}: {'; '.join(items)}" for name, items in parts if items]
+        told = [
+            f"{name}: {'; '.join(one.rstrip('.') for one in items)}"
+            for name, items in parts
+            if items
+        ]
         return cut(". ".join(told), _SUMMARY_CHARS)
 
 
@@ -70,13 +75,19 @@ def summary(told: Sequence[Told]) -> Summary | None:
         subject
         for one in told
         for call in one.turn.commands()
-        if len(content_words(subject := commit_subject(call))) >= 3
+        if len(content_words(subject := commit_subject(call))) >= 3 and not one.refused(subject)
     )
     worked = [one.outcome for one in told if one.outcome]
     done = [one.title for one in worked if one.type in ("tool_use", "error")]
     learned = [one.title for one in worked if one.type in ("error", "discovery")]
     learned += [one.text for one in (s for each in told for s in each.statements)]
-    requests = _once(request(one.turn) for one in told)
+    requests = _once(
+        asked for one in told if (asked := request(one.turn)) and not one.refused(asked)
+    )
+    # Whoever commits and leaves has not done what was still to do.
+    last = next(
+        (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
+    )
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     title = commits[0] if commits else _first(done, learned, requests)
     completed = _once([*commits, *done])[-MOST_COMPLETED:]
@@ -85,8 +96,8 @@ def summary(told: Sequence[Told]) -> Summary | None:
         requests=_short(_spread(requests, MOST_REQUESTS)),
         completed=_short(completed),
         learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
-        next_steps=_short(next_steps(told[-1].turn.answered)),
-        questions=_short(questions(told[-1].turn.answered)),
+        next_steps=_short(next_steps(last)),
+        questions=_short(questions(last)),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
     )

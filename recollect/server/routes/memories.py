@@ -44,7 +44,10 @@ class OneMemory(Value, frozen=True, kw_only=True):
 
 
 class RemoveMemory(OneMemory, frozen=True, kw_only=True):
+    """`never`: and what it says is not learned again, until the delete is undone."""
+
     reason: Reason = ""
+    never: bool = False
 
 
 class Chosen(Value, frozen=True, kw_only=True):
@@ -52,7 +55,10 @@ class Chosen(Value, frozen=True, kw_only=True):
 
 
 class ChosenToDelete(Chosen, frozen=True, kw_only=True):
+    """`never`: and what they say is not learned again, until the delete is undone."""
+
     reason: Reason = ""
+    never: bool = False
 
 
 class Some(Value, frozen=True, kw_only=True):
@@ -144,11 +150,11 @@ def edit(services: Services, asked: OneMemory, change: Change) -> Changed:
 
 
 def delete(services: Services, asked: RemoveMemory) -> Deleted:
-    return write.delete(services.desk, (asked.record_id,), asked.reason)
+    return write.delete(services.desk, (asked.record_id,), asked.reason, never=asked.never)
 
 
 def delete_some(services: Services, asked: Nothing, chosen: ChosenToDelete) -> Deleted:
-    return write.delete(services.desk, chosen.ids, chosen.reason)
+    return write.delete(services.desk, chosen.ids, chosen.reason, never=chosen.never)
 
 
 def pin(services: Services, asked: OneMemory, wanted: Pin) -> Changed:

@@ -1,5 +1,7 @@
 """What a model is shown, how its answer is read, how often it is asked."""
 
+import threading
+
 import pytest
 
 from recollect.core.clock import ManualClock
@@ -12,6 +14,7 @@ from recollect.extract.frame import frame
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
 from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, Model
 from recollect.extract.parse import Garbage, parse
+from recollect.llm.base import Completion, Request
 from recollect.store.interface import Batch
 from tests.fakes.extraction import Scripted, memory
 from tests.make import NAMESPACE, NOON, event
@@ -238,3 +241,37 @@ def test_the_prompt_stays_within_its_size_with_and_without_condensing(clock: Man
     sizes = [len(one.prompt) for one in provider.requests]
     assert len(sizes) == 3 and all(size < PROMPT_CHARS * 1.3 for size in sizes)
     assert "<earlier>\ns\n</earlier>" in provider.requests[-1].prompt
+
+
+# C12
+def test_two_compactions_never_run_at_once(clock: ManualClock) -> None:
+    class Slow(Scripted):
+        """Its first answer waits for a second question, which must not come meanwhile."""
+
+        def __init__(self) -> None:
+            super().__init__("", compact="<summary>short</summary>")
+            self.inside = self.most = 0
+            self.second = threading.Event()
+
+        def complete(self, request: Request) -> Completion:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            if len(self.requests) >= 1:
+                self.second.set()
+            answer = super().complete(request)
+            self.second.wait(0.3)
+            self.inside -= 1
+            return answer
+
+    model = Slow()
+    condense = Condenser(Breaker(clock))
+    found = entries([stored(event("word " * 20)) for _ in range(4)])
+    threads = [
+        threading.Thread(target=condense, args=(model, f"/actor/ada/project/p{n}/", found))
+        for n in range(2)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(10)
+    assert len(model.requests) == 2 and model.most == 1

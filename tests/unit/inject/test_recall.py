@@ -346,7 +346,7 @@ def test_the_same_answer_of_two_sessions_is_said_once(setup: Setup) -> None:
     recalled = setup.ask("how are the retries of the billing API capped?")
     assert recalled.context.count("Cap the retries of the billing API") == 1
     left_out = [one["why_not"] for one in setup.receipt(recalled).detail["candidates"]]
-    assert "says the same as one before it" in left_out
+    assert "says the same as another one" in left_out
 
 
 def test_a_memory_that_may_not_be_said_does_not_make_others_weak(setup: Setup) -> None:

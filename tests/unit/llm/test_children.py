@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
+from recollect.llm import child
 from recollect.llm.acp import COMPRESSOR, KIRO_MODEL, RECONCILER, Acp
 from recollect.llm.base import Purpose, Request
 from recollect.llm.claude_code import MODEL, ClaudeCode
@@ -68,10 +69,10 @@ def test_each_call_has_a_process_of_its_own(notes: Path) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "timeout_s", "error", "said"),
     [
-        ("hang", 2, ProviderTimeout, "within 2 s"),
-        ("slow", 2, ProviderTimeout, "within 2 s"),
-        ("deaf", 2, ProviderTimeout, "within 2 s"),
-        ("grandchild", 2, ProviderTimeout, "within 2 s"),
+        ("hang", 1, ProviderTimeout, "within 1 s"),
+        ("slow", 1, ProviderTimeout, "within 1 s"),
+        ("deaf", 1, ProviderTimeout, "within 1 s"),
+        ("grandchild", 1, ProviderTimeout, "within 1 s"),
         ("crash", LONG, ProviderDown, "exit code 9.*out of luck"),
         ("crash-at-start", LONG, ProviderDown, "exit code 3.*not signed in"),
         ("garbage", LONG, ProviderDown, "does not speak the protocol"),
@@ -89,8 +90,10 @@ def test_every_way_to_fail_is_told_and_leaves_nobody(
     said: str,
     notes: Path,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(child, "GRACE_S", 0.3)  # what "deaf" is given before KILL
     provider = agent(behaviour, notes)
     with pytest.raises(error, match=said) as caught:
         provider.complete(ask(timeout_s))
@@ -142,13 +145,13 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_each_purpose_has_its_agent_and_the_model_is_pinned(
     purpose: Purpose, name: str, notes: Path
 ) -> None:
-    provider = Acp(acp_command("answer", notes=notes, text="I am {agent}"), "", str(notes.parent))
+    provider = Acp(acp_command("plain", notes=notes, text="I am {agent}"), "", str(notes.parent))
     assert provider.model == KIRO_MODEL
     assert provider.complete(ask(purpose=purpose)).text == f"I am {name}"
 
 
 def test_a_model_that_the_agent_does_not_offer_is_refused(notes: Path) -> None:
-    provider = Acp(acp_command("answer", notes=notes), "huge-1", str(notes.parent))
+    provider = Acp(acp_command("plain", notes=notes), "huge-1", str(notes.parent))
     with pytest.raises(ProviderRefused, match="no model 'huge-1'"):
         provider.complete(ask())
     assert alone(notes)
@@ -194,7 +197,7 @@ def test_claude_is_asked_in_isolation(how: str, put: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("how", "timeout_s", "error", "said"),
     [
-        ("hang", 2, ProviderTimeout, "within 2 s"),
+        ("hang", 1, ProviderTimeout, "within 1 s"),
         ("crash", LONG, ProviderDown, "exit code 7.*it broke"),
         ("garbage", LONG, ProviderDown, "not its JSON"),
         ("wrong types", LONG, ProviderDown, "without a text"),

@@ -10,6 +10,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.projects import Place
 from recollect.core.settings import Settings
+from recollect.extract.tombstones import Tombstones
 from recollect.portable import exchange
 from recollect.portable.exchange import Intake, Wanted
 from recollect.portable.history import Period
@@ -149,3 +150,17 @@ def test_markdown_is_for_reading_and_headings_stay_inside(desk: Desk, project: s
     text = b"".join(exchange.markdown(desk.store, "ada", Wanted(), NOW)).decode()
     assert "## shop" in text and "- a fact" in text
     assert "\n# not a heading" not in text and "<b>" not in text
+
+
+# P02
+def test_what_was_refused_for_good_does_not_come_in(
+    desk: Desk, project: str, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    here = desk.namespace(project)
+    known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
+    path = written(desk, tmp_path / "out.jsonl")
+    Tombstones(desk.store).refuse(known, "ada")
+    desk.store.records.delete(here, [known.record_id], "ada")
+    take(desk.store, path, "ada")
+    assert desk.store.records.get(here, [known.record_id]) == []

@@ -6,10 +6,12 @@ import sqlite3
 
 import pytest
 
+from recollect.extract.tombstones import Tombstones
 from recollect.portable import foreign
 from recollect.portable.foreign.database import opened
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import PROMPTS, START
+from tests.make import record
 from tests.unit.portable.conftest import Desk
 
 EPOCH = int(START.timestamp() * 1000)
@@ -204,3 +206,12 @@ def test_files_that_are_no_such_database_are_none(tmp_path: pathlib.Path) -> Non
     database(tmp_path / "other.db", "CREATE TABLE recipes (name TEXT);")
     for name in ("text.db", "other.db", "missing.db"):
         assert foreign.recognise(str(tmp_path / name)) is None
+
+
+# P02
+def test_what_was_refused_for_good_is_not_brought_back(desk: Desk, project: str) -> None:
+    kiro_learn(desk.home, project)
+    here = desk.namespace(project)
+    Tombstones(desk.store).refuse(record("Migrations run at START!", namespace=here), "ada")
+    desk.take("kiro-learn")
+    assert titles(desk) == set()

@@ -7,7 +7,7 @@ import { href, route } from "./route.js";
 import { choice } from "./theme.js";
 import { Palette, palette } from "./parts/palette.js";
 import { Icon } from "./parts/pieces.js";
-import { Section, useData } from "./parts/states.js";
+import { Empty, Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
 import { Graph } from "./views/graph.js";
 import { Insights } from "./views/insights.js";
@@ -30,9 +30,11 @@ const VIEWS = {
 };
 const LINK = { live: ["good", "Live"], connecting: ["", "Connecting…"], lost: ["bad", "Not reached; trying again"] };
 
+const Lost = () => html`<${Empty} title="There is no such page"><p><a href="#/now">Go to Now</a></p><//>`;
+
 function App() {
   const { view } = route.value;
-  const [title, View] = VIEWS[view] ?? VIEWS.now;
+  const [title, View] = VIEWS[view] ?? ["Not found", Lost];
   const health = useData(daemon.health, "", ["reset"]);
   const known = useData(daemon.projects, "", ["session", "reset"]);
   useEffect(() => {

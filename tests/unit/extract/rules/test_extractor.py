@@ -308,7 +308,7 @@ def test_nothing_is_learned_from_a_command_that_failed(store: SqliteStore) -> No
 def test_what_the_user_refused_does_not_come_back(store: SqliteStore) -> None:
     told = Told().ask("use pnpm not npm, we switched in march").answer("Okay.")
     batch = stored(store, told)
-    rules = Rules(store, CLOCK, refused=lambda value: "pnpm" in value)
+    rules = Rules(store, CLOCK, refused=lambda namespace, value: "pnpm" in value)
     found = rules.extract(batch)
     assert not found.candidates and not claims(found, PreferenceClaim)
     assert {one.reason for one in found.dropped} == {"refused"}

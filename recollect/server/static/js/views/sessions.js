@@ -8,7 +8,11 @@ import { Ago, Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { say } from "../parts/toast.js";
 
-const TONE = { active: "good", completed: "", failed: "bad" };
+const TONE = { active: "good", completed: "", failed: "bad", quiet: "" };
+const QUIET_MS = 6 * 36e5;
+
+// Not every host says when a session ends.
+const standing = (one) => (one.status === "active" && Date.now() - new Date(one.last_event_at) > QUIET_MS ? "quiet" : one.status);
 
 export function Sessions() {
   const { id, params } = route.value;
@@ -27,9 +31,11 @@ function List({ id, params }) {
   const state = useData(() => daemon.sessions({ project: params.project, limit: 50 }).then((page) => (setPages([]), page)), params.project ?? "", ["session", "prompt"]);
   const last = pages.at(-1) ?? state.data;
   const more = async () => setPages([...pages, await daemon.sessions({ project: params.project, limit: 50, before: last.next })]);
+  const summed = useData(() => daemon.memories({ project: params.project, kind: "summary", limit: 200 }), params.project ?? "", ["summary"]);
+  const titles = new Map((summed.data?.items ?? []).map((one) => [one.session_id, one.title]));
   return html`<section class="card" aria-label="Sessions"><header><h2>Newest first</h2></header>
     <${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="No sessions yet"><p>Connect an agent: <code>recollect install</code></p><//>` }}>${(data) => html`<div><ul class="items">${[data, ...pages].flatMap((page) => page.items).map((one) => html`<li key=${one.namespace + one.session_id}><a class="item" aria-current=${one.session_id === id ? "true" : null} href=${href("sessions", one.session_id, { ...params, namespace: one.namespace })}>
-      <span class="top"><${Badge} tone=${TONE[one.status]}>${one.status}<//><span class="title clip">${short(one.title || one.session_id, 120)}</span><${Ago} at=${one.last_event_at} /></span>
+      <span class="top"><${Badge} tone=${TONE[standing(one)]}>${standing(one)}<//><span class="title clip">${short(titles.get(one.session_id) ?? one.session_id, 120)}</span><${Ago} at=${one.last_event_at} /></span>
       <span class="row-line small faint"><span>${one.surface}</span><span>${nameOf(one.namespace)}</span></span></a></li>`)}</ul>
       ${last?.next ? html`<div class="state"><button onClick=${more}>Show more</button></div>` : null}</div>`}<//>
   </section>`;
@@ -37,10 +43,10 @@ function List({ id, params }) {
 
 function One({ id, params }) {
   const state = useData(() => daemon.session(id), id, ["prompt", "checkpoint", "summary"]);
-  return html`<section class="card" aria-label="One session"><${Shown} state=${state}>${(data) => {
+  return html`<section class="card panel" aria-label="One session"><${Shown} state=${state}>${(data) => {
     const { session, checkpoint } = data;
     const summary = data.memories.find((record) => record.kind === "summary");
-    return html`<header><${Badge} tone=${TONE[session.status]}>${session.status}<//><h2>${session.surface}</h2><span class="soft small">${nameOf(session.namespace)}</span><span class="push"><a class="button" href=${href("sessions", "", { project: params.project })} aria-label="Close this session">Close</a></span></header>
+    return html`<header><${Badge} tone=${TONE[standing(session)]}>${standing(session)}<//><h2>${session.surface}</h2><span class="soft small">${nameOf(session.namespace)}</span><span class="push"><a class="button" href=${href("sessions", "", { project: params.project })} aria-label="Close this session">Close</a></span></header>
     <div class="body grid">
       <dl class="facts small"><dt>Began</dt><dd>${when(session.started_at)}</dd><dt>${session.ended_at ? "Ended" : "Last heard"}</dt><dd>${when(session.ended_at ?? session.last_event_at)}</dd><dt>Events</dt><dd>${Object.entries(data.events).map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`).join(", ")}</dd><dt>Id</dt><dd class="mono">${session.session_id}</dd></dl>
       ${summary ? html`<div><h3>Summary</h3><p class="wrap">${summary.summary || summary.title}</p>${summary.facts.length ? html`<ul>${summary.facts.map((fact) => html`<li class="wrap" key=${fact}>${fact}</li>`)}</ul>` : null}</div>` : null}

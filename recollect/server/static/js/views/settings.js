@@ -101,10 +101,10 @@ function Storage() {
     <dt>Kept</dt><dd>${plural(data.records, "memory", "memories")}, ${plural(data.events, "event")}</dd><dt>Free on the disk</dt><dd>${bytes(data.free_bytes)}</dd>
     <dt>Database</dt><dd>${data.problems.length ? html`<${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}` : html`<${Badge} tone="good">whole<//>`}</dd>
     <dt>Last backup</dt><dd>${items[0] ? html`<${Ago} at=${items[0].made_at} />, ${bytes(items[0].bytes)}` : "none yet"}</dd></dl>
-    <div class="row-line"><button onClick=${make}>Back up now</button><button onClick=${clear}>Remove the sample</button></div></div>`}<//>`;
+    <div class="row-line"><button onClick=${make}>Back up now</button><button onClick=${clear}>Remove the sample project</button></div></div>`}<//>`;
 }
 
 function All() {
   const state = useData(daemon.settings, "");
-  return html`<section class="card" aria-label="Every setting"><header><h2>Every setting</h2><span class="push small soft">Change one: <code>recollect settings set NAME VALUE</code></span></header><${Shown} state=${state}>${(data) => html`<div class="table"><table><thead><tr><th>Name</th><th>Value</th><th>What it does</th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.name}><td class="mono">${one.name}</td><td class="wrap">${String(one.value)}${one.value !== one.default ? html` <${Badge} tone="accent">changed<//>` : null}</td><td>${one.help} <span class="faint small">${one.allowed ? `${one.allowed}; ` : ""}default ${one.default === "" ? "empty" : String(one.default)}</span></td></tr>`)}</tbody></table></div>`}<//></section>`;
+  return html`<section class="card" aria-label="Every setting"><header><h2>Every setting</h2><span class="push small soft">Change one: <code>recollect settings set NAME VALUE</code></span></header><${Shown} state=${state}>${(data) => html`<div class="table"><table><thead><tr><th>Name</th><th>Value</th><th>What it does</th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.name}><td class="mono">${one.name}</td><td class="wrap">${String(one.value)}${one.name !== "home" && one.value !== one.default ? html` <${Badge} tone="accent">changed<//>` : null}</td><td>${one.help} <span class="faint small">${one.allowed ? `${one.allowed}; ` : ""}default ${one.default === "" ? "empty" : String(one.default)}</span></td></tr>`)}</tbody></table></div>`}<//></section>`;
 }

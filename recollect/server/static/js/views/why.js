@@ -33,7 +33,7 @@ function List({ id, params }) {
 
 function One({ id }) {
   const state = useData(() => daemon.receipt(id), id);
-  return html`<section class="card" aria-label="One receipt"><${Shown} state=${state}>${(one) => {
+  return html`<section class="card panel" aria-label="One receipt"><${Shown} state=${state}>${(one) => {
     const detail = one.detail ?? {};
     const candidates = detail.candidates ?? [];
     const given = candidates.filter((item) => item.injected), rest = candidates.filter((item) => !item.injected);

@@ -1,0 +1,65 @@
+"""The same thing is said once, however many memories hold it.
+
+In: candidates in their order, and what a session was told before. Out: those that only repeat
+another one, marked so. A turn is kept as it was said and as what was learned from it; a rule may
+have been stated in five sessions.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from recollect.core.values import Record
+
+ALIKE = 0.7  # the share of words that two titles have in common
+
+
+class Candidate(Protocol):
+    record: Record
+    why_not: str
+
+
+def drop_echoes(
+    candidates: Sequence[Candidate], told: Sequence[Record] = (), *, whole: bool = False
+) -> None:
+    """Mark what repeats something before it. With `whole`, a session's summary stands for its
+    turns too: good enough when nobody asked anything yet."""
+    before = list(told)
+    for found in candidates:
+        if any(_repeats(found.record, other, whole=whole) for other in before):
+            found.why_not = "says the same as another one"
+        else:
+            before.append(found.record)
+
+
+def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
+    if record.record_id == other.record_id:
+        return False
+    mine, theirs = _title(record), _title(other)
+    together = not set(record.source_event_ids).isdisjoint(other.source_event_ids)
+    turns = "episode" in (record.kind, other.kind)
+    if record.kind == other.kind == "episode":
+        return (mine, _flat(record.summary), _flat(record.detail)) == (
+            theirs,
+            _flat(other.summary),
+            _flat(other.detail),
+        )
+    if turns:
+        summed = "summary" in (record.kind, other.kind)
+        return together and (whole or not summed)
+    if record.kind == other.kind == "summary":
+        return False
+    return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
+
+
+def _overlap(one: str, other: str) -> float:
+    """Of the shorter title's words, the share that the longer one has too."""
+    mine, theirs = set(one.split()), set(other.split())
+    return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
+
+
+def _title(record: Record) -> str:
+    return _flat(record.title).strip(".!… ")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.lower().split())

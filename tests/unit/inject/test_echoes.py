@@ -1,0 +1,73 @@
+"""What only repeats another memory is left out; what differs stays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core import ids
+from recollect.core.values import Record
+from recollect.inject.echoes import drop_echoes
+from tests.make import record
+
+
+@dataclass
+class Found:
+    record: Record
+    why_not: str = ""
+
+
+TURN = (ids.new_ulid(), ids.new_ulid())
+OTHER = (ids.new_ulid(),)
+
+
+def kept(*records: Record, told: tuple[Record, ...] = (), whole: bool = False) -> list[str]:
+    found = [Found(one) for one in records]
+    drop_echoes(found, told, whole=whole)
+    return [one.record.title for one in found if not one.why_not]
+
+
+def of(title: str, kind: Any, events: tuple[str, ...] = TURN, **fields: Any) -> Record:
+    return record(title, kind=kind, source_event_ids=events, **fields)
+
+
+def test_a_turn_and_what_was_learned_from_it_are_said_once() -> None:
+    turn = of("Which queue shall we use?", "episode", detail="long")
+    learned = of("RabbitMQ instead of Kafka", "knowledge")
+    assert kept(learned, turn) == ["RabbitMQ instead of Kafka"]
+    assert kept(turn, learned) == ["Which queue shall we use?"]
+
+
+def test_two_things_learned_in_one_turn_are_both_said() -> None:
+    assert len(kept(of("RabbitMQ instead of Kafka", "knowledge"), of("Use pnpm", "knowledge"))) == 2
+
+
+def test_work_done_that_only_repeats_a_decision_is_left_out() -> None:
+    decided = of("I decided to use RabbitMQ instead of Kafka", "knowledge")
+    done = of("Decided to use RabbitMQ instead of Kafka.", "observation")
+    assert kept(decided, done) == [decided.title]
+
+
+def test_a_rule_of_five_sessions_is_one_rule() -> None:
+    rules = [of("Always use pnpm.", "knowledge", (ids.new_ulid(),)) for _ in range(5)]
+    assert len(kept(*rules)) == 1
+
+
+def test_a_summary_stands_for_its_turns_only_when_nobody_asked() -> None:
+    summary = of("Made webhooks reliable", "summary")
+    turn = of("Why do webhooks fail?", "episode")
+    assert len(kept(summary, turn)) == 2
+    assert kept(summary, turn, whole=True) == ["Made webhooks reliable"]
+
+
+def test_what_a_session_was_told_is_not_said_in_other_words() -> None:
+    told = of("RabbitMQ instead of Kafka", "knowledge")
+    turn = of("Which queue shall we use?", "episode")
+    other = of("Which cache shall we use?", "episode", OTHER)
+    assert kept(turn, other, told=(told,)) == ["Which cache shall we use?"]
+
+
+def test_the_same_question_with_another_answer_stays() -> None:
+    first = of("What is slow?", "episode", summary="The index.")
+    second = of("What is slow?", "episode", OTHER, summary="The network.")
+    assert len(kept(first, second)) == 2
+    again = of("What is slow?", "episode", (ids.new_ulid(),), summary="The index.")
+    assert len(kept(first, again)) == 1
