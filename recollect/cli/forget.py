@@ -41,9 +41,9 @@ def command(
     """Erase memories, with all that they were made from and that was made from them.
 
     MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
-    --for-good; with --never-again, undo also lets it be learned again. Everything else is for good: nothing of it stays in the database, its log, the
-    spool or the log files; backups lose it within one rotation, or at once with
-    --backups.
+    --for-good; with --never-again, undo also lets it be learned again. Everything else is for
+    good: nothing of it stays in the database, its log, the spool or the log files; backups lose it
+    within one rotation, or at once with --backups, also what was forgotten before.
     """
     if memories and not (for_good or backups or dry_run):
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
@@ -68,7 +68,7 @@ def command(
         click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
-        click.echo(f"Erased in {files}, and in databases that a restore kept aside.")
+        click.echo(f"Erased in {files}, those that a restore kept aside included.")
     elif not backups and client.get("/api/backups")["items"]:
         click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
     return 0

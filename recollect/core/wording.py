@@ -29,6 +29,7 @@ _KINDS = {
     "datetime": "a time",
     "null": "nothing",
 }
+_BOUNDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _LENGTH = re.compile(r"^Expected `(\w+)` of length (>=|<=) (\d+)$")
 _RANGE = re.compile(r"^Expected `\w+` (>=|<=|>|<) (\S+)$")
 _KIND = re.compile(r"^Expected `([^`]+)`, got `(\w+)`$")
@@ -62,8 +63,7 @@ def _told(message: str, kind: Any, field: str) -> str:
     if found := _LENGTH.match(message):
         return _length(*found.groups())
     if found := _RANGE.match(message):
-        words = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
-        return f"must be {words[found[1]]} {found[2]}"
+        return f"must be {_BOUNDS[found[1]]} {found[2]}"
     if message.startswith("Invalid RFC3339"):
         return "is no time: write 2026-11-01T15:30:00Z"
     if "with a timezone" in message:

@@ -43,13 +43,18 @@ def records(
             refused = str(error)
             hits += _literally(db, namespace, text, limit)
     if raw and refused and not hits:
-        raise BadInput(
-            f"{text!r} is no valid FTS5 expression ({refused}), and nowhere literally",
-            field="query",
-            hint='Such as: deploy AND (friday OR "feature flag"); or leave raw out.',
-        )  # fmt: skip
+        raise no_expression(text, refused)
     hits.sort(key=_best_first)
     return hits[:limit]
+
+
+def no_expression(text: str, why: str = "") -> BadInput:
+    reason = f" ({why})" if why else ""
+    return BadInput(
+        f"{text!r} is no valid FTS5 expression{reason}, and is found nowhere literally",
+        field="query",
+        hint='Such as: deploy AND (friday OR "feature flag"); or leave raw out.',
+    )
 
 
 def clean(text: str) -> str:
