@@ -70,7 +70,10 @@ def command(
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, those that a restore kept aside included.")
     elif not backups and client.get("/api/backups")["items"]:
-        click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
+        click.echo(
+            "Backups still hold it until they are rotated out, and what a restore kept aside holds "
+            "it for good; --backups does it at once."
+        )
     return 0
 
 
