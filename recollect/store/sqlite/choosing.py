@@ -19,6 +19,7 @@ from recollect.store.sqlite.engine import ids_json
 from recollect.store.sqlite.tables import Table, tables
 
 _TITLES = 8
+_SHORTEST = 3  # a shorter name would mean nearly everything
 _EVENT_ID = re.compile(r'"([0-7][0-9A-Z]{25})"')
 _ULID = re.compile(r"(?:mr_)?[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _RECORD_ID = re.compile(r"mr_[0-9A-Z]{26}")
@@ -105,7 +106,19 @@ class Choice:
         if what.before is not None:
             self._older(to_micros(what.before))
         if what.words:
-            self._mentions(what.words, whole=what.whole)
+            words = self._also_called(what.words) if what.whole else what.words
+            self._mentions(words, whole=what.whole)
+
+    def _also_called(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """All names that are known here of whom these name: a backup may know more than the store
+        does by now."""
+        wanted = {word.casefold() for word in words}
+        found = dict.fromkeys(words)
+        for _, name, aliases in self._rows("entities", "name", "aliases"):
+            names = [name, *_strings(aliases)]
+            if wanted.intersection(one.casefold() for one in names):
+                found |= dict.fromkeys(one for one in names if len(one) >= _SHORTEST)
+        return tuple(found)
 
     def _older(self, edge: int) -> None:
         conditions = {

@@ -186,6 +186,20 @@ def test_a_deleted_memory_is_found_by_its_id_and_erased_from_the_archive(
         desk.erasure.forget(aim, "ada")
 
 
+def test_a_backup_knows_the_other_names_of_an_entity_that_the_store_forgot(
+    desk: Desk, project: str
+) -> None:
+    here = desk.namespace(project)
+    entity = Entity(entity_id="ent_z", namespace=here, name="Zanzibar", type="place",
+                    aliases=(CANARY,))  # fmt: skip
+    desk.store.graph.put(entity)
+    desk.store.records.put([record(f"Ships go to {CANARY} at night", namespace=here)])
+    desk.backups.create()
+    desk.erasure.forget(Aim(entity="Zanzibar"), "ada")
+    done = desk.erasure.forget(Aim(entity="Zanzibar"), "ada", backups=True)
+    assert done.backups == 1 and where(desk, CANARY) == []
+
+
 def test_backups_lose_it_within_one_rotation(desk: Desk, project: str) -> None:
     plant(desk, project, CANARY)
     desk.backups.create()
