@@ -61,6 +61,7 @@ bench: setup browser
 	$(BIN)/python -m tests.bench.code_search
 	$(BIN)/python -m tests.bench.year
 	$(BIN)/python -m tests.browser.scale
+	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
 	$(BIN)/python -m recollect.bench.knowledge
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
@@ -77,6 +78,7 @@ MINUTES ?= 5
 torture: setup
 	$(BIN)/python -m tests.crash.torture --minutes $(MINUTES)
 	$(BIN)/python -m tests.e2e.torture_hook $(MINUTES)
+	$(BIN)/python -m tests.crash.torture_postgres
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -71,7 +71,13 @@ class Daemon:
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
-            Maintenance(self._store, self._memories, self._clock, chosen),
+            Maintenance(
+                self._store,
+                self._memories,
+                self._clock,
+                chosen,
+                lambda: self._learning.provider if self._learning else None,
+            ),
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
         )

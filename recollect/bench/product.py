@@ -35,7 +35,7 @@ _STEP = 500
 _LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not known
 
 
-class _Embedder:
+class CachedEmbedder:
     """The cached vectors in the shape of the product's embedder."""
 
     def __init__(self, vectors: Vectors) -> None:
@@ -66,7 +66,7 @@ class ProductIngest:
         self._scribe = Scribe(self._store, memories, counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._scribe.start()
-        embedder = _Embedder(vectors)
+        embedder = CachedEmbedder(vectors)
         self._engine = Engine(embedder)
         self._shelves = Shelves(self._store, self._engine, cache_mb=4096)
         memories.listeners.append(self._shelves)

@@ -254,7 +254,7 @@ class Recall:
         draft.items = known.asked_preferences(self._graphs, namespaces, text)
         draft.items += known.facts(walks)
         have = {item.id for item in draft.items}
-        draft.items += known.by_words(self._store, namespaces, text, intent(text), have)
+        draft.items += known.by_words(self._graphs, namespaces, text, intent(text), have)
         return bonus
 
     def _search(
@@ -307,6 +307,7 @@ class Recall:
         now = self._clock.now()
         consent = self._settings.share_sensitive
         known.judge(draft.items, told, consent=consent, repeat=repeat)
+        wishes = {known.value_of(item) for item in draft.items if item.kind == "preferences"}
         in_full = {
             found.record.session_id for found in draft.candidates if found.record.level == "raw"
         }
@@ -325,6 +326,8 @@ class Recall:
                 record.kind == "episode" and record.level != "raw" and record.session_id in in_full
             ):
                 found.why_not = "its session is here in full"
+            elif record.kind == "knowledge" and known.plain(record.title) in wishes:
+                found.why_not = "told as a preference"
             elif record.category == UNANSWERED and record.title.rstrip().endswith("?"):
                 found.why_not = "a question that nobody answered"
             elif record.expires_at and record.expires_at <= now:

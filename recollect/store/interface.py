@@ -538,6 +538,9 @@ class Graph(Protocol):
     def version(self, namespace: str) -> int:
         """Grows with every committed change of a namespace's graph; begins anew with the store."""
 
+    def size(self, namespace: str, most: int) -> int:
+        """How many entities and facts there are; counting ends at `most` of either."""
+
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:

@@ -260,6 +260,10 @@ SELECT {columns} FROM {table}_fts JOIN {table} AS t ON t.row_id = {table}_fts.ro
 SEARCH_ENTITIES = SEARCH_GRAPH.format(
     table="entities", key="entity_id", columns=_columns(rows.ENTITY.columns, "t."), current=""
 )
+GRAPH_SIZE = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM entities WHERE namespace = :namespace LIMIT :most) AS e)
+     + (SELECT count(*) FROM (SELECT 1 FROM facts WHERE namespace = :namespace LIMIT :most) AS f)
+"""
 SEARCH_FACTS = SEARCH_GRAPH.format(
     table="facts",
     key="fact_id",
