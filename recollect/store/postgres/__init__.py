@@ -115,7 +115,9 @@ class PostgresHoldings(SqliteHoldings):
         """Take dead rows out of the tables. What the server's log and backups keep is its own."""
         self._server.ask(sql.SWEEP, {})
 
-    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
+    def erase_in_backup(
+        self, path: str, namespace: str, what: Selection, *, apply: bool = True
+    ) -> Chosen:
         raise StoreError(
             "backups of a store on PostgreSQL are the server's", hint="Make a new pg_dump."
         )

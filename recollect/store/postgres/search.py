@@ -36,6 +36,8 @@ def records(
     hits: list[Hit] = []
     for namespace in dict.fromkeys(namespaces):
         hits += _one(db, namespace, text, limit, raw, most_terms)
+    if raw and not hits and expression(db, text) is None:
+        raise words.no_expression(text)
     hits.sort(key=words._best_first)
     return hits[:limit]
 

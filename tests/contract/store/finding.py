@@ -48,6 +48,9 @@ class SearchContract:
         hits = store.records.search([NAMESPACE], "50% (done", 5, raw=True)
         assert [hit.record.title for hit in hits] == ["also 50% (done", "50% (done"]
         assert {hit.by for hit in hits} == {"substring"}
+        with pytest.raises(errors.BadInput, match="FTS5"):
+            store.records.search([NAMESPACE], "AND (", 5, raw=True)
+        assert store.records.search([NAMESPACE], "AND (", 5) == []
 
     def test_a_long_question_keeps_its_rarest_words(self, store: Store) -> None:
         store.records.put([record(f"common words here {number}") for number in range(40)])
