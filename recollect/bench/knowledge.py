@@ -32,6 +32,7 @@ from recollect.ingest.pipeline import Question
 from recollect.ingest.turns import turns_of
 from recollect.inject import context, fence
 from recollect.reconcile import knowledge
+from recollect.reconcile.plan import Plan, apply
 from recollect.remember import Recollection
 from recollect.retrieve.rank import Weights
 from recollect.store.sqlite import SqliteStore
@@ -80,15 +81,16 @@ class World:
         record = self.memories.add([turns_of([stored])[0].episode()])[0]
         return event.event_id, record.record_id
 
-    def learn(self, namespace: str, claims: Sequence[Claim]) -> knowledge.Plan:
+    def learn(self, namespace: str, claims: Sequence[Claim]) -> Plan:
         plan = knowledge.learn(self.store.graph, namespace, claims, self.clock.now())
-        self.store.transaction(lambda tx: knowledge.apply(tx, plan, ACTOR))
+        self.store.transaction(lambda tx: apply(tx, plan, ACTOR))
         return plan
 
     def settle(self, namespaces: Sequence[str]) -> None:
         while self._backfill is not None and self._backfill.step():
             pass
         self.it.shelves.fill(namespaces)
+        self.it.graphs.fill(namespaces)
 
 
 @contextmanager
@@ -120,7 +122,7 @@ def hops(embedder: Embedder | None, weights: Weights | None = None) -> list[Hop]
     with world(embedder) as made:
         record_of = _harbour(made, namespace)
         outcomes = []
-        for ask in _rows("hops", "questions"):
+        for ask in rows("hops", "questions"):
             gold = {record_of[one] for one in ask["gold"]}
             _, bonus = made.it.graphs.walk(ask["text"], [namespace])
             found = []
@@ -138,8 +140,8 @@ def _harbour(made: World, namespace: str) -> dict[str, str]:
     """The invented team's history; returns the memory of each message."""
     record_of: dict[str, str] = {}
     claims: list[Claim] = []
-    for memory in _rows("hops", "memories"):
-        at = _day(memory["day"])
+    for memory in rows("hops", "memories"):
+        at = day(memory["day"])
         event, record_of[memory["id"]] = made.say(namespace, memory["text"], at, memory["day"])
         claims += [
             FactClaim(subject, predicate, said, at, "user", "stated", 0.8, (event,))
@@ -147,7 +149,7 @@ def _harbour(made: World, namespace: str) -> dict[str, str]:
         ]
     things = [
         EntityClaim(one["name"], one["type"], aliases=tuple(one["aliases"]))
-        for one in _rows("hops", "entities")
+        for one in rows("hops", "entities")
     ]
     for first in range(0, len(claims), 20):
         made.learn(namespace, claims[first : first + 20])
@@ -195,15 +197,15 @@ class Verdict:
 def contradictions(embedder: Embedder | None) -> list[Verdict]:
     verdicts = []
     with world(embedder) as made:
-        for history in _rows("contradictions", "histories"):
+        for history in rows("contradictions", "histories"):
             namespace = f"/actor/{ACTOR}/project/{history['id']}/"
             for number, said in enumerate(history["said"]):
-                at = _day(said["day"])
+                at = day(said["day"])
                 event, _ = made.say(namespace, said["text"], at, f"{history['id']}-{number}")
                 made.learn(namespace, [_claim(said, at, event)])
                 made.clock.advance(minutes=1)
             made.settle([namespace, GLOBAL])
-            verdicts.append(_verdict(made, namespace, history))
+            verdicts.append(verdict(made, namespace, history))
     return verdicts
 
 
@@ -217,7 +219,7 @@ def _claim(said: dict[str, Any], at: datetime, event: str) -> Claim:
     )
 
 
-def _verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
+def verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
     session = f"ask-{history['id']}"
     question = Question("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
     recalled = made.it.recall(question)
@@ -284,19 +286,19 @@ def walk_ms(entities: int = 5000, asked: int = 200) -> float:
                      valid_from=START - timedelta(days=1))
             )  # fmt: skip
         made.store.graph.put(*things)
-        made.it.graphs.of(namespace)
+        made.it.graphs.fill([namespace])
         began = time.process_time()
         for number in range(asked):
             made.it.graphs.walk(f"what does svc{number}x depend on, and who owns it?", [namespace])
         return 1000 * (time.process_time() - began) / asked
 
 
-def _rows(folder: str, name: str) -> list[dict[str, Any]]:
+def rows(folder: str, name: str) -> list[dict[str, Any]]:
     with open(os.path.join(DATA, folder, f"{name}.jsonl"), encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
-def _day(text: str) -> datetime:
+def day(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(hour=12, tzinfo=UTC)
 
 

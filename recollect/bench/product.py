@@ -28,14 +28,14 @@ from recollect.ingest.scribe import Scribe
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.results import Ranked
 from recollect.retrieve.shelves import Shelves
-from recollect.store.sqlite import SqliteStore
+from recollect.store import open_store
 
 _ACTOR = "bench"
 _STEP = 500
 _LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not known
 
 
-class _Embedder:
+class CachedEmbedder:
     """The cached vectors in the shape of the product's embedder."""
 
     def __init__(self, vectors: Vectors) -> None:
@@ -53,17 +53,20 @@ class _Embedder:
 
 
 class ProductIngest:
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: Vectors, address: str = "") -> None:
+        """In a file of SQLite, or in the PostgreSQL database at this address."""
         self._home = tempfile.mkdtemp(prefix="recollect-bench-")
         clock = SystemClock()
         counters = Counters(clock)
-        self._store = SqliteStore(Settings(home=self._home, reserve_mb=0), clock)
+        self._store = open_store(
+            Settings(home=self._home, actor=_ACTOR, store=address, reserve_mb=0), clock
+        )
         self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
         memories = Memories(self._store)
         self._scribe = Scribe(self._store, memories, counters)
         self._pipeline.listeners.append(self._scribe.heard)
         self._scribe.start()
-        embedder = _Embedder(vectors)
+        embedder = CachedEmbedder(vectors)
         self._engine = Engine(embedder)
         self._shelves = Shelves(self._store, self._engine, cache_mb=4096)
         memories.listeners.append(self._shelves)

@@ -36,6 +36,7 @@ COMMANDS = {
     "service": ("recollect.cli.service", "Start Recollect when you log in"),
     "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
     "bench": ("recollect.cli.bench", "Measure retrieval beside grep, BM25, MiniLM and rank fusion"),
+    "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
     "settings": ("recollect.cli.settings", "Show every setting, or get and set one"),
     "completion": ("recollect.cli.completion", "Print completions for bash, zsh or fish"),
     "model": ("recollect.cli.model", "Fetch or check the embedding model"),
@@ -66,12 +67,20 @@ def main() -> int:
         print(f"recollect {__version__}")
         return 0
     if arguments[0] not in COMMANDS:
-        print(f"recollect: there is no command {arguments[0]!r}", file=sys.stderr)
+        print(f"recollect: there is no command {arguments[0]!r}{_near(arguments[0])}",
+              file=sys.stderr)  # fmt: skip
         print("Run `recollect --help` for the list.", file=sys.stderr)
         return 2
     from recollect.cli.run import run
 
     return run(arguments[0], COMMANDS[arguments[0]][0], arguments[1:])
+
+
+def _near(name: str) -> str:
+    import difflib  # only after a mistake
+
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def usage() -> str:

@@ -16,12 +16,12 @@ KNOWLEDGE = ("constraint", "decision", "heuristic", "rejected")
 @click.argument("text", nargs=-1)
 @project_option
 @click.option(
-    "--kind", default="note", show_default=True,
-    type=click.Choice(["note", "observation", "knowledge", "summary"]),
+    "--kind", type=click.Choice(["note", "observation", "knowledge", "summary"]),
+    help="What it is (default: what --type belongs to, else a note).",
 )  # fmt: skip
 @click.option(
     "--type", "type_", type=click.Choice(sorted({*OBSERVATIONS, *KNOWLEDGE})),
-    help="Of an observation or of knowledge.",
+    help=f"Of knowledge: {', '.join(KNOWLEDGE)}. Of an observation: {', '.join(OBSERVATIONS)}.",
 )  # fmt: skip
 @click.option("--content", default="", help="More than the title; - reads standard input.")
 @click.option("--reason", help="Of knowledge: why.")
@@ -34,15 +34,16 @@ KNOWLEDGE = ("constraint", "decision", "heuristic", "rejected")
 @click.option("--session", "session_id", help="The session that it belongs to.")
 @json_option
 def command(
-    text: tuple[str, ...], project: str, kind: str, type_: str | None, content: str,
+    text: tuple[str, ...], project: str, kind: str | None, type_: str | None, content: str,
     reason: str | None, alternative: tuple[str, ...], completed: tuple[str, ...],
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Remember TEXT: a note, or with --kind an observation, knowledge or a summary.
+    """Remember TEXT: a note, or with --kind or --type an observation, knowledge or a summary.
 
     Private spans and secrets are taken out before it is stored.
     """
+    kind = _kind(kind, type_)
     told = " ".join(text)
     if told == "-" or (not told and not sys.stdin.isatty()):
         told = sys.stdin.read().strip()
@@ -77,3 +78,16 @@ def command(
     else:
         click.echo(f"It was remembered already: {added['record']['record_id']}")
     return 0
+
+
+def _kind(kind: str | None, type_: str | None) -> str:
+    """A type belongs to a kind; a decision is knowledge unless you say observation."""
+    if type_ is None:
+        return kind or "note"
+    of = {"knowledge": KNOWLEDGE, "observation": OBSERVATIONS}
+    if kind is None:
+        return "knowledge" if type_ in KNOWLEDGE else "observation"
+    if type_ not in of.get(kind, ()):
+        fits = f"Of {kind}: {', '.join(of[kind])}" if kind in of else "Leave --type out"
+        raise click.UsageError(f"--kind {kind} has no --type {type_}. {fits}.")
+    return kind

@@ -93,3 +93,6 @@ def show(outcome: dict[str, Any]) -> None:
         more = one["counts"].get("memory", 0) - len(one["titles"])
         if more > 0:
             click.echo(f"  … and {more} more memories")
+    if outcome["backups"] and not outcome["done"]:
+        count = outcome["backups"]
+        click.echo("1 backup holds it." if count == 1 else f"{count} backups hold it.")

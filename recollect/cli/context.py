@@ -12,16 +12,23 @@ from recollect.cli.output import (
     project_option,
     waiting,
 )
+from recollect.cli.search import moment
 
 
 @click.command()
 @click.argument("prompt", nargs=-1)
 @project_option
 @click.option("--tokens", type=click.IntRange(100, 20_000), help="At most so many tokens.")
+@click.option("--as-of", metavar="TIME", help="What would have been injected at that moment.")
 @click.option("--why", is_flag=True, help="Also show every candidate and why not.")
 @json_option
 def command(
-    prompt: tuple[str, ...], project: str, tokens: int | None, why: bool, as_json: bool
+    prompt: tuple[str, ...],
+    project: str,
+    tokens: int | None,
+    as_of: str | None,
+    why: bool,
+    as_json: bool,
 ) -> int:
     """Show what would be injected with PROMPT, or, without one, when a session starts.
 
@@ -34,6 +41,7 @@ def command(
             query=" ".join(prompt) or None,
             project=place(project),
             token_budget=tokens,
+            as_of=moment(as_of, "--as-of"),
         )
     if as_json:
         print_json(answer)

@@ -27,6 +27,7 @@ SLOW_S = 600.0
 @click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
 @click.option("--since", type=MOMENT, help="Not before: a date, or an age such as 90d.")
 @click.option("--until", type=MOMENT, help="Not after.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 def command(
     file: str | None,
     form: str | None,
@@ -35,12 +36,15 @@ def command(
     rows: str | None,
     since: datetime | None,
     until: datetime | None,
+    force: bool,
 ) -> int:
     """Export to FILE, or to standard output.
 
     JSONL and JSON can be imported again, here or elsewhere: `recollect import FILE`. Markdown is
     for reading. What is derived (vectors, indexes) is left out.
     """
+    if file is not None and file != "-":
+        _refuse(file, force=force)
     chosen = settings.load()
     process.start(chosen)
     by_name = {".json": "json", ".md": "markdown"}.get(os.path.splitext(file or "")[1], "jsonl")
@@ -62,6 +66,15 @@ def command(
     size = _write(file, pieces)
     click.echo(f"{file}: {size / 1e6:.1f} MB, readable by you alone.")
     return 0
+
+
+def _refuse(path: str, *, force: bool) -> None:
+    """Before anything is read: nowhere to write to, or something that is there already."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise CannotWrite(f"there is no directory {folder}", hint=f"mkdir -p {folder}")
+    if os.path.exists(path) and not force:
+        raise CannotWrite(f"{path} is there already", hint="Another name, or --force.")
 
 
 def _write(path: str, pieces: Iterator[bytes]) -> int:

@@ -41,9 +41,9 @@ def command(
     """Erase memories, with all that they were made from and that was made from them.
 
     MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
-    --for-good; with --never-again, undo also lets it be learned again. Everything else is for good: nothing of it stays in the database, its log, the
-    spool or the log files; backups lose it within one rotation, or at once with
-    --backups.
+    --for-good; with --never-again, undo also lets it be learned again. Everything else is for
+    good: nothing of it stays in the database, its log, the spool or the log files; backups lose it
+    within one rotation, or at once with --backups, also what was forgotten before.
     """
     if memories and not (for_good or backups or dry_run):
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
@@ -51,7 +51,7 @@ def command(
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
-    shown = client.ask("POST", "/api/forget", {**body, "dry_run": True})
+    shown = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": backups})
     if dry_run:
         print_json(shown) if as_json else show(shown)
         return 0
@@ -64,11 +64,16 @@ def command(
     if as_json:
         print_json(done)
         return 0
-    click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
+    if done["counts"] or not done["backups"]:
+        click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
     if done["backups"]:
-        click.echo(f"Also in {done['backups']} backups.")
+        files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
+        click.echo(f"Erased in {files}, those that a restore kept aside included.")
     elif not backups and client.get("/api/backups")["items"]:
-        click.echo("Backups still hold it until they are rotated out; --backups does it at once.")
+        click.echo(
+            "Backups still hold it until they are rotated out, and what a restore kept aside holds "
+            "it for good; --backups does it at once."
+        )
     return 0
 
 

@@ -56,9 +56,12 @@ def command(
     body = {**request(sources, project, since, until, commits), "llm": llm}
     found = client.ask("POST", "/api/import/offers", body)
     if not found["offers"]:
-        return _nothing(as_json)
+        done = _nothing(as_json)
+        _mention_git(sources, as_json=as_json)
+        return done
     if not as_json:
         show(found["offers"])
+        _mention_git(sources, as_json=as_json)
         if llm:
             tokens = found["llm_estimate"]["tokens"]
             click.echo(f"{chosen.provider} would be sent up to about {tokens / 1e6:.1f} million "
@@ -205,6 +208,14 @@ def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
 
 def _source(one: dict[str, Any]) -> str:
     return f"git:{one['path']}" if one["source"] == "git" else str(one["source"])
+
+
+def _mention_git(sources: tuple[str, ...], *, as_json: bool) -> None:
+    """Commits are not looked at unasked; whoever stands in a repository may want them."""
+    from recollect.core import projects
+
+    if not sources and not as_json and projects.locate(os.getcwd()).git_dir:
+        click.echo("The commits of this repository can be remembered too: recollect import git")
 
 
 def _nothing(as_json: bool) -> int:

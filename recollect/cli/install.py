@@ -90,7 +90,8 @@ def _show(host: Installer, changes: list[Change]) -> None:
         lines = diff(change).splitlines()
         added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
         removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
-        click.echo(f"{change.path}: {change.why} ({added} lines added, {removed} removed)")
+        count = "1 line" if added == 1 else f"{added} lines"
+        click.echo(f"{change.path}: {change.why} ({count} added, {removed} removed)")
     for change in changes:
         click.echo(f"{change.path}: {change.why}")
         for line in diff(change).splitlines():
@@ -125,7 +126,8 @@ def _tell(report: Report, *, dry_run: bool) -> None:
                 click.echo(f"  try: {result.error.hint}", err=True)
         for note in result.notes:
             click.echo(f"  {note}")
-    if report.ok and not dry_run:
+    connected = any(one.outcome in ("installed", "unchanged") for one in report.results)
+    if report.ok and connected and not dry_run:
         click.echo("\nSee it work: recollect doctor --prove")
 
 

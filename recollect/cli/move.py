@@ -67,10 +67,13 @@ def command(
 
 def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
     body = {"project": place(project), "reason": reason}
-    moved = daemon_client().ask("POST", f"/api/memories/{memory}/move", body)
+    client = daemon_client()
+    moved = client.ask("POST", f"/api/memories/{memory}/move", body)
     if as_json:
         print_json(moved)
         return 0
-    click.echo(f"Moved: {moved['record']['record_id']} is now in {moved['record']['namespace']}")
+    target = moved["record"]["namespace"].partition("/project/")[2].rstrip("/")
+    names = {one["project_id"]: one["name"] for one in client.get("/api/projects")["items"]}
+    click.echo(f"Moved: {memory} is now in {names.get(target, target) or 'global'}.")
     click.echo(f"Take it back: recollect undo {moved['op_id']}")
     return 0

@@ -3,13 +3,14 @@
 In: rows. Out: text on standard output; colour only on a terminal and never with NO_COLOR.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
-IDS = ("Receipt", "Id")
-PIPE_WIDTH = 200
+IDS = ("Id",)
+PIPE_WIDTH = 100
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +39,9 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading in IDS, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(highlight=False)
+    # NO_COLOR means no bold either: rich would leave that in.
+    plain = bool(os.environ.get("NO_COLOR"))
+    console = Console(highlight=False, color_system=None if plain else "auto")
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     console.print(table)
@@ -46,8 +49,6 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def place(project: str) -> str:
     """A project as the API takes it: `all`, `global`, an id or a name as they are, a path whole."""
-    import os
-
     named = project in ("all", "global") or project.startswith("prj_")
     if named or not (project.startswith((".", "/", "~")) or os.path.isdir(project)):
         return project
@@ -65,12 +66,24 @@ def project_option(function: F) -> F:
     return option(function)
 
 
+def text_width() -> int:
+    """Of the terminal, within reason."""
+    import shutil
+
+    return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
+
+
+def cut(text: str, width: int) -> str:
+    """One line that fits."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
 def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
     """Memories for people: a title, a line of marks, and what it says; the id is whole."""
-    import shutil
     import textwrap
 
-    width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    width = text_width()
     for number, record in enumerate(records):
         if number:
             click.echo()

@@ -42,7 +42,10 @@ def start(settings: Settings, wait_s: float = START_S) -> bool:
     try:
         private_directory(settings.directory)
     except OSError as error:
-        raise CannotStart(f"{settings.directory} cannot be used: {error.strerror}") from error
+        raise CannotStart(
+            f"the data directory {settings.directory} cannot be made or used: {error.strerror}",
+            hint="RECOLLECT_HOME=DIR names another one, which you can write to.",
+        ) from error
     environment = {
         name: value for name, value in os.environ.items() if name != "RECOLLECT_INTERNAL"
     }

@@ -22,6 +22,7 @@ def run(name: str, module: str, arguments: list[str]) -> int:
             standalone_mode=False,
             color=False if os.environ.get("NO_COLOR") else None,
         )
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return 2
@@ -32,10 +33,23 @@ def run(name: str, module: str, arguments: list[str]) -> int:
         tell(error)
         return 1
     except BrokenPipeError:
-        # The reader went away (`| head`): nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _unheard()
+    except SystemExit as error:
+        # click meets a closed pipe first, and would make a failure of it.
+        if isinstance(error.__context__, BrokenPipeError) or _pacified():
+            return _unheard()
+        raise
     return result if isinstance(result, int) else 0
+
+
+def _pacified() -> bool:
+    return type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
+
+
+def _unheard() -> int:
+    """The reader went away (`| head`): nothing is left to say, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
 
 
 def tell(error: RecollectError) -> None:

@@ -36,7 +36,7 @@ TYPES = ("tool_use", "decision", "error", "discovery", "pattern", "session_summa
 @click.option("--concept", help="Only with this concept.")
 @click.option("--file", "file_", help="Only about this file; its end is enough.")
 @click.option("--session", "session_id", help="Only of this session.")
-@click.option("--since", metavar="TIME", help="Made at or after, such as 2026-11-01.")
+@click.option("--since", metavar="TIME", help="Made at or after: 2026-11-01, or 7d.")
 @click.option("--until", metavar="TIME", help="Made before.")
 @click.option("--as-of", metavar="TIME", help="As memory was at that moment.")
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
@@ -87,18 +87,18 @@ def command(
 
 
 def moment(text: str | None, name: str) -> str | None:
-    """A day or a time as people write it, in local time unless it says otherwise."""
-    from datetime import datetime
+    """A day, a time or an age as people write it, in local time unless it says otherwise."""
+    from recollect.cli.moments import MOMENT
 
     if text is None:
         return None
     try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
+        return MOMENT.convert(text, None, None).isoformat()
+    except click.BadParameter:
         raise click.BadParameter(
-            f"{text!r} is no time; write 2026-11-01 or 2026-11-01T15:30", param_hint=name
+            f"{text!r} is no time; write 2026-11-01, 2026-11-01T15:30 or an age such as 7d",
+            param_hint=name,
         ) from None
-    return (when if when.tzinfo else when.astimezone()).isoformat()
 
 
 def _tell(answer: dict[str, Any], project: str) -> None:

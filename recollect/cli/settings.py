@@ -26,7 +26,7 @@ def command(action: str | None, name: str | None, value: str | None, as_json: bo
     if name is None or (action == "set") != (value is not None):
         raise click.UsageError("it is: settings get NAME, set NAME VALUE, or unset NAME")
     if name not in {one["name"] for one in settings.described()}:
-        raise BadSetting(f"there is no setting {name!r}", field=name)
+        raise BadSetting(f"there is no setting {name!r}{settings.nearest(name)}", field=name)
     if action == "get":
         found = getattr(settings.load(), name)
         if as_json:

@@ -16,8 +16,9 @@ from recollect.core.settings import Settings
 def command(as_json: bool) -> int:
     """Show whether Recollect is running and what it has seen. Exit code 1 when it is not."""
     chosen = settings.load()
+    client = Client(chosen)
     try:
-        health = Client(chosen).get("/healthz")
+        health = client.get("/healthz")
     except NotRunning:
         if as_json:
             print_json({"status": "down", "home": chosen.directory})
@@ -29,6 +30,9 @@ def command(as_json: bool) -> int:
         print_json(health)
     else:
         _tell(health, _connected(chosen))
+        names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
+        if names:
+            click.echo("Projects, the latest first: " + ", ".join(names))
         for stranger in settings.strangers():
             click.secho(stranger, fg="yellow")
     return 0
@@ -65,6 +69,8 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     for alarm in health.get("alarms", ()):
         click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
         click.echo(f"  try: {alarm['hint']}")
+    if health["store"]["problem"]:
+        click.secho(f"New events wait in the spool: {health['store']['problem']}", fg="red")
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:

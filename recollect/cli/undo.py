@@ -21,9 +21,11 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
     """Undo OPERATION, or the newest one: what was displaced comes back, what was made goes."""
     client = daemon_client()
     if listed:
-        found = client.get("/api/operations", project=place(project))
+        found = client.get("/api/operations", project=place(project), undoable=True, limit=200)
         if as_json:
             print_json(found)
+        elif not found["items"]:
+            click.echo("Nothing here can be undone. Elsewhere: recollect undo --list -p all")
         else:
             print_table(
                 ["When", "What", "Memories", "Id"],
@@ -37,6 +39,8 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
                     for one in found["items"]
                 ],
             )
+            if any(one["undoes"] for one in found["items"]):
+                click.echo("An undo that is undone by its id does again what it took back.")
         return 0
     path = f"/api/operations/{operation}/undo" if operation else "/api/undo"
     done = client.ask("POST", path)

@@ -7,8 +7,7 @@ from urllib.parse import quote
 import click
 
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json, print_table
-from recollect.core import settings
+from recollect.cli.output import cut, daemon_client, json_option, print_json, text_width
 from recollect.core.errors import NotFound
 
 SIGNALS = 3
@@ -35,7 +34,7 @@ def command(
 
     WHICH is a receipt's id, or words of the prompt; without it the newest ones are listed.
     """
-    client = Client(settings.load())
+    client = daemon_client()
     place = quote(os.path.abspath(project))
     receipts = client.get(f"/api/receipts?project_path={place}&limit={100 if which else last}")
     given = {"useful": useful, "wrong": wrong, "never": never}
@@ -72,24 +71,20 @@ def _list(receipts: list[dict[str, Any]], *, as_json: bool) -> None:
             "Nothing was asked in this project yet. Another one: recollect why --project DIR"
         )
     else:
-        rows = [
-            [
-                receipt["created_at"][:16].replace("T", " "),
-                receipt["trigger"],
-                " ".join(receipt["query"].split())[:50],
-                str(len(receipt["injected"])),
-                f"{receipt['latency_us'] / 1000:.0f} ms",
-                receipt["receipt_id"],
-            ]
-            for receipt in receipts
-        ]
-        print_table(["When", "Trigger", "Prompt", "Injected", "Took", "Receipt"], rows)
+        for receipt in receipts:
+            when = receipt["created_at"][:16].replace("T", " ")
+            told = f"{when}  {receipt['trigger']}, {len(receipt['injected'])} injected, "
+            click.secho(told + f"{receipt['latency_us'] / 1000:.0f} ms", bold=True)
+            if query := receipt["query"].strip():
+                click.echo("  " + cut(query, text_width() - 2))
+            click.secho(f"  {receipt['receipt_id']}", dim=True)
         click.echo("More of one: recollect why RECEIPT")
 
 
 def _explain(receipt: dict[str, Any]) -> None:
     detail = receipt["detail"]
-    click.secho(f"{receipt['trigger']}: {' '.join(receipt['query'].split())[:200]}", bold=True)
+    asked = " ".join(receipt["query"].split())[:200]
+    click.secho(f"{receipt['trigger']}: {asked}", bold=True)
     click.echo(
         f"Memories injected: {len(receipt['injected'])}, {receipt['tokens']} tokens, "
         f"{receipt['latency_us'] / 1000:.1f} ms"
@@ -99,23 +94,20 @@ def _explain(receipt: dict[str, Any]) -> None:
             click.secho(f"It {what}: {detail[what]}", fg="yellow")
     for what, reason in (detail.get("left_out") or {}).items():
         click.echo(f"Left out, {what}: {reason}")
-    rows = [
-        [
-            "yes" if one["injected"] else "no",
-            f"{one['score']:.3f}",
-            _signals(one["parts"]),
-            " ".join(one["title"].split())[:48],
-            one["why_not"],
-            one["record_id"],
-        ]
-        for one in detail["candidates"]
-    ]
-    if rows:
-        print_table(["Injected", "Score", "Strongest signals", "Memory", "Why not", "Id"], rows)
+    candidates = detail["candidates"]
+    for one in candidates:
+        click.echo()
+        click.secho(cut(one["title"], text_width()), bold=one["injected"])
+        fate = "injected" if one["injected"] else f"not injected: {one['why_not'] or 'no reason'}"
+        click.echo(f"  {fate}")
+        click.secho(f"  score {one['score']:.3f}: {_signals(one['parts'])}", dim=True)
+        click.secho(f"  {one['record_id']}", dim=True)
+    if candidates:
+        click.echo()
     stages = detail.get("stages_us") or {}
     if stages:
         click.echo("CPU: " + ", ".join(f"{name} {took} µs" for name, took in stages.items()))
-    if rows:
+    if candidates:
         click.echo("Say what you think: recollect why --useful|--wrong|--never MEMORY")
 
 

@@ -5,7 +5,7 @@ with it, in words.
 """
 
 import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 _LOCAL_NAMES = (".localhost", ".local", ".internal", ".lan")
 
@@ -33,4 +33,19 @@ def wrong_with(url: str) -> str:
         return "it takes no user, password, query or fragment: keys come from the environment"
     if parts.scheme == "http" and not is_local(url):
         return "a server elsewhere is spoken to by https only"
+    return ""
+
+
+def wrong_with_store(url: str) -> str:
+    """Why this is not the address of a PostgreSQL database; empty when it is."""
+    like = "postgresql://user@host/database"
+    try:
+        parts = urlsplit(url)
+        named = parts.port is None or parts.port > 0
+    except ValueError:
+        return f"it is not an address such as {like}"
+    if parts.scheme not in ("postgresql", "postgres") or not named:
+        return f"it is not an address such as {like}"
+    if parts.password or "password" in parse_qs(parts.query, keep_blank_values=True):
+        return "it takes no password: that comes from PGPASSWORD, ~/.pgpass or the keychain"
     return ""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.core.addresses import wrong_with
+from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 
 PREFIX = "RECOLLECT_"
@@ -54,6 +54,10 @@ _ADDRESS = Form(
     "an address, or nothing", lambda text: wrong_with(text) if text else "", secret=True
 )
 
+_STORE = Form(
+    "postgresql://…, or nothing", lambda text: wrong_with_store(text) if text else "", secret=True
+)
+
 
 def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
     return field(default=default, metadata={"help": help, "allowed": allowed})
@@ -63,6 +67,11 @@ def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | 
 class Settings:
     home: str = _setting("~/.recollect", "Where everything is kept; moved by RECOLLECT_HOME.")
     actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
+    store: str = _setting(
+        "",
+        "Where memory lies: empty for a file of SQLite in home, or a PostgreSQL database.",
+        _STORE,
+    )
     port: int = _setting(
         7325,
         "Where the API listens on 127.0.0.1; the next free port if it is taken.",
@@ -223,6 +232,14 @@ def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
     return found
 
 
+def nearest(name: str) -> str:
+    """The setting that was perhaps meant, as the end of a sentence."""
+    import difflib  # only when somebody asks
+
+    near = difflib.get_close_matches(name, [item.name for item in dataclasses.fields(Settings)], 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def checked(name: str, value: Any) -> Any:
     """A value as the setting takes it: text is converted; BadSetting when it does not fit."""
     return _checked(name, value)
@@ -298,7 +315,12 @@ def _from_file(path: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(f"{path} is not valid TOML: {error}", hint=f"Mend {path}.") from error
     except OSError as error:
-        raise BadSetting(f"{path} cannot be read: {error.strerror}") from error
+        folder = os.path.dirname(path)
+        raise BadSetting(
+            f"{path} cannot be read: {error.strerror}",
+            hint=f"ls -ld {folder}: it must be a directory that is yours (chmod 700), or "
+            "RECOLLECT_HOME another one.",
+        ) from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -312,7 +334,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def _checked(name: str, value: Any) -> Any:
     fields = {item.name: item for item in dataclasses.fields(Settings)}
     if name not in fields:
-        raise BadSetting(f"there is no setting {name!r} (its value was {value!r})", field=name)
+        raise BadSetting(f"there is no setting {name!r} (its value was {value!r})"
+                         + nearest(name), field=name)  # fmt: skip
     item = fields[name]
     converted = _converted(name, value, _kind(item))
     allowed = item.metadata["allowed"]

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
+from recollect.core.wording import explained
 
 # --- limits -------------------------------------------------------------------------------------
 
@@ -414,17 +415,17 @@ def decode(kind: type[V], raw: bytes | str) -> V:
     try:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.MsgspecError as error:
-        raise _explained(error) from error
+        raise explained(error, kind) from error
     except (UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"not readable as JSON: {error}") from error
 
 
-def convert(kind: type[V], data: Any) -> V:
-    """The same for data that is decoded already."""
+def convert(kind: type[V], data: Any, *, strict: bool = True) -> V:
+    """The same for data that is decoded already; numbers may be texts unless it is strict."""
     try:
-        return msgspec.convert(data, type=kind)
+        return msgspec.convert(data, type=kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise _explained(error) from error
+        raise explained(error, kind) from error
 
 
 def check(value: V) -> V:
@@ -451,11 +452,3 @@ def query_text(body: Body) -> str:
 
 def utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
-
-
-def _explained(error: msgspec.MsgspecError) -> BadInput:
-    text = str(error)
-    message, _, path = text.partition(" - at `")
-    if "matching regex" in message:
-        message = "not in the form that is expected here"
-    return BadInput(message, field=path.rstrip("`").removeprefix("$").lstrip("."))

@@ -4,6 +4,7 @@ In: a batch of unextracted events. Out: an Extraction. An extractor reads, and w
 the push phase commits, a crash leaves everything as it was.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -92,13 +93,16 @@ class Dropped:
 @dataclass(frozen=True)
 class Extraction:
     """What one batch gave. `derived` names the candidates whose id follows from the events: they
-    stand over their earlier version instead of beside it (a session's summary as it grows)."""
+    stand over their earlier version instead of beside it (a session's summary as it grows).
+    `turns` says of an event to which turn it belongs, `sifted` that the quality gate saw all."""
 
     candidates: tuple[Candidate, ...] = ()
     claims: tuple[Claim, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     derived: frozenset[str] = field(default_factory=frozenset)
+    turns: Mapping[str, str] = field(default_factory=dict)
+    sifted: bool = False
 
 
 class Extractor(Protocol):

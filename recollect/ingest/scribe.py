@@ -93,15 +93,17 @@ class Scribe:
 
     def _loop(self) -> None:
         with self._at_work:
-            self._guarded(self._catch_up)
+            behind = not self._guarded(self._catch_up)
         stopping = False
         while not stopping:
             items, stopping = self._gather()
             with self._at_work:
                 if not items:
                     self._guarded(self._flush_idle)
+                    # What could not be read when it was heard of is made up for when it can be.
+                    behind = behind and not self._guarded(self._catch_up)
                 for item in items:
-                    self._guarded(functools.partial(self._take, *item))
+                    behind = not self._guarded(functools.partial(self._take, *item)) or behind
                 if stopping:
                     self._guarded(lambda: self._flush(list(self._open)))
                 self._guarded(self._commit)
@@ -123,13 +125,15 @@ class Scribe:
             return items, False
         return items, True
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _guarded(self, work: Callable[[], None]) -> bool:
         """A store that cannot write now is no reason to die: the events are safe."""
         try:
             work()
         except StoreError as error:
             log.error("episodes: %s", error)
             self._counters.error(f"episodes: {error}")
+            return False
+        return True
 
     def _take(self, namespace: str, session_id: str, event_id: str) -> None:
         stored = self._store.events.get(namespace, event_id)

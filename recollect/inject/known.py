@@ -8,16 +8,16 @@ or why not. Sensitive facts need consent.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.core.values import Entity, Fact, Preference, Procedure
+from recollect.core.values import Entity, Fact, Preference
 from recollect.inject import context
 from recollect.retrieve.graph import Graphs, Walk, telling
 from recollect.retrieve.query import Intent
-from recollect.store.interface import Store
 
 SEARCHED = 10  # facts, things and procedures that words alone may find, each
 UNASKED = 3  # facts of a named thing that share no word with the prompt
 FURTHER = 8  # facts beyond the named things
 FURTHER_OVERLAP = 0.34
+LONG = 30  # telling words
 BY_WORDS = 0.5  # share of the prompt's telling words that a fact found by words must have
 
 
@@ -38,7 +38,7 @@ def preferences(graphs: Graphs, namespaces: Sequence[str]) -> list[Item]:
     """Those of all namespaces; what the project says goes before what holds everywhere."""
     held: dict[tuple[str, str], Preference] = {}
     for namespace in namespaces:
-        for one in graphs.of(namespace).preferences.values():
+        for one in graphs.preferences(namespace):
             held.setdefault((one.category, one.key), one)
     ordered = sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
     return [
@@ -87,28 +87,25 @@ def facts(walks: Sequence[Walk]) -> list[Item]:
 
 
 def by_words(
-    store: Store, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
+    graphs: Graphs, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
 ) -> list[Item]:
     """Facts and procedures that words alone find; each must share enough with the prompt."""
     asked = telling(text[:4000])
     items: list[Item] = []
-    if not asked:
-        return items
+    # No fact has half of the words of a long prompt: it is not looked for.
+    least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
     for namespace in namespaces:
-        for thing in store.graph.search(namespace, " ".join(sorted(asked)), SEARCHED):
-            if isinstance(thing, Procedure):
-                shared = len(asked & telling(f"{thing.name} {thing.trigger}"))
-                if shared >= (1 if intent == "procedure" else 2):
-                    line = context.procedure_line(thing)
-                    why = f"shares {shared} words with the prompt"
-                    item = Item(thing.procedure_id, "procedures", line, thing.confidence, why)
-                    items.append(item)
-            elif isinstance(thing, Fact) and thing.fact_id not in have:
-                said = f"{thing.subject} {thing.predicate} {thing.object}".replace("_", " ")
-                shared = len(asked & telling(said))
-                if shared >= 2 and shared >= BY_WORDS * len(asked):
-                    why = f"shares {shared} words with the prompt"
-                    items.append(_fact(thing, "known", thing.confidence, why))
+        facts, procedures = graphs.sharing(
+            namespace, asked, least, 1 if intent == "procedure" else 2
+        )
+        for fact, shared in facts[:SEARCHED]:
+            if fact.fact_id not in have:
+                items.append(_fact(fact, "known", fact.confidence, _shares(shared)))
+        for one, shared in procedures[:SEARCHED]:
+            line = context.procedure_line(one)
+            items.append(
+                Item(one.procedure_id, "procedures", line, one.confidence, _shares(shared))
+            )
     return items
 
 
@@ -119,6 +116,19 @@ def judge(items: Sequence[Item], told: frozenset[str], *, consent: bool, repeat:
             item.why_not = "sensitive, and share_sensitive is off"
         elif item.id in told and not repeat:
             item.why_not = "injected earlier in this session"
+
+
+def value_of(item: Item) -> str:
+    """What a preference says, without its name."""
+    return plain(item.line.partition(": ")[2])
+
+
+def plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".! ")
+
+
+def _shares(words: int) -> str:
+    return f"shares {words} words with the prompt"
 
 
 def _entity(entity: Entity, why: str) -> Item:

@@ -15,9 +15,11 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
+from recollect.core import vectors as layout
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
 from recollect.core.values import Freshness, Receipt, Record
+from recollect.embedding.model import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
@@ -53,6 +55,7 @@ _MINUTE_US = 60_000_000
 _HEADS = "\n".join((context.PREFERENCES, context.KNOWN, context.HISTORY, context.PROCEDURES))
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 WEAK = 0.5
+NEAR = 0.55  # a cosine that says enough by itself
 NO_SESSION = ""  # of a preview: nothing was said to it, and it has no topic
 # The floor looks at the best one, which may be one that is not to be said: so each must also hold
 # this much by itself.
@@ -219,11 +222,27 @@ class Recall:
                 question.namespaces, text, CANDIDATES, most_terms=EARLY_TERMS
             )
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
+            draft.candidates += self._nearest(text, question.namespaces, draft.candidates)
             # Only now: whoever fills would slow this very search down.
             self._shelves.prepare(question.namespaces)
         self._judge(question, draft, repeat=explicit)
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
+
+    def _nearest(self, text: str, namespaces: Sequence[str], known: Sequence[Found]) -> list[Found]:
+        """What the store's own index, if it has one, finds by meaning while ours is filled. There
+        is no floor to compare with, so only what is very near counts."""
+        vector = self._engine.vector(text) if self._store.vectors.indexed else None
+        if vector is None:
+            return []
+        blob = layout.encode(vector)
+        near: dict[str, float] = {}
+        for namespace in namespaces:
+            for owner, cosine in self._store.vectors.nearest(namespace, MODEL, blob, CANDIDATES):
+                near[owner] = max(cosine, near.get(owner, 0.0))
+        have = {one.record.record_id for one in known}
+        ids = [owner for owner, cosine in near.items() if cosine >= NEAR and owner not in have]
+        return [Found(one, near[one.record_id]) for one in self._records(namespaces, ids)]
 
     def _knowledge(self, question: Question, draft: Draft) -> dict[str, float]:
         """What the graph has to say; returns the memories it leads to, each with its bonus."""
@@ -235,7 +254,7 @@ class Recall:
         draft.items = known.asked_preferences(self._graphs, namespaces, text)
         draft.items += known.facts(walks)
         have = {item.id for item in draft.items}
-        draft.items += known.by_words(self._store, namespaces, text, intent(text), have)
+        draft.items += known.by_words(self._graphs, namespaces, text, intent(text), have)
         return bonus
 
     def _search(
@@ -288,6 +307,7 @@ class Recall:
         now = self._clock.now()
         consent = self._settings.share_sensitive
         known.judge(draft.items, told, consent=consent, repeat=repeat)
+        wishes = {known.value_of(item) for item in draft.items if item.kind == "preferences"}
         in_full = {
             found.record.session_id for found in draft.candidates if found.record.level == "raw"
         }
@@ -306,6 +326,8 @@ class Recall:
                 record.kind == "episode" and record.level != "raw" and record.session_id in in_full
             ):
                 found.why_not = "its session is here in full"
+            elif record.kind == "knowledge" and known.plain(record.title) in wishes:
+                found.why_not = "told as a preference"
             elif record.category == UNANSWERED and record.title.rstrip().endswith("?"):
                 found.why_not = "a question that nobody answered"
             elif record.expires_at and record.expires_at <= now:

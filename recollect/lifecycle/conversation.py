@@ -85,11 +85,14 @@ def compact_conversation(
     summarise: Callable[[Sequence[Message], int], str] | None = None,
 ) -> Compaction | None:
     """None while the conversation takes less than three quarters of its budget. Else the last ten
-    messages (or the last 30 %, if that is fewer) stay as they are, and one sums up the rest.
-    """
+    messages (or the last 30 %, if that is fewer, or as many as fit) stay as they are, and one sums
+    up the rest."""
     if tokens_of(messages) < budget * FULL:
         return None
     keep = min(KEEP_MOST, int(len(messages) * KEEP_SHARE))
+    room = budget * (1 - SUMMARY_SHARE - MARGIN)
+    while keep > 1 and tokens_of(messages[-keep:]) > room:
+        keep -= 1  # what stays and its summary must fit
     edge = len(messages) - keep
     old, recent = tuple(messages[:edge]), tuple(messages[edge:])
     if not old:

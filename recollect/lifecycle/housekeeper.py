@@ -7,9 +7,11 @@ work; a daemon that stops ends it, and the next one goes on where it was.
 import logging
 import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
-from recollect.core.errors import StoreError
+from recollect.core.errors import StoreBusy, StoreError
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.maintain import Maintenance, Report, Stopped
@@ -32,7 +34,9 @@ class Housekeeper:
         idle_s: float = IDLE_S,
         every_s: float = EVERY_S,
         look_s: float = LOOK_S,
+        alone: Callable[[], AbstractContextManager[bool]] = lambda: nullcontext(True),
     ) -> None:
+        self._alone = alone  # several daemons may share a store; one of them is enough
         self._maintenance = maintenance
         self._counters = counters
         self._idle_s = idle_s
@@ -64,7 +68,11 @@ class Housekeeper:
 
     def run(self) -> Report:
         """Now, because somebody asked for it; one pass at a time."""
-        with self._one_at_a_time:
+        with self._one_at_a_time, self._alone() as ours:
+            if not ours:
+                raise StoreBusy(
+                    "another daemon maintains this store now", hint="Try again in a minute."
+                )
             return self._maintenance.run(self._breathe)
 
     def _loop(self) -> None:
@@ -74,7 +82,10 @@ class Housekeeper:
             if now < due or now - self._heard < self._idle_s:
                 continue
             try:
-                with self._one_at_a_time:
+                with self._one_at_a_time, self._alone() as ours:
+                    if not ours:
+                        due = time.monotonic() + self._idle_s
+                        continue
                     report = self._maintenance.run(self._step_aside)
             except StoreError as error:
                 log.error("maintenance: %s", error)

@@ -64,7 +64,7 @@ class Maintenance:
         memories: Memories,
         clock: Clock,
         settings: Settings,
-        provider: Provider | None = None,
+        provider: Callable[[], Provider | None] = lambda: None,
         *,
         size_limit: int = retention.SIZE_LIMIT,
     ) -> None:
@@ -214,7 +214,7 @@ class Maintenance:
             yield
 
     def _shortened(self, episodes: Sequence[Record], measure: Measure, report: Report) -> Record:
-        return compact.shorter(episodes, measure, report.at, self._provider)
+        return compact.shorter(episodes, measure, report.at, self._provider())
 
     # --- leaving ---
 
@@ -285,7 +285,7 @@ class Maintenance:
     def _fading(self, namespace: str, report: Report) -> Iterator[None]:
         before = report.at - decay.STEP
         while due := self._store.aging.inferred(namespace, before, PURGED):
-            self._store.transaction(functools.partial(_fade, due, report.at))
+            self._store.transaction(functools.partial(_fade, namespace, due, report.at))
             report.counts["inferred things faded"] += len(due)
             yield
 
@@ -341,6 +341,15 @@ def _batched(items: Sequence[T]) -> list[Sequence[T]]:
     return [items[start : start + BATCH] for start in range(0, len(items), BATCH)]
 
 
-def _fade(things: Sequence[Fact | Relationship], now: datetime, tx: Transaction) -> None:
-    for thing in things:
-        tx.put_graph(decay.faded(thing, now))
+def _fade(
+    namespace: str, things: Sequence[Fact | Relationship], now: datetime, tx: Transaction
+) -> None:
+    """One operation for all of them, so that it is seen in the log and can be undone."""
+    after = [decay.faded(thing, now) for thing in things]
+    ended = sum(one.valid_until is not None for one in after)
+    ids = [one.fact_id if isinstance(one, Fact) else one.relationship_id for one in things]
+    operation = tx.log(
+        "edit", namespace, ACTOR, targets=ids, reason="inferred, and not seen again for a week",
+        detail={"faded": len(after) - ended, "no longer held": ended},
+    )  # fmt: skip
+    tx.change_graph(namespace, operation.op_id, ids, after)

@@ -82,8 +82,12 @@ class Erasure:
 
     # --- forgetting ---
 
-    def preview(self, aim: Aim) -> Outcome:
-        return Outcome(tuple(chosen for _, _, chosen in self._meant(aim)))
+    def preview(self, aim: Aim, *, backups: bool = False) -> Outcome:
+        meant = self._meant(aim, required=not backups)
+        held = self._in_backups(self._meant_in_backups(aim), apply=False) if backups else 0
+        if not (meant or held):
+            raise self._nothing(backups=backups)
+        return Outcome(tuple(chosen for _, _, chosen in meant), backups=held)
 
     def forget(
         self, aim: Aim, actor: str, *, backups: bool = False, never_again: bool = False
@@ -93,7 +97,8 @@ class Erasure:
         self._drain()
         done = []
         with self._standing_still():
-            meant = self._meant(aim)
+            meant = self._meant(aim, required=not backups)
+            kept = self._meant_in_backups(aim) if backups else []
             tombstones = self._bury(meant, actor) if never_again else 0
             for namespace, selection, _ in meant:
                 chosen = self._store.holdings.erase(namespace, selection, actor)
@@ -103,7 +108,9 @@ class Erasure:
         self._store.holdings.sweep()
         words = _words(aim)
         files = self._erase_words(words) if words else ()
-        cleaned = self._in_backups([(name, what) for name, what, _ in meant]) if backups else 0
+        cleaned = self._in_backups(kept, apply=True)
+        if not (meant or cleaned or files):
+            raise self._nothing(backups=backups)
         return Outcome(tuple(done), tuple(files), cleaned, tombstones)
 
     def _bury(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
@@ -116,7 +123,7 @@ class Erasure:
                 buried += 1
         return buried
 
-    def _meant(self, aim: Aim) -> list[tuple[str, Selection, Chosen]]:
+    def _meant(self, aim: Aim, *, required: bool = True) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:
         whoever wants something gone must not believe that it is."""
         found = []
@@ -128,15 +135,19 @@ class Erasure:
             chosen = self._store.holdings.choose(namespace, selection)
             if chosen.total or (aim.everything and aim.namespace):
                 found.append((namespace, selection, chosen))
-        if not found:
-            raise NotFound("nothing that is stored fits this", hint="recollect search")
+        if not found and required:
+            raise self._nothing(backups=False)
         return found
+
+    def _nothing(self, *, backups: bool) -> NotFound:
+        hint = "recollect search"
+        if not backups and self._backups.files():
+            hint = "recollect search; --backups looks into the backups too."
+        return NotFound("nothing that is stored fits this", hint=hint)
 
     def _selection(self, aim: Aim, namespace: str) -> Selection | None:
         if aim.record_ids:
-            here = self._store.records.get(namespace, aim.record_ids)
-            ids = tuple(record.record_id for record in here)
-            return Selection(record_ids=ids) if ids else None
+            return Selection(record_ids=aim.record_ids)
         if aim.session_id is not None:
             return Selection(session_id=aim.session_id)
         if aim.text is not None:
@@ -249,16 +260,30 @@ class Erasure:
                     touched.append(path)
         return touched
 
-    def _in_backups(self, meant: Iterable[tuple[str, Selection]]) -> int:
-        cleaned = 0
-        selections = list(meant)
-        for path in self._backups.files():
-            erased = [
-                self._store.holdings.erase_in_backup(path, namespace, selection).total
-                for namespace, selection in selections
-            ]
-            cleaned += any(erased)
-        return cleaned
+    def _meant_in_backups(self, aim: Aim) -> list[tuple[str, str, Selection]]:
+        """A backup can hold what the store has lost, and projects that it no longer knows."""
+        return [
+            (path, namespace, selection)
+            for path in self._backups.files()
+            for namespace in self._aimed_in_backup(aim, path)
+            if (selection := self._selection(aim, namespace)) is not None
+        ]
+
+    def _aimed_in_backup(self, aim: Aim, path: str) -> set[str]:
+        held = set(self._store.holdings.namespaces_in_backup(path))
+        if aim.namespace is None:
+            return held
+        owner, _, project_id = aim.namespace.rstrip("/").partition("/project/")
+        marks = [mark for one in self._store.projects.all() if one.project_id == project_id
+                 for mark in one.identities]  # fmt: skip
+        earlier = self._store.holdings.projects_in_backup(path, marks)
+        return held & {aim.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
+
+    def _in_backups(self, meant: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
+        """How many files held it."""
+        erase = self._store.holdings.erase_in_backup
+        return len({path for path, namespace, selection in meant
+                    if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
 def _words(aim: Aim) -> tuple[str, ...]:

@@ -17,11 +17,12 @@ from typing import Literal
 
 import msgspec
 
-from recollect.core.values import Author, Fact, SourceType
+from recollect.core.values import Fact, SourceType
 from recollect.reconcile.entities import object_key
 
 Cardinality = Literal["single", "multi", "temporal"]
 
+GUESS = 0.4  # an inference that is less sure than this is a guess
 AGAIN = 0.05  # the same fact, seen again
 RANK: dict[SourceType, int] = {"inferred": 0, "observed": 1, "stated": 2, "corrected": 3}
 
@@ -83,17 +84,19 @@ def cardinality(name: str) -> Cardinality:
     return TABLE.get(name, "multi")
 
 
-def strength(source: SourceType, author: Author, kind: Cardinality) -> int:
-    if kind == "temporal" and author == "user" and source == "stated":
+def strength(fact: Fact, kind: Cardinality) -> int:
+    if kind == "temporal" and fact.author == "user" and fact.source_type == "stated":
         return RANK["corrected"]
-    return RANK[source]
+    if fact.source_type == "inferred" and fact.confidence < GUESS:
+        return RANK["inferred"] - 1  # "may be" does not take the place of "is"
+    return RANK[fact.source_type]
 
 
 def order(fact: Fact, kind: Cardinality) -> tuple[int, float, float, str]:
     """The total order in which facts stand over each other."""
     said = (fact.confirmed_at or fact.valid_from).timestamp()
     return (
-        strength(fact.source_type, fact.author, kind),
+        strength(fact, kind),
         said if kind == "temporal" else 0.0,
         fact.confidence,
         object_key(fact.object),

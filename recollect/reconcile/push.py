@@ -6,12 +6,12 @@ moment leaves either everything of a run or nothing, and its events in line.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
-from recollect.extract.interface import Claim
+from recollect.extract.interface import Claim, Dropped
 from recollect.reconcile.dedupe import Fusion, Made, Plan
 from recollect.reconcile.texts import rows
 from recollect.store.interface import Batch, Store, Transaction
@@ -20,10 +20,18 @@ log = logging.getLogger(__name__)
 
 ACTOR = "recollect"
 
-Learned = Callable[[Transaction], object]
-"""Writes, inside the transaction, what was made of claims."""
-Knowledge = Callable[[str, Sequence[Claim]], Learned]
-"""Reads the graph and decides what claims mean for it, before the transaction."""
+
+@dataclass(frozen=True)
+class Learned:
+    """What was made of claims: written inside the transaction, and what was kept out."""
+
+    write: Callable[[Transaction], object]
+    dropped: Sequence[Dropped] = ()
+
+
+Knowledge = Callable[[str, Sequence[Claim], Mapping[str, str]], Learned]
+"""Reads the graph and decides what claims mean for it, before the transaction; the mapping says
+of an event to which turn it belongs."""
 
 
 @dataclass
@@ -34,6 +42,7 @@ class Pushed:
     merged: int = 0
     failed: int = 0
     reasons: list[str] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     finished: bool = False
 
 
@@ -43,11 +52,12 @@ def push(
     plans: Sequence[Plan],
     *,
     claims: Sequence[Claim] = (),
+    turns: Mapping[str, str] | None = None,
     checkpoints: Sequence[Checkpoint] = (),
     knowledge: Knowledge | None = None,
 ) -> Pushed:
     """Raises StoreError when the transaction itself failed: then nothing was written."""
-    learned = knowledge(batch.namespace, claims) if knowledge and claims else None
+    learned = knowledge(batch.namespace, claims, turns or {}) if knowledge and claims else None
     return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned))
 
 
@@ -81,7 +91,8 @@ def _push(
             log.error("a checkpoint was not written: %s", error)
     if learned is not None:
         try:
-            tx.attempt(lambda: learned(tx))
+            tx.attempt(lambda: learned.write(tx))
+            done.dropped += learned.dropped
         except RecollectError as error:
             done.reasons.append(str(error))
             log.error("claims were not written: %s", error)

@@ -9,10 +9,12 @@ import functools
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from recollect.core import ids
 from recollect.core.clock import Clock
@@ -24,7 +26,7 @@ from recollect.core.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.core.values import IMPORTED, Candidate, Checkpoint, Run, RunOutcome
+from recollect.core.values import IMPORTED, Candidate, Checkpoint, Citation, Run, RunOutcome
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.compact import OVERSIZED, Condenser
 from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
@@ -55,6 +57,7 @@ QUARANTINE_AFTER = 3
 NO_MODEL = "none"
 
 Gate = Callable[[Extraction, str], Extraction]
+Cite = Callable[[Iterable[str], str | None], tuple[Citation, ...]]
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class Worker:
         gates: Sequence[Gate] = (),
         embedder: Embeds | None = None,
         knowledge: Knowledge | None = None,
+        cite: Cite = lambda paths, where: (),
         options: Options | None = None,
         told: Callable[[Run, Sequence[Checkpoint]], None] = lambda run, checkpoints: None,
     ) -> None:
@@ -112,6 +116,7 @@ class Worker:
         self._gates = gates
         self._embedder = embedder
         self._knowledge = knowledge
+        self._cite = cite
         self._options = options or Options()
         self._told = told
         self._breaker = Breaker(clock)
@@ -183,7 +188,10 @@ class Worker:
         counts.candidates = len(extraction.candidates) + len(extraction.dropped)
         counts.dropped.update(one.reason for one in extraction.dropped)
         with self._timed(counts, "embed"):
-            made = [self._made(candidate) for candidate in extraction.candidates]
+            where = {
+                one.event.session_id: one.event.source.project_path or "" for one in batch.events
+            }
+            made = [self._made(candidate, where) for candidate in extraction.candidates]
         with self._timed(counts, "dedupe"):
             decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
         with self._timed(counts, "push"):
@@ -192,6 +200,7 @@ class Worker:
                 batch,
                 decisions.plans,
                 claims=extraction.claims,
+                turns=extraction.turns,
                 checkpoints=extraction.checkpoints,
                 knowledge=self._knowledge,
             )
@@ -237,11 +246,17 @@ class Worker:
             claims=(*found.claims, *claims),
             checkpoints=plain.checkpoints,
             derived=plain.derived,
+            turns=plain.turns,
         )
 
-    def _made(self, candidate: Candidate) -> Made:
+    def _made(self, candidate: Candidate, where: Mapping[str, str]) -> Made:
+        """A candidate with its vectors, and with the content of its files as it is now."""
         ready, vectors = prepared(candidate, self._embedder)
-        return Made(ready.record, vectors)
+        record = ready.record
+        if record.files and not record.citations:
+            cited = self._cite(record.files, where.get(record.session_id or ""))
+            record = msgspec.structs.replace(record, citations=cited)
+        return Made(record, vectors)
 
     def _dedupe(
         self,
@@ -292,6 +307,7 @@ class Worker:
     ) -> None:
         counts.failed, counts.merged = pushed.failed, pushed.merged
         counts.kept = len(pushed.written)
+        counts.dropped.update(one.reason for one in pushed.dropped)
         if pushed.reasons:
             counts.reason = pushed.reasons[0]
         if not pushed.finished:

@@ -169,6 +169,10 @@ class Engine:
                     spans.append(Span(0, moment) if side == "before" else Span(moment, now))
         return tuple(spans)
 
+    def vector(self, text: str) -> NDArray[np.float32] | None:
+        """The meaning of a prompt, for whoever searches elsewhere; None when there is no model."""
+        return self._vector(parse(text), {})
+
     def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
         if self._embedder is None:
             left_out["semantic"] = "no embedder"

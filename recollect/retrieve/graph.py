@@ -20,6 +20,7 @@ from recollect.reconcile.entities import key
 from recollect.retrieve import porter
 from recollect.retrieve.entities import EntityIndex
 from recollect.retrieve.tokens import STOP_WORDS, words
+from recollect.retrieve.wordlist import WordList
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -29,10 +30,11 @@ FACTS = 10
 RELATIONS = 10
 CONFIDENCE = 0.3
 REACHED = 40  # facts that may lend their memories a bonus
-LARGE = 1000  # things: a graph larger than that is read anew behind the answer
+LARGE = 200  # things and facts: a graph larger than that is never read in a prompt's way
+SHARING = 20  # things that share words with a prompt, of each kind
 SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
 EVENTS = 4  # of one fact, the newest
-BASE = 0.15  # what a fact is worth that shares no word with the prompt
+BASE = 0.05  # what a fact is worth that shares no word with the prompt
 PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
 
 # Words by which people ask for a predicate without naming it.
@@ -98,6 +100,8 @@ class Graph:
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
+        self.fact_words: WordList[Fact] = WordList()
+        self.procedure_words: WordList[Procedure] = WordList()
         self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
         self._later: dict[str, str] = {}  # ended fact: what took its place
 
@@ -119,6 +123,7 @@ class Graph:
                     self._facts[thing.fact_id] = thing
                     self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
                     self._about.setdefault(key(thing.object), set()).add(thing.fact_id)
+                    self.fact_words.put(thing.fact_id, thing, telling(_spelt(thing)))
             case Relationship():
                 self._drop_relation(thing.relationship_id)
                 if thing.valid_until is None:
@@ -127,6 +132,8 @@ class Graph:
                         self._ends.setdefault(end, set()).add(thing.relationship_id)
             case Procedure():
                 self.procedures[thing.procedure_id] = thing
+                said = telling(f"{thing.name} {thing.trigger}")
+                self.procedure_words.put(thing.procedure_id, thing, said)
             case Preference():
                 self.preferences[thing.preference_id] = thing
 
@@ -242,7 +249,7 @@ class Graph:
     def _stems_of(self, fact: Fact) -> frozenset[str]:
         known = self._stems.get(fact.fact_id)
         if known is None:
-            said = [fact.subject, fact.predicate.replace("_", " "), fact.object]
+            said = [_spelt(fact)]
             said.append(_ASKED_BY.get(fact.predicate, ""))
             for entity_id in (fact.entity_id, self.index.owner(fact.object)):
                 if entity_id is not None and entity_id in self.entities:
@@ -253,6 +260,7 @@ class Graph:
     def _drop_fact(self, fact_id: str) -> None:
         before = self._facts.pop(fact_id, None)
         self._stems.pop(fact_id, None)
+        self.fact_words.drop(fact_id)
         if before is not None:
             self._of[before.entity_id or ""].discard(fact_id)
             self._about[key(before.object)].discard(fact_id)
@@ -265,7 +273,8 @@ class Graph:
 
 
 class Graphs:
-    """The graphs of all namespaces, each read when it is first needed and kept in step."""
+    """The graphs of all namespaces, each read when it is first needed and kept in step. A large
+    one is read in a thread: until it is there, whoever asks is answered without it."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -278,21 +287,44 @@ class Graphs:
         return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
     def of(self, namespace: str) -> Graph:
-        """The graph as it is; a large one that changed a moment ago as it was, while it is read
-        anew behind."""
+        """The graph as it is; a large one that changed a moment ago as it was, or empty, while it
+        is read behind."""
         version = self._store.graph.version(namespace)
         with self._lock:
             known = self._graphs.get(namespace)
             if known is not None and known[0] == version and self._clock() - known[1] < SECONDS:
                 return known[2]
-            if known is not None and len(known[2]) > LARGE:
+            if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
                     self._reading.add(namespace)
                     threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
-                return known[2]
+                return known[2] if known is not None else Graph()
             graph = self._read(namespace)
             self._graphs[namespace] = (version, self._clock(), graph)
             return graph
+
+    def sharing(
+        self, namespace: str, stems: frozenset[str], facts: float, procedures: float
+    ) -> tuple[list[tuple[Fact, int]], list[tuple[Procedure, int]]]:
+        """Facts and procedures that hold at least so many of these stems, and how many."""
+        graph = self.of(namespace)
+        with self._lock:
+            return (
+                graph.fact_words.sharing(stems, facts, SHARING),
+                graph.procedure_words.sharing(stems, procedures, SHARING),
+            )
+
+    def fill(self, namespaces: Iterable[str]) -> None:
+        """Read graphs here and now, whatever their size."""
+        for namespace in namespaces:
+            self._again(namespace)
+
+    def preferences(self, namespace: str) -> list[Preference]:
+        """They are few and must not wait for a large graph."""
+        graph = self.of(namespace)
+        if len(graph) or namespace in self._graphs:
+            return list(graph.preferences.values())
+        return self._store.graph.preferences(namespace)
 
     def _again(self, namespace: str) -> None:
         version = self._store.graph.version(namespace)
@@ -335,6 +367,10 @@ class Graphs:
         for thing in things:
             graph.put(thing)
         return graph
+
+
+def _spelt(fact: Fact) -> str:
+    return f"{fact.subject} {fact.predicate} {fact.object}".replace("_", " ")
 
 
 def telling(text: str) -> frozenset[str]:

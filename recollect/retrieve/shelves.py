@@ -80,6 +80,15 @@ class Shelves:
             self._full.pop(namespace, None)
         self._engine.drop(namespace)
 
+    def drop_all(self) -> None:
+        """Empty all of them: anything may have changed unheard. What is being filled is read
+        again by whoever needs it next."""
+        with self._lock:
+            self.epoch += 1
+            full = list(self._full)
+        for namespace in full:
+            self.drop(namespace)
+
     # --- listening to writes ---
 
     def stored(self, records: Sequence[Record]) -> None:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from recollect import __version__
 from recollect.core import errors
-from recollect.core.values import Value, decode
+from recollect.core.values import Value, convert, decode
 from recollect.server import answers
 from recollect.server.services import Services
 
@@ -73,11 +73,7 @@ def _parameters(endpoint: Endpoint, request: Request) -> Value:
         if name in given:
             raise errors.BadInput(f"the parameter {name} is given twice", field=name)
         given[name] = value
-    try:
-        return msgspec.convert(given, type=endpoint.parameters, strict=False)
-    except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$.")
-        raise errors.BadInput(message, field=path.rstrip("`")) from error
+    return convert(endpoint.parameters, given, strict=False)
 
 
 # --- the document -------------------------------------------------------------------------------

@@ -1,17 +1,23 @@
-"""A conversation made to fit: the newest turns as they are, older ones shorter, the rest counted.
+"""A conversation that outgrows its budget: its old part summed up, the newest turns as they are.
 
-In: turns and a budget of tokens. Out: turns within it, in their order. Nothing is stored.
+In: turns and a budget of tokens. Out: the turns to go on with. Below three quarters of the budget
+nothing changes. When asked to, what was summed up is kept as an episode, words and all.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
 
+from recollect import privacy
 from recollect.core.values import Value
-from recollect.inject.budget import count_tokens, retrieval_budget
-
-WHOLE = 0.7  # of the budget goes to turns that are kept as they are
-SHORT_CHARS = 160
+from recollect.lifecycle.conversation import (
+    Message,
+    compact_conversation,
+    episode_of,
+    tokens_of,
+)
+from recollect.service.desk import Desk, Scope, writing
 
 
 class Said(Value, frozen=True, kw_only=True):
@@ -19,55 +25,57 @@ class Said(Value, frozen=True, kw_only=True):
     content: Annotated[str, Meta(max_length=200_000)]
 
 
-class Conversation(Value, frozen=True, kw_only=True):
+class Conversation(Scope, frozen=True, kw_only=True):
+    """`store` keeps what was summed up, in the project that is named or globally."""
+
     turns: Annotated[tuple[Said, ...], Meta(max_length=5000)]
     token_budget: Annotated[int, Meta(ge=100, le=1_000_000)] = 2000
+    store: bool = False
+    session_id: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
 
 
 class Compacted(Value, frozen=True, kw_only=True):
+    """`summarised` turns went into the summary, which is the first of the turns; `record_id` is
+    the episode that keeps them."""
+
     turns: tuple[Said, ...]
     kept: int
-    shortened: int
-    dropped: int
+    summarised: int
+    summary: str
     tokens: int
+    record_id: str | None = None
 
 
-def compact(given: Conversation) -> Compacted:
-    room = retrieval_budget(given.token_budget)
-    whole = int(room * WHOLE)
-    kept: list[Said] = []
-    older = list(given.turns)
-    while older and (cost := _cost(older[-1])) <= whole:
-        whole -= cost
-        room -= cost
-        kept.insert(0, older.pop())
-    short: list[Said] = []
-    while older:
-        brief = Said(role=older[-1].role, content=_brief(older[-1].content))
-        cost = _cost(brief)
-        if cost > room:
-            break
-        room -= cost
-        short.insert(0, brief)
-        older.pop()
-    turns = (*short, *kept)
+def compact(desk: Desk, given: Conversation) -> Compacted:
+    messages = tuple(Message(one.role, one.content) for one in given.turns)
+    found = compact_conversation(messages, given.token_budget)
+    if found is None:
+        return Compacted(
+            turns=given.turns,
+            kept=len(given.turns),
+            summarised=0,
+            summary="",
+            tokens=tokens_of(messages),
+        )
+    record_id = None
+    if given.store:
+        scrubber = privacy.Scrubber()
+        clean = replace(
+            found,
+            summary=scrubber.clean(found.summary),
+            summarised=tuple(
+                Message(one.role, scrubber.clean(one.content)) for one in found.summarised
+            ),
+        )
+        episode = episode_of(clean, writing(desk, given), given.session_id, desk.clock.now())
+        stored, _ = desk.memories.remember(episode, desk.actor, "a conversation was summed up")
+        record_id = stored.record_id
+        desk.recall_later()
     return Compacted(
-        turns=turns,
-        kept=len(kept),
-        shortened=len(short),
-        dropped=len(older),
-        tokens=sum(_cost(turn) for turn in turns),
+        turns=tuple(Said(role=one.role, content=one.content) for one in found.messages),
+        kept=len(found.messages) - 1,
+        summarised=len(found.summarised),
+        summary=found.summary,
+        tokens=tokens_of(found.messages),
+        record_id=record_id,
     )
-
-
-def _cost(turn: Said) -> int:
-    return count_tokens(turn.content) + count_tokens(turn.role) + 2
-
-
-def _brief(text: str) -> str:
-    flat = " ".join(text.split())
-    if len(flat) <= SHORT_CHARS:
-        return flat
-    head = flat[:SHORT_CHARS]
-    stop = max(head.rfind(". "), head.rfind("? "), head.rfind("! "))
-    return head[: stop + 1] if stop > SHORT_CHARS // 3 else head[:-1].rsplit(" ", 1)[0] + "…"

@@ -5,15 +5,19 @@ with its parts. Nothing is written unless a receipt is asked for.
 """
 
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, structs
 
 from recollect.core import ids
-from recollect.core.values import Record, Value
+from recollect.core.errors import BadInput
+from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import Question
 from recollect.service.desk import Desk, Scope, reading
 from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
+
+if TYPE_CHECKING:
+    from recollect.inject.recall import Preview
 
 LIMIT_CHARS = 9_500
 PROMPT = "prompt"
@@ -21,12 +25,14 @@ START = "session-start"
 
 
 class ContextQuery(Scope, frozen=True, kw_only=True):
-    """`query` is the prompt; without it, the start of a session."""
+    """`query` is the prompt; without it, the start of a session. With `as_of`: what would have
+    been injected then."""
 
     query: Annotated[str, Meta(max_length=20_000)] = ""
     token_budget: Annotated[int, Meta(ge=100, le=20_000)] | None = None
     session_id: Annotated[str, Meta(max_length=256)] = ""
     receipt: bool = False
+    as_of: Moment | None = None
 
 
 class Weighed(Value, frozen=True, kw_only=True):
@@ -83,10 +89,35 @@ class Explanation(Value, frozen=True, kw_only=True):
     items: tuple[Scored, ...]
 
 
+def _preview(desk: Desk, question: Question, asked: ContextQuery) -> "Preview":
+    if asked.as_of is None:
+        return desk.recall().recall_now.preview(question, asked.token_budget)
+    from recollect.inject.past import recall_as_of
+
+    recall = recall_as_of(
+        desk.store,
+        question.namespaces,
+        asked.as_of,
+        embedder=desk.recall().embedder,
+        feedback=desk.recall().feedback,
+        receipts=desk.recall().receipts,
+        counters=desk.counters,
+        settings=desk.settings,
+    )
+    try:
+        return recall.preview(question, asked.token_budget)
+    finally:
+        recall.close()
+
+
 def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
     """By default of nobody's session, so nothing counts as said already."""
     namespaces = reading(desk, asked)
-    ready(desk, namespaces)
+    if asked.as_of is None:
+        ready(desk, namespaces)
+        desk.recall().graphs.fill(namespaces)
+    elif asked.receipt:
+        raise BadInput("a receipt is of now, not of the past", field="receipt")
     question = Question(
         trigger=PROMPT if asked.query.strip() else START,
         text=asked.query,
@@ -96,7 +127,7 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
         limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
         reason="resume",  # what a session was told already stays told
     )
-    preview = desk.recall().recall_now.preview(question, asked.token_budget)
+    preview = _preview(desk, question, asked)
     receipt = preview.receipt
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))

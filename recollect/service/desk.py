@@ -4,6 +4,7 @@ In: the daemon's parts. Out: `Desk`, and namespaces for a project as people name
 name, a path, `global` or `all`. A project that nobody knows raises NotFound.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 ALL = "all"
 GLOBAL = "global"
 LOADING_S = 10.0
+NAMED = 12  # projects that a message lists
 
 
 class RecallLoading(StoreError):
@@ -107,14 +109,46 @@ def _one(desk: Desk, scope: Scope) -> str | None:
     if scope.namespace:
         return scope.namespace
     if scope.project_path:
-        return desk.pipeline.namespace_of(scope.project_path)
+        return _at(desk, scope.project_path)
     if scope.project is None or scope.project == ALL:
         return None
     if scope.project == GLOBAL:
         return projects.namespace(desk.actor)
     if scope.project.startswith("/"):
-        return desk.pipeline.namespace_of(scope.project)
+        return _at(desk, scope.project)
     return projects.namespace(desk.actor, project(desk, scope.project).project_id)
+
+
+def _at(desk: Desk, path: str) -> str:
+    """The namespace of a directory. One that is gone still stands for the project that was there;
+    one that never was is refused, because what is told of it would end up with no project."""
+    if os.path.exists(path):
+        return desk.pipeline.namespace_of(path)
+    whole = "" if "\0" in path else projects.canonical(path)
+    known = [
+        (mark, one.project_id)
+        for one in desk.store.projects.all()
+        for kind, mark in one.identities
+        if kind == "root" and f"{whole}/".startswith(f"{mark}/")
+    ]
+    if known:
+        return projects.namespace(desk.actor, max(known, key=lambda one: len(one[0]))[1])
+    if whole and not projects.locate(whole).is_global:
+        return desk.pipeline.namespace_of(whole)
+    raise NotFound(
+        f"there is no directory {path!r}, and no project is known that was there",
+        hint="Check the path, or name a project. " + _known(desk),
+    )
+
+
+def _known(desk: Desk) -> str:
+    """The projects that can be named, the latest first."""
+    latest = sorted(desk.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
+    names = list(dict.fromkeys(one.name for one in latest))
+    if not names:
+        return "No project is known yet; global is what belongs to none."
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"Known: {', '.join(names[:NAMED])}{more}; also global and all."
 
 
 def project(desk: Desk, named: str) -> ProjectInfo:
@@ -123,7 +157,7 @@ def project(desk: Desk, named: str) -> ProjectInfo:
     if not found:
         raise NotFound(
             f"there is no project {named!r}",
-            hint="recollect search --project all, or GET /api/projects",
+            hint=_known(desk),
         )
     if len(found) > 1:
         ids = ", ".join(one.project_id for one in found)

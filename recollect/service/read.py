@@ -5,6 +5,7 @@ In: ids and filters. Out: memories, pages, versions, events. No vector ever leav
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from recollect.core.clock import to_micros
@@ -267,12 +268,23 @@ def receipt(desk: Desk, receipt_id: str) -> Receipt:
 
 
 class OperationsQuery(Scope, frozen=True, kw_only=True):
+    """`undoable`: only what can still be undone."""
+
     before: Before | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
+    undoable: bool = False
 
 
 def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
-    return operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+    page = operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+    if not asked.undoable:
+        return page
+    can: set[str] = set()
+    for namespace in {one.namespace for one in page.items}:
+        here = [one.op_id for one in page.items if one.namespace == namespace]
+        can |= desk.store.log.undoable(namespace, here)
+    items = tuple(one for one in page.items if one.op_id in can)
+    return msgspec.structs.replace(page, items=items)
 
 
 # --- parts ---------------------------------------------------------------------------------------

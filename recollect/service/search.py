@@ -84,6 +84,8 @@ class SearchAnswer(Value, frozen=True, kw_only=True):
 
 def search(desk: Desk, asked: SearchQuery) -> SearchAnswer:
     began = time.perf_counter()
+    if not asked.query.strip():
+        raise BadInput("query must not be empty", field="query")
     namespaces = reading(desk, asked)
     if asked.raw:
         if asked.as_of:

@@ -428,18 +428,19 @@ def _other_half(desk: Desk, left: Operation, namespace: str) -> Operation:
 
 
 def _newest(desk: Desk) -> Operation:
-    """The last thing that displaced or made a memory and still stands."""
-    latest: list[Operation] = []
-    undone: set[str] = set()
+    """The last thing that was done to memories and can be undone. What was undone stays so, unless
+    somebody names that undo; but an undo of an undo is done anew, and can be taken back."""
+    standing: list[Operation] = []
     for namespace in everywhere(desk):
-        for one in desk.store.log.page(namespace, limit=50).items:
-            if one.undoes:
-                undone.add(one.undoes)
-            elif one.kind in ("add", "edit", "move", "merge", "delete", "supersede"):
-                latest.append(one)
-    standing = [one for one in latest if one.op_id not in undone]
+        items = desk.store.log.page(namespace, limit=50).items
+        undos = {one.op_id for one in items if one.undoes}
+        wanted = [one for one in items if not one.undoes or one.undoes in undos]
+        can = desk.store.log.undoable(namespace, [one.op_id for one in wanted])
+        standing += [one for one in wanted if one.op_id in can]
     if not standing:
-        raise NotFound("there is nothing to undo")
+        raise NotFound(
+            "there is nothing to undo", hint="recollect undo --list shows undos to take back."
+        )
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
 
 

@@ -8,6 +8,7 @@ A write has been committed durably when its method returns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -259,6 +260,16 @@ class BackupInfo:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What another process wrote: rows of a kind that came, changed or went, by id. After a time
+    in which nothing could be heard, `all` says that anything may have changed."""
+
+    kind: Literal["records", "vectors", "events", "graph", "all"]
+    namespace: str = ""
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Selection:
     """Which memories are meant; exactly one of the fields says so.
 
@@ -461,7 +472,8 @@ class Records(Protocol):
     ) -> list[Hit]:
         """By words, best first. The query is any text: at most so many of its rarest words count,
         none is an operator. `raw` takes the backend's own query language instead. A query that the
-        index refuses is looked for literally, newest first. An empty query finds nothing."""
+        index refuses is looked for literally, newest first; BadInput when it was `raw` and is not
+        found so either. An empty query finds nothing."""
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         """Replace a memory by a new version of itself; the old one goes to the archive.
@@ -502,6 +514,15 @@ class Vectors(Protocol):
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         """The vectors that these memories have, by memory and part."""
 
+    indexed: bool
+    """Whether the backend has an index of its own that finds vectors by nearness."""
+
+    def nearest(
+        self, namespace: str, model: str, vector: bytes, limit: int
+    ) -> list[tuple[str, float]]:
+        """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
+        first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
+
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""
 
@@ -516,6 +537,9 @@ class Graph(Protocol):
     def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
     def version(self, namespace: str) -> int:
         """Grows with every committed change of a namespace's graph; begins anew with the store."""
+
+    def size(self, namespace: str, most: int) -> int:
+        """How many entities and facts there are; counting ends at `most` of either."""
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
     def entities(self, namespace: str) -> list[Entity]: ...
@@ -609,6 +633,9 @@ class Log(Protocol):
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
         operation touched the same memories, or the archive no longer holds them."""
+
+    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
+        """Those of them that `undo` would take back now."""
 
     def purge(self, before: datetime, limit: int | None = None) -> int:
         """Drop archived versions that ended before a moment, oldest first; returns how many."""
@@ -771,11 +798,22 @@ class Upkeep(Protocol):
     def shrink(self, pages: int) -> int:
         """Give up to so many free pages back to the disk; returns how many."""
 
+    def alone(self, work: str) -> AbstractContextManager[bool]:
+        """Whether no other process on this store does this work now; it is ours until the block
+        is left."""
+
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""
 
     def check(self) -> list[str]:
         """What is wrong with the database; empty when nothing is."""
+
+
+class Changes(Protocol):
+    """Other processes' writes. A store that has only one writer never tells of any."""
+
+    def subscribe(self, told: Callable[[Change], None]) -> None:
+        """Call this from a thread of the store's, after each commit of somebody else."""
 
 
 class Holdings(Protocol):
@@ -816,8 +854,17 @@ class Holdings(Protocol):
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
 
-    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
-        """The same, bytes included, in a backup's file."""
+    def erase_in_backup(
+        self, path: str, namespace: str, what: Selection, *, apply: bool = True
+    ) -> Chosen:
+        """The same, bytes included, in a backup's file; without `apply`, what it would be."""
+
+    def namespaces_in_backup(self, path: str) -> list[str]:
+        """Those that a backup's file holds; some may be gone from the store by now."""
+
+    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
+        """The ids under which a backup's file knows a project by its marks: one that was
+        forgotten and came again has another id by now."""
 
     def orphans(self) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""
@@ -852,6 +899,8 @@ class Store(Protocol):
     def usage(self) -> Usages: ...
     @property
     def upkeep(self) -> Upkeep: ...
+    @property
+    def changes(self) -> Changes: ...
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run one atomic unit of work. Transactions do not nest."""

@@ -38,6 +38,7 @@ CAUSES = (
     "a stale lock file", "a missing index", "an off-by-one in the pager", "a clock that was mocked",
     "a leaked file handle", "an encoding of latin-1", "a race between two workers",
 )  # fmt: skip
+PLACES = ("Fly", "Hetzner", "Render", "Heroku", "Vercel", "Netlify", "Nomad", "Railway")
 _SYLLABLES = ("ka", "ro", "mi", "te", "lu", "sen", "dor", "vi", "pra", "nox", "bel", "gri", "zan")
 
 
@@ -110,7 +111,12 @@ class Developer:
             name = self._chance.choice(self._names)  # an old topic comes back
         else:
             self._names.append(name)
-        if self._chance.random() < 0.5:
+        kind = self._chance.random()
+        if kind < 0.2:
+            place = self._chance.choice(PLACES)
+            self._plant(f"where is {name} deployed?", place, day, f"{name} deployed")
+            return f"Just so you know, {name} is deployed on {place}.", "Good to know, thank you."
+        if kind < 0.6:
             knob, value = self._chance.choice(KNOBS), str(self._chance.randint(100, 9999))
             self._plant(f"what {knob} did we choose for {name}?", value, day, f"{name} {knob}")
             return (

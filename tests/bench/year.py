@@ -1,9 +1,10 @@
 """A year of one developer, simulated: `python -m tests.bench.year [--days 365] [--events 100000]`.
 
 In: made-up hook payloads through the real pipeline, scribe, store and daily maintenance, with a
-clock that is moved by hand. Out: a table by month: how much is kept at each stage, how large the
-store is, how much of it is junk, how much of what was planted is still found, and the longest step
-of maintenance. Extraction joins in when it is handed in (`extract`).
+clock that is moved by hand, and with extraction by rules after each session. Out: a table by
+month: how much is kept at each stage, what the graph holds beside the things that were learned,
+how large the store is, how much of it is junk, how much of what was planted is still found, and
+the longest steps of maintenance and extraction.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,10 +24,13 @@ from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record
+from recollect.extract.tombstones import Tombstones
+from recollect.extract.watcher import After
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.scribe import Scribe
+from recollect.learn import Learning
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
 from recollect.retrieve.engine import Engine
@@ -49,8 +54,12 @@ class Month:
     oldest_raw_days: float
     compressed: int
     distilled: int
-    knowledge: int  # everything that is not an episode
-    graph: int
+    observations: int
+    knowledge: int
+    summaries: int  # of sessions, days and weeks
+    entities: int
+    facts: int  # that hold
+    waiting: int  # names heard once
     learned: int  # distinct things planted so far
     archive: int
     megabytes: float
@@ -60,6 +69,7 @@ class Month:
     pass_cpu_s: float
     step_cpu_s: float
     step_wall_s: float
+    run_cpu_s: float  # the longest run of extraction
 
 
 class Year:
@@ -70,13 +80,15 @@ class Year:
         events_a_day: int,
         seed: int = 1,
         maintain: bool = True,
-        extract: Callable[["Year"], None] | None = None,
+        extract: bool = True,
     ) -> None:
         self.clock = ManualClock(START)
         root = os.path.join(os.path.realpath(home), "work")
         os.makedirs(root)
         open(os.path.join(root, "pyproject.toml"), "w").close()
-        settings = Settings(home=os.path.join(home, "data"), actor="ada", reserve_mb=0)
+        settings = Settings(
+            home=os.path.join(home, "data"), actor="ada", reserve_mb=0, embedding=False
+        )
         counters = Counters(self.clock)
         self.store = SqliteStore(settings, self.clock)
         self.memories = Memories(self.store)
@@ -92,9 +104,19 @@ class Year:
         place = projects.locate(root, home="/nowhere")
         self.namespace = projects.namespace("ada", self.store.projects.resolve(place))
         self._maintain = maintain
+        self._learning = Learning(
+            settings,
+            self.clock,
+            self.store,
+            self.memories,
+            counters,
+            embedder=None,
+            tombstones=Tombstones(self.store),
+            publish=lambda kind, data: None,
+        )
         self._extract = extract
         self.events = 0
-        self.pass_cpu = self.step_cpu = self.step_wall = 0.0
+        self.pass_cpu = self.step_cpu = self.step_wall = self.run_cpu = 0.0
 
     def close(self) -> None:
         self.scribe.close()
@@ -108,8 +130,8 @@ class Year:
                 for name, payload in session:
                     self._hook(name, payload)
                 self.scribe.wait(600)
-                if self._extract is not None:
-                    self._extract(self)
+                if self._extract:
+                    self._learn()
                 self.clock.advance(minutes=5)
         rest = 24 * 3600 - (self.clock.now() - began).total_seconds()
         self.clock.advance(seconds=max(0.0, rest))
@@ -129,6 +151,14 @@ class Year:
         )
         self.pipeline.frame(frame, frame.ulid.encode(), live=False)
         self.events += 1
+
+    def _learn(self) -> None:
+        """What the watcher does when a session has been idle for a while."""
+        after = After(again=True)
+        while after.again and not after.wait_s:
+            began = time.process_time()
+            after = self._learning.worker.run(self.namespace)
+            self.run_cpu = max(self.run_cpu, time.process_time() - began)
 
     def _night(self) -> None:
         last = [time.process_time(), time.monotonic()]
@@ -162,7 +192,7 @@ class Year:
         junk = sum(is_junk(one) for one in records) / max(1, len(records))
         size, free = self.store.upkeep.size()
         graph = self.store.graph
-        things = len(graph.entities(self.namespace)) + len(graph.facts(self.namespace))
+        kinds = Counter(one.kind for one in records)
         found = Month(
             number=number,
             events=self.events,
@@ -170,8 +200,12 @@ class Year:
             oldest_raw_days=round(max(ages, default=0.0), 1),
             compressed=len(by_level["compressed"]),
             distilled=len(by_level["distilled"]),
-            knowledge=len(records) - len(episodes),
-            graph=things,
+            observations=kinds["observation"],
+            knowledge=kinds["knowledge"],
+            summaries=kinds["summary"],
+            entities=len(graph.entities(self.namespace)),
+            facts=len(graph.facts(self.namespace)),
+            waiting=len(graph.waiting(self.namespace)),
             learned=len(current),
             archive=self.store.log.purgeable(now),
             megabytes=round((size - free) / 1e6, 1),
@@ -181,8 +215,9 @@ class Year:
             pass_cpu_s=round(self.pass_cpu, 2),
             step_cpu_s=round(self.step_cpu, 3),
             step_wall_s=round(self.step_wall, 3),
+            run_cpu_s=round(self.run_cpu, 3),
         )
-        self.pass_cpu = self.step_cpu = self.step_wall = 0.0
+        self.pass_cpu = self.step_cpu = self.step_wall = self.run_cpu = 0.0
         return found
 
     def finds(self, planted: Planted) -> bool:
@@ -231,16 +266,17 @@ def run(
     return rows
 
 
-HEAD = ("month   events    raw  (days) compr. distil. knowl.  graph learned archive     MB   junk"
-        "  found  >30 d  pass/s step/s  wall/s")  # fmt: skip
+HEAD = ("month   events    raw (days) compr. distil.  obs. knowl. summ. | learned  ent. facts wait"
+        " | archive    MB   junk  found  >30 d  pass/s step/s  run/s  wall/s")  # fmt: skip
 
 
 def line(row: Month) -> str:
     return (
-        f"{row.number:5} {row.events:8} {row.raw:6} {row.oldest_raw_days:7} {row.compressed:6} "
-        f"{row.distilled:7} {row.knowledge:6} {row.graph:6} {row.learned:7} {row.archive:7} "
-        f"{row.megabytes:6} {row.junk:6} {row.found:6} {row.found_old:6} {row.pass_cpu_s:7} "
-        f"{row.step_cpu_s:6} {row.step_wall_s:7}"
+        f"{row.number:5} {row.events:8} {row.raw:6} {row.oldest_raw_days:6} {row.compressed:6} "
+        f"{row.distilled:7} {row.observations:5} {row.knowledge:6} {row.summaries:5} | "
+        f"{row.learned:7} {row.entities:5} {row.facts:5} {row.waiting:4} | {row.archive:7} "
+        f"{row.megabytes:5} {row.junk:6} {row.found:6} {row.found_old:6} {row.pass_cpu_s:7} "
+        f"{row.step_cpu_s:6} {row.run_cpu_s:6} {row.step_wall_s:7}"
     )
 
 
@@ -257,8 +293,8 @@ def main() -> int:
         lambda row: print(line(row), flush=True),
         maintain=not chosen.without,
     )
-    worst = max(row.step_cpu_s for row in rows)
-    print(f"The longest step between two pauses took {worst:.3f} s of CPU; the bar is 1 s.")
+    worst = max(max(row.step_cpu_s, row.run_cpu_s) for row in rows)
+    print(f"The longest step or run took {worst:.3f} s of CPU; the bar is 1 s.")
     return 0 if worst < 1.0 else 1
 
 

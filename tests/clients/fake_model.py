@@ -35,7 +35,15 @@ class Write:
     content: str
 
 
-Step = Shell | Write
+@dataclass(frozen=True)
+class Ask:
+    """A step of the script: call this tool of an MCP server, whatever the client calls it."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+Step = Shell | Write | Ask
 
 
 @dataclass(frozen=True)
@@ -134,11 +142,16 @@ def _of_turn(step: Step, turn: str) -> Step:
     """`{turn}` in a step is the turn's name, so that each turn leaves its own traces."""
     if isinstance(step, Shell):
         return Shell(step.command.replace("{turn}", turn))
+    if isinstance(step, Ask):
+        return step
     return Write(step.path.replace("{turn}", turn), step.content.replace("{turn}", turn))
 
 
 def _call(step: Step, tools: dict[str, str]) -> Call | None:
     """The step with a tool that the client offers."""
+    if isinstance(step, Ask):
+        named = sorted(name for name in tools if name.endswith(step.tool))
+        return Call(named[0], step.arguments) if named else None
     known = _shell_calls(step) if isinstance(step, Shell) else _write_calls(step)
     for name, arguments in known.items():
         if name in tools:

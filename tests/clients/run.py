@@ -21,13 +21,13 @@ from typing import Any
 
 from recollect.hosts.jsonedit import Document
 from tests.clients.clients import CLIENTS, Client
-from tests.clients.fake_model import FakeModel, Shell, Write
+from tests.clients.fake_model import Ask, FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch
 from tests.clients.recalling_daemon import MARK
 from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
-MORE = ("same output", "daemon down", "injected start", "injected prompt", "uninstalled")
+MORE = ("mcp", "same output", "daemon down", "injected start", "injected prompt", "uninstalled")
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -111,6 +111,7 @@ def prove(client: Client, keep: bool) -> Proof:
         proof.tell("same output", found)
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
+        _tools(proof, client, home, model)
         _daemon_down(proof, client, home, model)
         _recalled(proof, client, home, model)
         home.stop_daemon()
@@ -119,6 +120,20 @@ def prove(client: Client, keep: bool) -> Proof:
         note = "yes" if untouched.items() <= rewritten.items() else "yes, but for its own edits"
         proof.tell("uninstalled", _left(home, untouched, left_alone), note)
     return proof
+
+
+def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """The agent finds our MCP server, and the model gets from a tool what was remembered."""
+    home.recollect("add", "The lantern on the pier is green")
+    before, model.steps = model.steps, (Ask("search_memory", {"query": "colour of the lantern"}),)
+    run = home.turn(client, model.url, Typed("TURN-m6").prompt)
+    model.steps = before
+    asked = model.asked("TURN-m6")
+    offered = [one for one in asked if "search_memory" in one.text]
+    found = [] if offered else ["the tool was not offered to the model"]
+    if offered and not any("The lantern on the pier is green" in one.text for one in asked):
+        found.append("the tool's answer did not reach the model")
+    proof.tell("mcp", [*found, *_failed(run)])
 
 
 def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:

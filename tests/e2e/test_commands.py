@@ -52,6 +52,7 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
     assert shown.returncode == 0 and files(tmp_path) == before
     declined = run(person, "install", typed="n\nn\n")
     assert "declined" in declined.stdout and files(tmp_path) == before
+    assert "doctor --prove" not in declined.stdout
     done = run(person, "install", "--yes")
     assert done.returncode == 0, done.stderr
     assert "claude-code: connected" in done.stdout and "gemini: connected" in done.stdout
@@ -156,6 +157,8 @@ def test_a_wrong_call_is_told_apart_from_a_failure(person: RealDaemon) -> None:
     assert run(person, "no-such-command").returncode == 2
     assert run(person, "status", "--no-such-option").returncode == 2
     assert "no-such-command" in run(person, "no-such-command").stderr
+    assert "did you mean search?" in run(person, "serach").stderr
+    assert "did you mean port?" in run(person, "settings", "get", "prot").stderr
 
 
 def test_help_costs_at_most_twice_a_bare_python(person: RealDaemon) -> None:
@@ -230,3 +233,131 @@ def test_the_dashboard_opens_after_an_installation_at_a_terminal(
         os.close(ours)
         os.close(theirs)
         run(person, "down")
+
+
+def test_a_type_says_what_kind_it_is_of(shared_daemon: RealDaemon) -> None:
+    def added(*more: str) -> dict[str, str]:
+        done = run(shared_daemon, "add", f"Never on Fridays {more}", *more, "--json")
+        record: dict[str, str] = json.loads(done.stdout)["record"]
+        return record
+
+    assert added("--type", "constraint")["knowledge_type"] == "constraint"
+    assert added("--type", "error")["observation_type"] == "error"
+    assert added("--type", "decision")["knowledge_type"] == "decision"
+    seen = added("--type", "decision", "--kind", "observation")
+    assert (seen["kind"], seen["observation_type"]) == ("observation", "decision")
+    for kind in ("note", "observation", "summary"):
+        refused = run(shared_daemon, "add", "x", "--kind", kind, "--type", "constraint")
+        assert refused.returncode == 2 and "has no --type constraint" in refused.stderr
+
+
+def test_a_path_that_is_nowhere_is_refused(
+    shared_daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    shop = tmp_path / "emporium"
+    shop.mkdir()
+    (shop / "Makefile").touch()
+    assert run(shared_daemon, "add", "-p", str(shop), "kept for ever").returncode == 0
+    gone = "/no/such/place"
+    for arguments in (("add", "-p", gone, "ghost"), ("search", "-p", gone, "ghost"),
+                      ("resume", "-p", gone), ("context", "-p", gone, "ghost"),
+                      ("export", "--project", gone), ("why", "--project", gone),
+                      ("forget", "--all", "--project", gone, "-y")):  # fmt: skip
+        refused = run(shared_daemon, *arguments)
+        assert refused.returncode == 1, arguments
+        assert gone in refused.stderr and "emporium" in refused.stderr, arguments
+    assert "emporium" in run(shared_daemon, "search", "-p", "nope", "x").stderr
+    (shop / "Makefile").unlink()
+    shop.rmdir()
+    assert "kept for ever" in run(shared_daemon, "search", "-p", str(shop), "kept").stdout
+    assert run(shared_daemon, "search", "-p", str(shop / "src"), "kept").returncode == 0
+
+
+def test_bad_input_is_told_in_plain_words(
+    shared_daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    def told(*arguments: str) -> str:
+        done = run(shared_daemon, *arguments)
+        assert done.returncode != 0, arguments
+        return done.stderr
+
+    assert run(shared_daemon, "add", "-p", "global", "deploy on fridays").returncode == 0
+    assert "query must not be empty" in told("search", "")
+    assert "query must not be empty" in told("search", "   ")
+    assert "is not the id of a memory: mr_" in told("forget", "deploy on fridays", "--for-good")
+    assert "FTS5" in told("search", "--raw", "AND (")
+    assert "no directory" in told("export", str(tmp_path / "none" / "all.jsonl"))
+    (tmp_path / "all.jsonl").write_text("mine")
+    assert "--force" in told("export", str(tmp_path / "all.jsonl"))
+    assert (tmp_path / "all.jsonl").read_text() == "mine"
+    assert run(shared_daemon, "export", "--force", str(tmp_path / "all.jsonl")).returncode == 0
+
+
+def test_a_data_directory_that_cannot_be_used_is_told_with_a_way_out(person: RealDaemon) -> None:
+    person.environment["RECOLLECT_HOME"] = "/proc/nope"
+    nowhere = run(person, "up")
+    assert nowhere.returncode == 1 and "/proc/nope" in nowhere.stderr
+    assert "RECOLLECT_HOME=DIR" in nowhere.stderr
+
+
+def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "ledger"
+    place.mkdir()
+    (place / "Makefile").touch()
+
+    def listed() -> list[str]:
+        shown = run(shared_daemon, "undo", "--list", "-p", str(place), "--json")
+        return [one["op_id"] for one in json.loads(shown.stdout)["items"]]
+
+    def undone(*which: str) -> dict[str, str]:
+        told: dict[str, str] = json.loads(run(shared_daemon, "undo", *which, "--json").stdout)
+        return told
+
+    added = run(shared_daemon, "add", "-p", str(place), "to and fro", "--json")
+    first = json.loads(added.stdout)["op_id"]
+    assert listed() == [first]
+    back = undone()
+    assert back["undoes"] == first and listed() == [back["op_id"]]
+    anew = undone(back["op_id"])
+    assert listed() == [anew["op_id"]]
+    last = undone()
+    assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
+    shown = run(shared_daemon, "undo", "--list", "-p", str(place)).stdout
+    assert last["op_id"] in shown and first not in shown and "undone by its id" in shown
+
+
+def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> None:
+    """Like `| head -1`: its end of the pipe is closed before anything is written."""
+    run(shared_daemon, "add", "-p", "global", "somebody reads only the first line")
+    for arguments in (["search", "-p", "global"], ["settings"], ["settings", "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen(
+            [str(RECOLLECT), *arguments], env=shared_daemon.environment, cwd="/",
+            stdout=write, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        os.close(write)
+        _, told = process.communicate(timeout=120)
+        assert (process.returncode, told) == (0, b""), arguments
+
+
+def test_answers_name_projects_and_take_ages(
+    shared_daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    place = tmp_path / "observatory"
+    (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    added = run(shared_daemon, "add", "-p", str(place), "The dome opens at dusk", "--json")
+    record_id = json.loads(added.stdout)["record"]["record_id"]
+    assert "The dome" in run(shared_daemon, "search", "-p", str(place), "--since", "7d").stdout
+    wrong = run(shared_daemon, "search", "--since", "lately")
+    assert wrong.returncode == 2 and "7d" in wrong.stderr
+    assert "is now in global." in run(shared_daemon, "move", record_id, "global").stdout
+    back = run(shared_daemon, "move", record_id, str(place)).stdout
+    assert "is now in observatory." in back
+    assert "observatory" in run(shared_daemon, "status").stdout
+    offered = subprocess.run(
+        [str(RECOLLECT), "import"], env=shared_daemon.environment, cwd=place, timeout=120,
+        capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "recollect import git" in offered.stdout

@@ -355,6 +355,8 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             value = not one["default"]
         elif one["allowed"].startswith("an address"):
             value = "http://127.0.0.1:1"
+        elif one["allowed"].startswith("postgresql:"):
+            value = "postgresql://ada@db.example/recollect"
         elif one["allowed"].startswith("a command"):
             value = "agent --acp"
         elif one["allowed"]:

@@ -165,6 +165,26 @@ def test_forget_scrub_and_move_by_hand(person: RealDaemon, tmp_path: pathlib.Pat
     assert in_files(tmp_path, "c0ffee00-codex") == []
 
 
+def test_what_was_forgotten_before_goes_from_backups_and_archive(
+    person: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    run(person, "add", "-p", "global", "zanzibarcanary secret word")
+    run(person, "backup")
+    first = run(person, "forget", "--text", "zanzibarcanary", "-y")
+    assert "--backups does it at once" in first.stdout
+    again = run(person, "forget", "--text", "zanzibarcanary", "-y", "--backups")
+    assert again.returncode == 0 and "Erased in 1 backup" in again.stdout, again.stderr
+    assert in_files(tmp_path, "zanzibarcanary") == []
+    added = json_of(person, "add", "-p", "global", "quaggacanary secret word")
+    assert isinstance(added, dict)
+    record_id = added["record"]["record_id"]
+    assert run(person, "forget", record_id, "-y").returncode == 0
+    assert in_files(tmp_path, "quaggacanary")
+    done = run(person, "forget", record_id, "--for-good", "-y")
+    assert done.returncode == 0, done.stderr
+    assert in_files(tmp_path, "quaggacanary") == []
+
+
 def test_old_secrets_are_scrubbed_from_a_running_store(
     person: RealDaemon, tmp_path: pathlib.Path
 ) -> None:

@@ -11,7 +11,8 @@ from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.budget import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
 from recollect.reconcile.entities import Names, key, object_key
-from recollect.reconcile.knowledge import Put, learn
+from recollect.reconcile.knowledge import learn
+from recollect.reconcile.plan import Put
 from recollect.retrieve.dates import anchors_in, spans_in
 from recollect.store.interface import Waiting
 from tests.make import NAMESPACE, NOON

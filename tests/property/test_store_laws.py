@@ -1,5 +1,6 @@
 """Laws of the store, for any data."""
 
+import contextlib
 import struct
 import tempfile
 from collections.abc import Iterator
@@ -163,7 +164,8 @@ def test_a_namespace_sees_only_itself_whatever_it_is_called(
 @given(st.one_of(text, words, st.text(st.characters(codec=None), max_size=40)))
 def test_no_text_upsets_the_search(shared: SqliteStore, query: str) -> None:
     shared.records.search([NAMESPACE], query, 5)
-    shared.records.search([NAMESPACE], query, 5, raw=True)
+    with contextlib.suppress(BadInput):  # an expression that is none is refused, and no more
+        shared.records.search([NAMESPACE], query, 5, raw=True)
     shared.graph.search(NAMESPACE, query, 5)
 
 

@@ -1,8 +1,8 @@
 """Claims for the graph: preferences, and facts that are cheap and certain.
 
 In: turns and what was stated in them. Out: claims with who said it, how sure it is, and the events
-that show it. Facts come from the user's own sentences and from commands that worked; nothing is
-taken from the output of a tool.
+that show it. Facts come from the user's own sentences, from commands that worked, and, as mere
+inference, from plain sentences of an answer; nothing is taken from the output of a tool.
 """
 
 import os
@@ -11,14 +11,22 @@ from collections.abc import Iterable, Iterator
 
 from recollect.core.values import Author, SourceType
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
-from recollect.extract.rules import predicates
+from recollect.extract.rules import grammar, predicates
 from recollect.extract.rules.commands import program, steps
-from recollect.extract.rules.prose import cut
+from recollect.extract.rules.prose import cut, sentences
 from recollect.extract.rules.statements import Statement, own_sentences
 from recollect.extract.rules.turns import Call, Turn
 from recollect.extract.words import content_words, word_set
 
 MOST_DEFINED = 5
+MOST_ANSWERED = 30  # sentences
+_HEDGED = re.compile(
+    r"\b(?:probably|perhaps|maybe|may be|might|seems?|likely|i think|i guess|i believe)\b", re.I
+)
+_CORRECTS = re.compile(
+    r"^(?:no|nope|wrong|actually|sorry|correction)\b|\bi was wrong\b|,? not \S+[.!]*$",
+    re.IGNORECASE,
+)
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
 
@@ -43,6 +51,13 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
         if event_id in fresh:
             for sentence in own_sentences(text):
                 yield from _said(sentence, turn, event_id)
+                yield from _wished(sentence, turn, event_id)
+    for event_id, text in turn.answers:
+        if event_id in fresh:
+            for sentence in sentences(text)[:MOST_ANSWERED]:
+                sure = 0.3 if _HEDGED.search(sentence) else 0.5
+                for triple in grammar.triples(sentence):
+                    yield _fact(*triple, turn, event_id, "assistant", "inferred", confidence=sure)
     project = os.path.basename(turn.project)
     for call in turn.calls:
         if call.event_id not in fresh or call.failed:
@@ -58,13 +73,37 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
 def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     if sentence.endswith("?"):
         return
+    source: SourceType = "corrected" if _CORRECTS.search(sentence) else "stated"
+    told = set()
+    for triple in grammar.triples(sentence):
+        told |= set(triple[0].lower().split())
+        yield _fact(*triple, turn, event_id, "user", source, confidence=0.9)
     for predicate, pattern in predicates.SENTENCES:
         for found in pattern.finditer(sentence[:400]):
             subject, thing = _name(found["s"]), _name(found["o"])
+            if subject.lower() in told or thing.lower() in told:
+                continue
             if subject and thing and subject.lower() != thing.lower():
                 yield _fact(
                     subject, predicate, thing, turn, event_id, "user", "stated", confidence=0.9
                 )
+
+
+def _wished(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+    """A standing wish in so many words, though no rule."""
+    if sentence.endswith("?"):
+        return
+    for category, key, pattern in predicates.WISHES:
+        if pattern.search(sentence):
+            yield PreferenceClaim(
+                category=category,
+                key=key,
+                value=cut(sentence, 400),
+                at=turn.at,
+                source_type="corrected" if _CORRECTS.search(sentence) else "stated",
+                event_ids=(event_id,),
+            )
+            return
 
 
 def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
@@ -158,6 +197,9 @@ def _name(text: str) -> str:
 
 def _key(text: str) -> tuple[str, str]:
     """What a preference is about: a family of rivals, or its first telling words."""
+    for category, key, pattern in predicates.WISHES:
+        if pattern.search(text):
+            return category, key
     words = {word.strip(".,") for word in text.lower().split()}
     for category, key, rivals in predicates.FAMILIES:
         if words & rivals:

@@ -73,6 +73,8 @@ class Rules:
             checkpoints=tuple(self._checkpoint(*stop, kept) for stop in stops),
             dropped=(*dropped, *dropped_claims),
             derived=frozenset(found.derived & kept_ids),
+            turns=found.turns,
+            sifted=True,
         )
 
     def _session(
@@ -132,9 +134,11 @@ class _Found:
         self.candidates: list[Candidate] = []
         self.claims: list[Claim] = []
         self.derived: set[str] = set()
+        self.turns: dict[str, str] = {}
 
     def add_turn(self, told: Told, fresh: frozenset[str]) -> None:
         turn = told.turn
+        self.turns |= dict.fromkeys(turn.event_ids, turn.first.event.event_id)
         for statement in told.statements:
             if statement.event_id in fresh:
                 self._add_statement(turn, statement)

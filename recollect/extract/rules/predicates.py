@@ -142,6 +142,17 @@ DEFINES: dict[str, re.Pattern[str]] = {
     ".ex": re.compile(r"^defmodule ([\w.]+)", re.MULTILINE),
 }
 
+# Standing wishes, by what they are about: the sentence is the value.
+_WANTS = r"(?:use|write|keep|i (?:prefer|like|want|use)|prefer|give me|make|please|should be|from now on|always)"
+WISHES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("git", "commit_messages", _sentence(rf"(?=.*\b{_WANTS}\b).*\bcommit messages?\b.*\b(?:in|as|with|short|long|conventional|imperative|past)\b")),
+    ("style", "indentation", _sentence(r"\bindent(?:ation)?\b.*\b(?:\d|two|four|eight|tabs?|spaces?)\b|\b(?:use|prefer) (?:tabs|\d spaces)\b")),
+    ("style", "quotes", _sentence(rf"(?=.*\b{_WANTS}\b).*\b(?:single|double)[ -]quotes\b")),
+    ("style", "comments_language", _sentence(rf"(?=.*\b{_WANTS}\b).*\bcomments\b.*\bin (?:english|german|spanish|italian|french|dutch|portuguese|polish)\b")),
+    ("answers", "length", _sentence(rf"(?=.*\b{_WANTS}\b).*\b(?:short|brief|concise|detailed|long|terse|verbose)\b.*\b(?:answers|replies|responses)\b|\b(?:keep|make) (?:your |the )?(?:answers|replies|responses) (?:short|brief|concise|detailed|long|terse)\b")),
+    ("tools", "editor", _sentence(r"\bmy editor is\b|\bi (?:now )?(?:use|prefer|switched to|moved to) (?:vs ?code|zed|neovim|nvim|vim|emacs|helix|sublime|intellij|pycharm|webstorm|cursor)\b")),
+)  # fmt: skip
+
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
     ("tools", "package_manager", word_set("npm pnpm yarn bun pip uv poetry conda pipenv")),

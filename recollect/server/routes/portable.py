@@ -8,11 +8,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
-from recollect.core.errors import BadInput, NotFound
-from recollect.core.projects import namespace
+from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
 from recollect.portable import exchange
-from recollect.portable.attribution import Attribution
 from recollect.portable.backups import made_at
 from recollect.portable.erasure import Aim, Outcome
 from recollect.portable.history import Period
@@ -20,6 +18,7 @@ from recollect.portable.importing import Offer, Request, estimate
 from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
+from recollect.service.desk import ALL, Scope, listing
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -241,7 +240,7 @@ def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeSho
     aim = _aim(services, body)
     erasure = services.portable.erasure
     if body.dry_run:
-        return _told(services, erasure.preview(aim), done=False)
+        return _told(services, erasure.preview(aim, backups=body.backups), done=False)
     outcome = erasure.forget(
         aim, services.settings.actor_id, backups=body.backups, never_again=body.never_again
     )
@@ -280,18 +279,10 @@ def _aim(services: Services, body: AimBody) -> Aim:
 
 def _namespace(services: Services, project: str) -> str:
     """A project by its directory, its id or its name; `global` is what belongs to none."""
-    actor = services.settings.actor_id
-    if project == "global":
-        return namespace(actor)
-    if os.path.isabs(project) and "\0" not in project:
-        return Attribution(services.store, actor).namespace(project)
-    known = services.store.projects.all()
-    found = [one for one in known if project in (one.project_id, one.name)]
-    if len(found) != 1:
-        many = f"{len(found)} projects are" if found else "no project is"
-        hint = ", ".join(one.project_id for one in found) or "Give its directory."
-        raise NotFound(f"{many} called {project!r}", hint=hint)
-    return namespace(actor, found[0].project_id)
+    if project == ALL:
+        raise BadInput("this is for one project, not for all", field="project")
+    (found,) = listing(services.desk, Scope(project=project))
+    return found
 
 
 def _told(services: Services, outcome: Outcome, *, done: bool) -> OutcomeShown:

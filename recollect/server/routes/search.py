@@ -47,7 +47,7 @@ def about(services: Services, asked: EntityName) -> EntityRecall:
 
 
 def fit(services: Services, asked: Nothing, given: compact.Conversation) -> compact.Compacted:
-    return compact.compact(given)
+    return compact.compact(services.desk, given)
 
 
 ENDPOINTS = (
@@ -77,7 +77,7 @@ ENDPOINTS = (
         about, EntityRecall, EntityName,
     ),
     Endpoint(
-        "POST", "/api/compact", "Make a conversation fit a budget of tokens; nothing is stored.",
+        "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget.",
         fit, compact.Compacted, body=compact.Conversation,
     ),
 )  # fmt: skip

@@ -26,7 +26,7 @@ from recollect.core.values import (
     Relationship,
     Vector,
 )
-from recollect.store.interface import Batch, Transaction, Waiting
+from recollect.store.interface import Batch, Change, Transaction, Waiting
 from recollect.store.sqlite import aging, events, graph_changes, records
 from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
@@ -49,6 +49,13 @@ from recollect.store.sqlite.writer import EVERYBODYS, Reserve, Writer
 T = TypeVar("T")
 
 DATABASE = "recollect.db"
+
+
+class OnlyWriter:
+    """There are no other processes: the data directory's lock sees to that."""
+
+    def subscribe(self, told: Callable[[Change], None]) -> None:
+        pass
 
 
 class SqliteStore:
@@ -97,6 +104,7 @@ class SqliteStore:
         self.aging = SqliteAging(engine)
         self.usage = SqliteUsage(engine)
         self.upkeep = SqliteUpkeep(engine)
+        self.changes = OnlyWriter()
         self.holdings = SqliteHoldings(engine, self.events, self.projects)
         self.log.purge(clock.now() - timedelta(days=settings.archive_days))
 
@@ -114,6 +122,14 @@ class SqliteStore:
             self.events.release(batch)
         self._engine.graph_versions.update(handle[0].graphs)
         return result
+
+    @property
+    def engine(self) -> Engine:
+        """For `store.copying`, which treats all tables alike."""
+        return self._engine
+
+    def copied(self) -> None:
+        """Rows came in with their numbers; SQLite goes on counting by itself."""
 
     def close(self) -> None:
         # Readers first: the last connection to close folds the log in, and only the writer can.

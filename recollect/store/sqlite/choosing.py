@@ -19,6 +19,7 @@ from recollect.store.sqlite.engine import ids_json
 from recollect.store.sqlite.tables import Table, tables
 
 _TITLES = 8
+_SHORTEST = 3  # a shorter name would mean nearly everything
 _EVENT_ID = re.compile(r'"([0-7][0-9A-Z]{25})"')
 _ULID = re.compile(r"(?:mr_)?[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _RECORD_ID = re.compile(r"mr_[0-9A-Z]{26}")
@@ -34,6 +35,7 @@ class Choice:
         self.namespace = namespace
         self.tables = tables(db)
         self.keys: dict[str, set[Any]] = {name: set() for name in self.tables}
+        self._archived: set[str] = set()  # meant by id, and no more than an earlier version
         if what.everything:
             self._all()
             return
@@ -79,6 +81,11 @@ class Choice:
             ids = ids_json(sorted(self.keys["memory_records"]))
             values = {"namespace": self.namespace, "ids": ids}
             sources = {event for (event,) in self._db.execute(sql.SOURCES_OF, values)}
+            for key, source, payload in self._rows("archive", "source_id", "payload"):
+                if source in what.record_ids:
+                    self._archived.add(source)
+                    self.keys["archive"].add(key)
+                    sources.update(_EVENT_ID.findall(payload))
             self.keys["events"].update(
                 self._where(
                     "events",
@@ -99,7 +106,19 @@ class Choice:
         if what.before is not None:
             self._older(to_micros(what.before))
         if what.words:
-            self._mentions(what.words, whole=what.whole)
+            words = self._also_called(what.words) if what.whole else what.words
+            self._mentions(words, whole=what.whole)
+
+    def _also_called(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """All names that are known here of whom these name: a backup may know more than the store
+        does by now."""
+        wanted = {word.casefold() for word in words}
+        found = dict.fromkeys(words)
+        for _, name, aliases in self._rows("entities", "name", "aliases"):
+            names = [name, *_strings(aliases)]
+            if wanted.intersection(one.casefold() for one in names):
+                found |= dict.fromkeys(one for one in names if len(one) >= _SHORTEST)
+        return tuple(found)
 
     def _older(self, edge: int) -> None:
         conditions = {
@@ -171,7 +190,7 @@ class Choice:
                 "relationships",
             )
             for key in self.keys[name]
-        }
+        } | self._archived
         chosen = gone | self.keys["events"]
         for key, source, payload in self._rows("archive", "source_id", "payload"):
             if source in gone or chosen.intersection(_EVENT_ID.findall(payload)):

@@ -43,6 +43,10 @@ class SqliteGraph:
     def version(self, namespace: str) -> int:
         return self._engine.graph_versions[namespace]
 
+    def size(self, namespace: str, most: int) -> int:
+        row = self._engine.one(sql.GRAPH_SIZE, {"namespace": namespace, "most": most})
+        return int(row[0]) if row else 0
+
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         values = {"namespace": namespace, "entity_id": entity_id}
         row = self._engine.one(sql.GET_ENTITY, values)

@@ -189,10 +189,14 @@ class SqliteHoldings:
         self._engine.write(tidy, when_full=True)
         self._engine.writer.run(fold, when_full=True, alone=True)
 
-    def erase_in_backup(self, path: str, namespace: str, what: Selection) -> Chosen:
+    def erase_in_backup(
+        self, path: str, namespace: str, what: Selection, *, apply: bool = True
+    ) -> Chosen:
         with translated():
             db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
             try:
+                if not apply:
+                    return Choice(db, namespace, what).chosen()
                 db.pragma("secure_delete", True)
                 db.pragma("foreign_keys", True)
                 db.execute("BEGIN IMMEDIATE")
@@ -207,6 +211,24 @@ class SqliteHoldings:
                         db.execute(statement)
                     db.execute("VACUUM")
                 return chosen
+            finally:
+                db.close()
+
+    def namespaces_in_backup(self, path: str) -> list[str]:
+        with translated():
+            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                return [namespace for (namespace,) in db.execute(sql.LIST_NAMESPACES)]
+            finally:
+                db.close()
+
+    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
+        with translated():
+            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                found = (db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
+                         for kind, value in marks)  # fmt: skip
+                return {project_id for project_id in found if project_id}
             finally:
                 db.close()
 

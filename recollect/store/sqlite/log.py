@@ -4,6 +4,8 @@ In: operation ids. Out: operations and versions. An undo that would trample on a
 whose versions the archive no longer holds, raises CannotUndo and changes nothing.
 """
 
+import contextlib
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,6 +65,17 @@ class SqliteLog:
         self._engine.graph_versions.update([namespace])
         return undone
 
+    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
+        found = set()
+        with self._engine.reader() as db:
+            for op_id in op_ids:
+                operation = get_operation(db, namespace, op_id)
+                with contextlib.suppress(CannotUndo):
+                    if operation is not None:
+                        _displaced(db, operation)
+                        found.add(op_id)
+        return found
+
     def purge(self, before: datetime, limit: int | None = None) -> int:
         values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
 
@@ -77,9 +90,13 @@ class SqliteLog:
         return int(found[0]) if found else 0
 
 
-def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
-    namespace, op_id = operation.namespace, operation.op_id
-    key = {"namespace": namespace, "op_id": op_id}
+def _displaced(
+    db: apsw.Connection, operation: Operation
+) -> tuple[list[Version], list[tuple[str, str]], list[str]]:
+    """What comes back when it is undone: memories, other things, and the ids of both. CannotUndo
+    when that cannot be."""
+    op_id = operation.op_id
+    key = {"namespace": operation.namespace, "op_id": op_id}
     if earlier := db.execute(sql.UNDONE_BY, key).get:
         raise CannotUndo(f"{op_id} was undone already, by {earlier}")
     kept = [(str(kind), str(payload)) for kind, payload in db.execute(sql.ARCHIVED_BY, key)]
@@ -97,7 +114,12 @@ def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine)
     if not returning and not operation.created:
         raise CannotUndo(f"{op_id} ({operation.kind}) displaced nothing that could come back")
     _refuse_if_changed_since(db, operation)
+    return displaced, things, returning
 
+
+def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
+    namespace, op_id = operation.namespace, operation.op_id
+    displaced, things, returning = _displaced(db, operation)
     undo = new_operation(
         engine.clock,
         "undo",

@@ -1,7 +1,8 @@
 """Search by words in the FTS5 index, with a literal search to fall back on.
 
 In: any text. Out: hits, best first. No text is an operator and none raises: what the index refuses
-is looked for as a substring, newest first.
+is looked for as a substring, newest first. Only a raw expression that is neither valid nor found
+so is refused, with the reason.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 
 import apsw
 
+from recollect.core.errors import BadInput
 from recollect.core.values import Record
 from recollect.store.interface import Hit
 from recollect.store.sqlite import rows
@@ -33,10 +35,26 @@ def records(
     if not text.strip() or not expression:
         return []
     hits: list[Hit] = []
+    refused = ""
     for namespace in dict.fromkeys(namespaces):
-        hits += _in_namespace(db, namespace, text, expression, limit)
+        try:
+            hits += _in_namespace(db, namespace, expression, limit)
+        except apsw.SQLError as error:
+            refused = str(error)
+            hits += _literally(db, namespace, text, limit)
+    if raw and refused and not hits:
+        raise no_expression(text, refused)
     hits.sort(key=_best_first)
     return hits[:limit]
+
+
+def no_expression(text: str, why: str = "") -> BadInput:
+    reason = f" ({why})" if why else ""
+    return BadInput(
+        f"{text!r} is no valid FTS5 expression{reason}, and is found nowhere literally",
+        field="query",
+        hint='Such as: deploy AND (friday OR "feature flag"); or leave raw out.',
+    )
 
 
 def clean(text: str) -> str:
@@ -84,17 +102,12 @@ def like_pattern(text: str) -> str:
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
-def _in_namespace(
-    db: apsw.Connection, namespace: str, text: str, expression: str, limit: int
-) -> list[Hit]:
+def _in_namespace(db: apsw.Connection, namespace: str, expression: str, limit: int) -> list[Hit]:
     match = within(db, namespace, expression)
     if match is None:
         return []
     values = {"namespace": namespace, "match": match, "limit": limit}
-    try:
-        found = list(db.execute(sql.SEARCH_WORDS, values))
-    except apsw.SQLError:
-        return _literally(db, namespace, text, limit)
+    found = list(db.execute(sql.SEARCH_WORDS, values))
     return [Hit(rows.RECORD.decode(row[:-1]), row[-1], "words") for row in found]
 
 

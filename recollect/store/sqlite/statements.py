@@ -31,6 +31,9 @@ _EVENT = _columns(rows.EVENT_READ)
 _RECORD = _columns(rows.RECORD.columns)
 _RECORD_R = _columns(rows.RECORD.columns, "r.")
 
+# Rows that are named by their keys are looked up by them: the plus keeps SQLite from walking all of
+# the namespace instead, which it takes for the better plan.
+
 # --- events -------------------------------------------------------------------------------------
 
 PUT_EVENT = """
@@ -65,17 +68,17 @@ SELECT seq, bytes FROM unextracted
 """
 EVENTS_BY_SEQ = f"""
 SELECT {_EVENT} FROM events
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
 """
 FINISH = """
 DELETE FROM unextracted
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 """
 FAIL = """
 UPDATE unextracted
    SET failures = failures + 1, reason = :reason,
        state = CASE WHEN failures + 1 >= :quarantine_after THEN 'quarantined' ELSE state END
- WHERE namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 RETURNING state
 """
 RETRY = """
@@ -100,11 +103,11 @@ SELECT e.event_id, e.session_id, e.kind, e.transaction_time, u.failures, coalesc
 PUT_RECORD = _insert("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash"))
 GET_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 RECORD_STATE = """
 SELECT record_id, since, op_id FROM memory_records
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 LIST_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records AS r
@@ -142,7 +145,7 @@ SELECT {_RECORD} FROM memory_records
 DELETE_RECORD = "DELETE FROM memory_records WHERE namespace = :namespace AND record_id = :record_id"
 TOUCH_RECORDS = """
 UPDATE memory_records SET access_count = access_count + 1, last_accessed = :at
- WHERE namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
+ WHERE +namespace = :namespace AND record_id IN (SELECT value FROM json_each(:record_ids))
 """
 # Weights of bm25 by column: ns, title, summary, facts, concepts, files, detail.
 SEARCH_WORDS = f"""
@@ -257,6 +260,10 @@ SELECT {columns} FROM {table}_fts JOIN {table} AS t ON t.row_id = {table}_fts.ro
 SEARCH_ENTITIES = SEARCH_GRAPH.format(
     table="entities", key="entity_id", columns=_columns(rows.ENTITY.columns, "t."), current=""
 )
+GRAPH_SIZE = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM entities WHERE namespace = :namespace LIMIT :most) AS e)
+     + (SELECT count(*) FROM (SELECT 1 FROM facts WHERE namespace = :namespace LIMIT :most) AS f)
+"""
 SEARCH_FACTS = SEARCH_GRAPH.format(
     table="facts",
     key="fact_id",
@@ -572,6 +579,30 @@ LIST_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects OR
 LIST_IDENTITIES = "SELECT project_id, kind, value FROM project_identities ORDER BY kind, value"
 LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
 
+# --- copying to another store -------------------------------------------------------------------
+
+# Templates: `store/copying.py` fills in the tables and columns that both stores have.
+TABLE_COLUMNS = "SELECT name FROM pragma_table_info(:table) ORDER BY cid"
+COPY_OUT = """
+SELECT {columns} FROM {table} WHERE namespace = :namespace AND {after} ORDER BY {key} LIMIT :limit
+"""
+COPY_IN = "INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING"
+COPY_SESSION = """
+INSERT INTO sessions ({columns}) VALUES ({values})
+ON CONFLICT (namespace, session_id) DO UPDATE SET {changes} WHERE sessions.namespace = :namespace
+"""
+COPY_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects ORDER BY project_id"
+COPY_MARKS = """
+SELECT kind, value, project_id, first_seen FROM project_identities ORDER BY kind, value
+"""
+ARCHIVED_SAME = """
+SELECT 1 FROM archive
+ WHERE namespace = :namespace AND op_id = :op_id AND source_kind = :source_kind
+   AND source_id = :source_id AND since = :since AND until = :until
+"""
+COPY_FORGOTTEN = "SELECT mark FROM forgotten"
+NOT_WAITING = "DELETE FROM unextracted WHERE namespace = :namespace AND seq = :seq"
+
 # --- all rows, as rows --------------------------------------------------------------------------
 
 # Templates: `holdings.py` fills in the tables and columns that the schema really has.
@@ -628,7 +659,7 @@ SELECT event_id FROM events
 """
 SEQS_OF = """
 SELECT seq FROM events
- WHERE namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
+ WHERE +namespace = :namespace AND event_id IN (SELECT value FROM json_each(:ids))
 """
 SESSIONS_OF = """
 SELECT DISTINCT session_id FROM events

@@ -110,6 +110,9 @@ class SqliteUpkeep:
 
         return self._engine.write(work, when_full=True)
 
+    def alone(self, work: str) -> contextlib.AbstractContextManager[bool]:
+        return contextlib.nullcontext(True)
+
     def rebuild_index(self) -> None:
         def work(db: apsw.Connection) -> None:
             for statement in sql.REBUILD:

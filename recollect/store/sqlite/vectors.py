@@ -16,6 +16,8 @@ from recollect.store.sqlite.engine import Engine, ids_json
 
 
 class SqliteVectors:
+    indexed = False  # the daemon's own index is on the same machine and filled in a moment
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -36,6 +38,11 @@ class SqliteVectors:
         values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
         found = self._engine.rows(sql.VECTORS_OF_RECORDS, values)
         return [_checked(rows.VECTOR.decode(row)) for row in found]
+
+    def nearest(
+        self, namespace: str, model: str, vector: bytes, limit: int
+    ) -> list[tuple[str, float]]:
+        return []
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}

@@ -87,6 +87,8 @@ class Reserve:
 class Writer:
     """Group commit: gather who waits, up to `rows` or for `wait_s`, and commit them together."""
 
+    kind = "sqlite"
+
     def __init__(
         self, connection: apsw.Connection, reserve: Reserve, *, rows: int, wait_s: float
     ) -> None:

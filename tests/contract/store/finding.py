@@ -48,6 +48,9 @@ class SearchContract:
         hits = store.records.search([NAMESPACE], "50% (done", 5, raw=True)
         assert [hit.record.title for hit in hits] == ["also 50% (done", "50% (done"]
         assert {hit.by for hit in hits} == {"substring"}
+        with pytest.raises(errors.BadInput, match="FTS5"):
+            store.records.search([NAMESPACE], "AND (", 5, raw=True)
+        assert store.records.search([NAMESPACE], "AND (", 5) == []
 
     def test_a_long_question_keeps_its_rarest_words(self, store: Store) -> None:
         store.records.put([record(f"common words here {number}") for number in range(40)])
@@ -79,6 +82,22 @@ class VectorsContract:
         assert list(store.vectors.scan(NAMESPACE, "test-model")) == [odd]
         assert store.vectors.of(NAMESPACE, "test-model", [one.record_id, "x"]) == [odd]
         assert store.vectors.of(NAMESPACE, "other-model", [one.record_id]) == []
+
+    def test_the_nearest_are_found_by_a_backend_that_has_an_index(self, store: Store) -> None:
+        made = store.records.put([record(str(number)) for number in range(3)])
+        elsewhere = store.records.put([record("elsewhere", namespace=OTHER)])[0]
+        axes = [b"\x00\x00\x80\x3f" + b"\x00" * 1532, b"\x00" * 4 + b"\x00\x00\x80\x3f" * 383]
+        store.vectors.put([
+            vector(made[0], vector=axes[0]), vector(made[1], vector=axes[1]),
+            vector(made[2], vector=axes[0], model="other"), vector(elsewhere, vector=axes[0]),
+        ])  # fmt: skip
+        found = store.vectors.nearest(NAMESPACE, "test-model", axes[0], 5)
+        if not store.vectors.indexed:
+            assert found == []
+            return
+        assert [owner for owner, _ in found] == [made[0].record_id, made[1].record_id]
+        assert found[0][1] == pytest.approx(1.0) and found[1][1] == pytest.approx(0.0)
+        assert store.vectors.nearest(OTHER, "test-model", axes[0], 5)[0][0] == elsewhere.record_id
 
     def test_a_wrong_length_names_the_record(self, store: Store) -> None:
         one = store.records.put([record()])[0]

@@ -148,6 +148,15 @@ class GraphContract:
         seen.append(store.graph.version(NAMESPACE))
         assert seen == sorted(set(seen)) and store.graph.version(OTHER) == 0
 
+    def test_the_size_counts_things_and_facts_up_to_a_bound(self, store: Store) -> None:
+        assert store.graph.size(NAMESPACE, 10) == 0
+        for number in range(4):
+            store.graph.put(
+                Entity(entity_id=f"ent_{number}", namespace=NAMESPACE, name=f"n{number}", type="x")
+            )
+        assert store.graph.size(NAMESPACE, 10) == 4 and store.graph.size(NAMESPACE, 3) == 3
+        assert store.graph.size(OTHER, 10) == 0
+
     def test_what_waits_is_kept_dropped_and_bounded(self, store: Store) -> None:
         def waiting(number: int) -> Waiting:
             at = NOON + timedelta(minutes=number)

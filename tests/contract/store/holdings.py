@@ -234,6 +234,15 @@ class HoldingsContract:
         with pytest.raises(BadInput):
             store.holdings.move(NAMESPACE, Selection(everything=True), NAMESPACE, "ada")
 
+    def test_a_deleted_memory_is_chosen_by_its_id_until_it_is_erased(self, store: Store) -> None:
+        one = store.records.put([record("Sealed orders")])[0]
+        assert store.records.delete(NAMESPACE, [one.record_id], "ada") is not None
+        what = Selection(record_ids=(one.record_id,))
+        assert store.holdings.choose(OTHER, what).total == 0
+        assert store.holdings.choose(NAMESPACE, what).counts == {"operation": 1, "version": 1}
+        store.holdings.erase(NAMESPACE, what, "ada")
+        assert store.holdings.choose(NAMESPACE, what).total == 0
+
     def test_a_moved_edit_can_still_be_undone(self, store: Store) -> None:
         kept = record("Before", session_id="s1")
         store.records.put([kept])

@@ -314,6 +314,12 @@ class LifeContract:
         first = done[0]
         assert first is not None and store.log.get(NAMESPACE, first.op_id) == first
 
+    def test_work_that_one_process_does_is_had_alone(self, store: Store) -> None:
+        with store.upkeep.alone("sweeping") as first:
+            assert first
+        with store.upkeep.alone("sweeping") as again:
+            assert again
+
     def test_now_is_utc(self, store: Store) -> None:
         stored = store.records.put([record(valid_from=datetime(2026, 1, 1, tzinfo=UTC))])[0]
         assert stored.created_at is not None and stored.created_at.tzinfo == UTC

@@ -176,6 +176,21 @@ class RecordsContract:
         with pytest.raises(errors.NotFound):
             store.log.undo(NAMESPACE, "op_unknown", "ada")
 
+    def test_what_can_be_undone_is_known_beforehand(self, store: Store) -> None:
+        one = store.records.put([record("first")])[0]
+        edited = store.records.edit(msgspec.structs.replace(one, title="second"), "ada")
+        gone = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        assert gone is not None
+        every = [edited.op_id, gone.op_id, "op_unknown"]
+        assert store.log.undoable(NAMESPACE, every) == {edited.op_id, gone.op_id}
+        back = store.log.undo(NAMESPACE, gone.op_id, "ada")
+        every.append(back.op_id)
+        assert store.log.undoable(NAMESPACE, every) == {back.op_id}
+        again = store.log.undo(NAMESPACE, back.op_id, "ada")
+        every.append(again.op_id)
+        assert store.log.undoable(NAMESPACE, every) == {edited.op_id, again.op_id}
+        assert store.log.undoable("/actor/else/", every) == set()
+
     def test_undo_refuses_when_the_archive_is_purged(
         self, store: Store, clock: ManualClock
     ) -> None:

@@ -1,6 +1,6 @@
 """The bars of the graph, held by words alone so that no model is needed."""
 
-from recollect.bench import knowledge
+from recollect.bench import knowledge, told
 
 
 def test_the_graph_finds_what_is_a_hop_away() -> None:
@@ -14,3 +14,18 @@ def test_the_current_fact_is_what_is_injected_and_never_the_old_one() -> None:
     assert len(verdicts) >= 50
     assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
     assert [one.id for one in verdicts if one.stale] == []
+
+
+def test_what_people_say_is_enough_for_the_current_fact() -> None:
+    """The same histories as prompts and answers: rules, not claims written by hand."""
+    verdicts = told.contradictions(None)
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
+    # A sentence about a test that opens another database says nothing of what is used.
+    assert [one.id for one in verdicts if one.stale] in ([], ["h52"])
+
+
+def test_other_words_than_those_of_the_rules_are_mostly_understood() -> None:
+    verdicts = told.contradictions(None, "phrasings")
+    assert len(verdicts) >= 20
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.9
+    assert [one.id for one in verdicts if one.stale] in ([], ["p04"])

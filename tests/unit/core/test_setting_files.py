@@ -54,3 +54,10 @@ def test_a_mistyped_variable_is_noticed() -> None:
     assert settings.strangers(known) == []
     (told,) = settings.strangers({"RECOLLECT_PROT": "1"})
     assert told == "RECOLLECT_PROT is no setting and is ignored (perhaps RECOLLECT_PORT?)"
+
+
+def test_a_file_that_cannot_be_read_is_told_with_a_way_out(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "settings.toml").mkdir()
+    with pytest.raises(BadSetting, match="cannot be read: Is a directory") as caught:
+        settings.load({"RECOLLECT_HOME": str(tmp_path)})
+    assert f"ls -ld {tmp_path}" in caught.value.hint and "RECOLLECT_HOME" in caught.value.hint

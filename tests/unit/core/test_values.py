@@ -7,6 +7,7 @@ import pytest
 from recollect.core import errors, values
 from recollect.core.ids import new_ulid
 from recollect.core.values import Event, JsonBody, MessageBody, Record, TextBody, Turn
+from recollect.service.search import SearchQuery
 from tests.make import event, record
 
 
@@ -87,3 +88,23 @@ def test_canonical_json_does_not_depend_on_order() -> None:
 def test_a_record_round_trips_through_json() -> None:
     one = record(valid_from=datetime(2026, 1, 2, tzinfo=UTC), facts=("a",))
     assert values.decode(Record, values.encode(one)) == one
+
+
+def test_complaints_say_what_would_be_right() -> None:
+    def told(**wrong: object) -> str:
+        with pytest.raises(errors.BadInput) as caught:
+            values.convert(SearchQuery, {"query": "x", **wrong}, strict=False)
+        return str(caught.value)
+
+    assert told(query="") == "query must not be empty"
+    assert told(query="x" * 2000) == "query must have at most 1000 characters"
+    assert told(kind="knowlege") == (
+        "kind cannot be 'knowlege': it is one of episode, knowledge, observation, summary"
+    )
+    assert "one of constraint, decision" in told(type="descision")
+    assert told(limit="0") == "limit must be at least 1"
+    assert told(limit="many") == "limit must be a whole number, not a text"
+    assert told(since="soon") == "since is no time: write 2026-11-01T15:30:00Z"
+    assert told(projct="x") == "there is no field 'projct' here; did you mean 'project'?"
+    with pytest.raises(errors.BadInput, match=r"event_id is not an id: 26 letters and digits"):
+        values.convert(values.Event, {"event_id": "x"})

@@ -18,6 +18,7 @@ from recollect.ingest.pipeline import Question
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.reconcile import knowledge
+from recollect.reconcile.plan import apply
 from recollect.remember import Recollection
 from recollect.retrieve.results import Result
 from recollect.store.sqlite import SqliteStore
@@ -49,7 +50,7 @@ class Setup:
 
     def learn(self, *claims: Claim) -> None:
         plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now())
-        self.store.transaction(lambda tx: knowledge.apply(tx, plan, "ada"))
+        self.store.transaction(lambda tx: apply(tx, plan, "ada"))
         self.it.shelves.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> str:

@@ -230,7 +230,7 @@ def test_three_observations_of_the_same_files_become_one(here: Here) -> None:
     assert {x.record_id for x in here.all()} >= {x.record_id for x in made}
 
 
-def test_only_what_was_inferred_fades(here: Here) -> None:
+def test_only_what_was_inferred_fades_and_it_can_be_undone(here: Here) -> None:
     now = here.clock.now()
     common: dict[str, Any] = {"namespace": NAMESPACE, "subject": "api", "valid_from": now}
     here.memories.add([record("so that the namespace is known")])
@@ -243,6 +243,7 @@ def test_only_what_was_inferred_fades(here: Here) -> None:
         Fact(fact_id="f3", predicate="has", object="bug", source_type="inferred",
              confidence=0.102, **common),
     )  # fmt: skip
+    before = here.store.graph.facts(NAMESPACE)
     here.clock.advance(days=15)
     assert here.maintenance().run().counts["inferred things faded"] == 3
     assert here.store.graph.relationships(NAMESPACE, "e1")[0].confidence == pytest.approx(0.95**2)
@@ -250,6 +251,11 @@ def test_only_what_was_inferred_fades(here: Here) -> None:
     assert facts["f1"].confidence == pytest.approx(0.95**2)
     assert facts["f2"].confidence == 1.0 and "f3" not in facts
     assert not here.maintenance().run().counts["inferred things faded"]
+    operations = here.store.log.page(NAMESPACE).items
+    faded = next(one for one in operations if "f1" in one.targets)
+    assert faded.detail == {"faded": 2, "no longer held": 1}
+    here.store.log.undo(NAMESPACE, faded.op_id, "ada")
+    assert here.store.graph.facts(NAMESPACE) == before
 
 
 def test_a_day_and_a_week_are_summed_up_once(here: Here) -> None:
@@ -315,7 +321,7 @@ def test_a_model_leads_and_its_failure_loses_nothing(here: Here) -> None:
     here.turn(TALK[2], session="b")
     here.clock.advance(hours=25)
     model = Model("The upload limit was decided to be 25 MB.", ProviderDown("no"))
-    here.maintenance(provider=model).run()
+    here.maintenance(provider=lambda: model).run()
     assert [one.purpose for one in model.asked] == ["compact", "compact"]
     by_session = {one.session_id: one for one in here.all() if one.level == "compressed"}
     assert by_session["a"].strategy == "llm-summary"

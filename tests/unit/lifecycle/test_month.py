@@ -1,4 +1,4 @@
-"""A month of one developer through capture, episodes and daily maintenance."""
+"""A month of one developer through capture, episodes, extraction and daily maintenance."""
 
 import pathlib
 
@@ -24,4 +24,8 @@ def test_a_month_stays_bounded_and_keeps_what_was_learned(tmp_path: pathlib.Path
     # Nothing that was planted is lost on the way through the stages, by words alone.
     assert half.found >= 0.95 and full.found >= 0.95
     assert full.junk <= half.junk + 0.03
-    assert max(half.step_cpu_s, full.step_cpu_s) < 1.0
+    assert max(half.step_cpu_s, full.step_cpu_s, full.run_cpu_s) < 1.0
+    # What rules learn grows with what there is to learn, not with events.
+    assert 0 < half.facts < full.facts <= full.learned + 20  # tools of the project beside it
+    assert full.entities <= full.learned + 25 and full.waiting < 50
+    assert full.knowledge <= 2 * full.learned

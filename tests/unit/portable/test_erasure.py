@@ -10,6 +10,7 @@ import pytest
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import Place, namespace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt
+from recollect.portable import backups
 from recollect.portable.erasure import Aim
 from recollect.store.interface import Selection
 from tests.fakes import transcripts as made
@@ -129,6 +130,74 @@ def test_backups_lose_it_at_once_when_asked_and_stay_whole(desk: Desk, project: 
     done = desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
     assert done.backups == 1 and where(desk, CANARY) == []
     assert desk.store.upkeep.verify(path).events == 600 // 2
+
+
+def test_backups_lose_what_the_store_has_lost_already(desk: Desk, project: str) -> None:
+    """Also a database that a restore laid aside, and a project that is forgotten whole."""
+    record_id = plant(desk, project, CANARY)
+    here = desk.namespace(project)
+    path = desk.backups.create().path
+    aside = backups.aside_name(desk.backups.folder, desk.clock.now())
+    pathlib.Path(aside).write_bytes(pathlib.Path(path).read_bytes())
+    desk.erasure.forget(Aim(everything=True, namespace=here), "ada")
+    assert sorted(where(desk, CANARY)) == sorted(map(os.path.basename, (path, aside)))
+    with pytest.raises(NotFound) as told:
+        desk.erasure.preview(Aim(text=CANARY))
+    assert "--backups" in told.value.hint
+    foreseen = desk.erasure.preview(Aim(record_ids=(record_id,)), backups=True)
+    assert foreseen.backups == 2 and foreseen.chosen == ()
+    assert sorted(where(desk, CANARY)) == sorted(map(os.path.basename, (path, aside)))
+    done = desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
+    assert done.backups == 2 and where(desk, CANARY) == []
+    with pytest.raises(NotFound):
+        desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
+
+
+def test_a_project_that_was_forgotten_goes_from_backups_by_its_directory(
+    desk: Desk, project: str
+) -> None:
+    """It has another id when it is named again."""
+    plant(desk, project, CANARY)
+    first = desk.namespace(project)
+    path = desk.backups.create().path
+    desk.erasure.forget(Aim(everything=True, namespace=first), "ada")
+    desk.pipeline.forget_seen()
+    again = desk.namespace(project)
+    assert again != first and where(desk, CANARY) == [os.path.basename(path)]
+    done = desk.erasure.forget(Aim(everything=True, namespace=again), "ada", backups=True)
+    assert done.backups == 1 and where(desk, CANARY) == []
+
+
+def test_a_deleted_memory_is_found_by_its_id_and_erased_from_the_archive(
+    desk: Desk, project: str
+) -> None:
+    here = desk.namespace(project)
+    event = arrival(f"Remember {CANARY}", namespace=here)
+    desk.store.events.put([event])
+    one = record(f"About {CANARY}", namespace=here, source_event_ids=(event.event.event_id,))
+    desk.store.records.put([one])
+    desk.store.records.delete(here, [one.record_id], "ada", f"no more {CANARY}")
+    aim = Aim(record_ids=(one.record_id,))
+    foreseen = desk.erasure.preview(aim).counts
+    assert foreseen == {"event": 1, "operation": 1, "version": 1, "session": 1}
+    desk.erasure.forget(aim, "ada")
+    assert where(desk, CANARY) == []
+    with pytest.raises(NotFound):
+        desk.erasure.forget(aim, "ada")
+
+
+def test_a_backup_knows_the_other_names_of_an_entity_that_the_store_forgot(
+    desk: Desk, project: str
+) -> None:
+    here = desk.namespace(project)
+    entity = Entity(entity_id="ent_z", namespace=here, name="Zanzibar", type="place",
+                    aliases=(CANARY,))  # fmt: skip
+    desk.store.graph.put(entity)
+    desk.store.records.put([record(f"Ships go to {CANARY} at night", namespace=here)])
+    desk.backups.create()
+    desk.erasure.forget(Aim(entity="Zanzibar"), "ada")
+    done = desk.erasure.forget(Aim(entity="Zanzibar"), "ada", backups=True)
+    assert done.backups == 1 and where(desk, CANARY) == []
 
 
 def test_backups_lose_it_within_one_rotation(desk: Desk, project: str) -> None:

@@ -17,6 +17,7 @@ from recollect.extract.interface import (
     RelationClaim,
 )
 from recollect.reconcile import knowledge
+from recollect.reconcile.plan import apply
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON
 
@@ -42,7 +43,7 @@ class Learned:
         plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now(), turns)
         self.dropped = [one.reason for one in plan.dropped]
         self.clock.advance(seconds=1)
-        return self.store.transaction(lambda tx: knowledge.apply(tx, plan, "ada"))
+        return self.store.transaction(lambda tx: apply(tx, plan, "ada"))
 
     def facts(self, as_of: datetime | None = None) -> list[tuple[str, str, str]]:
         return sorted(

@@ -20,6 +20,7 @@ from recollect.embedding.model import MODEL
 from recollect.extract.breaker import PAUSE_S
 from recollect.extract.interface import Extraction
 from recollect.llm.base import Request
+from recollect.reconcile.push import Learned
 from recollect.reconcile.run import Options, Worker
 from recollect.reconcile.texts import embedded, rows
 from recollect.store.interface import Batch, Transaction
@@ -462,11 +463,11 @@ def test_listeners_hear_of_what_came_and_went_and_of_checkpoints(
 def test_claims_are_written_in_the_same_transaction_and_fail_alone(
     store: SqliteStore, go: Maker
 ) -> None:
-    def learned(namespace: str, claims: object) -> Callable[[Transaction], None]:
+    def learned(namespace: str, claims: object, turns: object) -> Learned:
         def write(tx: Transaction) -> None:
             raise BadInput("no such entity")
 
-        return write
+        return Learned(write)
 
     answer = memory("kept") + '<entity name="x" type="tool">y</entity>'
     go(Scripted(answer), knowledge=learned).run(NAMESPACE)

@@ -117,6 +117,17 @@ def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: Sqlite
     assert kept.of(NAMESPACE) is not first
 
 
+def test_a_large_graph_is_never_read_in_a_prompts_way(store: SqliteStore) -> None:
+    store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
+    kept = Graphs(store)
+    assert len(kept.of(NAMESPACE)) == 0  # it is being read behind
+    kept.fill([NAMESPACE])
+    known = kept.of(NAMESPACE)
+    assert len(known) == graphs.LARGE + 1
+    store.graph.put(thing("one_more"))
+    assert len(kept.of(NAMESPACE)) >= len(known)  # as it was, or read already
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -1,43 +1,17 @@
 """Entities, neighbourhoods, paths and odd sessions, on a real store and a real engine."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.errors import NotFound
-from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Relationship
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline
-from recollect.remember import Recollection
 from recollect.service import analytics, graph, write
 from recollect.service.desk import Desk, Scope
-from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival
 
 HERE = Scope(namespace=NAMESPACE)
-
-
-@pytest.fixture
-def desk(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator[Desk]:
-    counters, memories = Counters(clock), Memories(store)
-    by_words = replace(settings, embedding=False)
-    recollection = Recollection(by_words, clock, store, memories, counters)
-    recollection.start()
-    yield Desk(
-        settings=by_words,
-        clock=clock,
-        store=store,
-        memories=memories,
-        pipeline=Pipeline(store, clock, "ada", counters),
-        counters=counters,
-        recollection=lambda: recollection,
-    )
-    recollection.close()
 
 
 @pytest.fixture

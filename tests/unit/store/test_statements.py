@@ -72,9 +72,11 @@ def test_only_the_wiring_knows_the_backend() -> None:
     allowed = {PACKAGE / "daemon.py", PACKAGE / "store" / "__init__.py"}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE).parts
-        if "sqlite" in inside or inside[0] == "bench" or path in allowed:
-            continue  # the bench wires a store of its own to measure
-        assert "store.sqlite" not in path.read_text(), f"{path} imports the SQLite backend"
+        if inside[0] in ("store", "bench") or path in allowed:
+            continue  # backends share rooms; the bench wires a store of its own to measure
+        text = path.read_text()
+        assert "store.sqlite" not in text, f"{path} imports the SQLite backend"
+        assert "store.postgres" not in text, f"{path} imports the PostgreSQL backend"
 
 
 def test_the_store_knows_nothing_of_private_tags() -> None:

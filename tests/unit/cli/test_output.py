@@ -1,0 +1,59 @@
+"""What is printed fits the terminal, and a pipe."""
+
+from typing import Any
+
+import pytest
+
+from recollect.cli import why
+from recollect.cli.output import PIPE_WIDTH, print_table
+
+LONG = "why do retries fail when the clock goes back, and what of the cache? " * 5
+
+
+def receipt() -> dict[str, Any]:
+    candidate = {
+        "injected": False, "score": 0.25, "parts": {"words": 0.5, "meaning": 0.25},
+        "title": LONG, "why_not": "below the floor", "record_id": "mr_" + "0" * 26,
+    }  # fmt: skip
+    return {
+        "receipt_id": "rcp_" + "0" * 26, "created_at": "2026-11-16T02:33:00Z", "query": LONG,
+        "trigger": "prompt", "injected": [], "latency_us": 12345, "tokens": 0,
+        "detail": {"candidates": [candidate]},
+    }  # fmt: skip
+
+
+def test_why_can_be_read_at_eighty_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    why._list([receipt()], as_json=False)
+    listed = capsys.readouterr().out
+    assert max(map(len, listed.splitlines())) <= 80
+    assert "why do retries fail when the clock goes back" in listed
+    assert "0 injected, 12 ms" in listed and "rcp_" + "0" * 26 in listed
+    why._explain(receipt())
+    told = capsys.readouterr().out.splitlines()
+    assert max(map(len, told[2:])) <= 80
+    assert "  not injected: below the floor" in told
+    assert "  score 0.250: words 0.50, meaning 0.25" in told and "  mr_" + "0" * 26 in told
+
+
+def test_no_color_leaves_nothing_bold(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    print_table(["What"], [["x"]])
+    assert "\x1b[" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_table(["What"], [["x"]])
+    assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_a_piped_table_is_no_wider_than_a_page_and_its_ids_are_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(["What", "Meaning", "Id"], [["x" * 60, LONG, "op_" + "0" * 26]])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= PIPE_WIDTH
+    assert "op_" + "0" * 26 in printed

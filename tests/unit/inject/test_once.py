@@ -1,0 +1,30 @@
+"""A rule of the user is a memory and a preference; it is told once."""
+
+from dataclasses import replace
+
+from recollect.bench.knowledge import ACTOR, GLOBAL, START
+from recollect.bench.told import told
+from recollect.ingest.pipeline import Question
+from recollect.inject import context, fence
+
+NAMESPACE = f"/actor/{ACTOR}/project/once/"
+
+
+def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
+    with told(None) as made:
+        rule = "Always use uv instead of pip in this project."
+        made.hear(NAMESPACE, rule, START, "s1", "user")
+        made.hear(NAMESPACE, "Understood.", START, "s1", "assistant")
+        made.extract(NAMESPACE)
+        made.settle([NAMESPACE, GLOBAL])
+        kept = made.store.records.page(NAMESPACE).items
+        assert any(one.kind == "knowledge" and "uv" in one.title for one in kept)
+        asked = Question("session-start", "", (NAMESPACE, GLOBAL), "s2", None, 9500)
+        for question in (
+            asked,
+            replace(asked, trigger="prompt", text="uv or pip in this project?", session_id="s3"),
+        ):
+            text = fence.parse(made.it.recall(question).context) or ""
+            wanted, _, history = text.partition(context.HISTORY)
+            assert rule in wanted
+            assert not [line for line in history.split("\n") if line.endswith(f"] {rule}")]

@@ -1,0 +1,48 @@
+"""While the daemon's own index is filled, the server's finds by meaning too."""
+
+import os
+import pathlib
+
+import msgspec
+
+from recollect.core import vectors as layout
+from recollect.core.clock import SystemClock
+from recollect.core.settings import Settings
+from recollect.embedding.model import MODEL
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Question
+from recollect.remember import Recollection
+from recollect.store.postgres import PostgresStore
+from tests.fakes.postgres import Server
+from tests.make import NAMESPACE, record, vector
+
+
+def test_a_memory_in_other_words_is_recalled_before_the_index_is_full(
+    postgres_server: Server, tmp_path: pathlib.Path
+) -> None:
+    database = postgres_server.database()
+    chosen = Settings(
+        home=str(tmp_path / "home"), actor="ada", store=postgres_server.url(database, "ada"),
+        model_dir=os.environ["RECOLLECT_MODEL_DIR"],
+    )  # fmt: skip
+    clock = SystemClock()
+    store = PostgresStore(chosen, clock)
+    recollection = Recollection(chosen, clock, store, Memories(store), Counters(clock))
+    try:
+        assert recollection.embedder is not None
+        recollection.embedder.load()
+        texts = ("Cats sleep for most of the day.", "The invoice is due on Friday.")
+        rows = recollection.embedder.embed(list(texts))
+        for text, row in zip(texts, rows, strict=True):
+            made = store.records.put([record(text, kind="knowledge", detail=text)])[0]
+            kept = vector(made, model=MODEL, vector=layout.encode(row))
+            store.vectors.put([msgspec.structs.replace(kept, part=0)])
+        asked = Question("prompt", "Do felines spend their days asleep?", (NAMESPACE,), "s", None,
+                         5000)  # fmt: skip
+        recalled = recollection.recall(asked)
+        assert texts[0] in recalled.context and texts[1] not in recalled.context
+    finally:
+        recollection.close()
+        store.close()
+        postgres_server.drop(database)
