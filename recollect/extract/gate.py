@@ -74,6 +74,7 @@ _BOILERPLATE = re.compile(
     r"generated with|as an ai|i don't have access|this session is being continued)\b",
     re.IGNORECASE,
 )
+
 Known = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
 
