@@ -10,13 +10,15 @@ from tests.browser.browsers import chromium, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while playwright runs, its event loop does, and no other test may
+# have one in this process.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as opened:
         yield opened
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDaemon]:
     home = pathlib.Path(tmp_path_factory.mktemp("dashboard"))
     with real_daemon(home / "home") as daemon:

@@ -204,6 +204,6 @@ def _take_back(home: str) -> None:
     assert missing == 0
     connection.execute(
         "DROP INDEX events_by_later; DROP TABLE later; ALTER TABLE events DROP COLUMN later;"
-        "DELETE FROM _migrations WHERE version = 2"
+        f"DELETE FROM _migrations WHERE version = {SECOND.version}"
     )
     connection.close()

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -160,8 +161,7 @@ def test_a_daemon_with_a_full_queue_costs_no_event(tmp_path: Path, kind: str) ->
 def test_a_data_directory_too_long_for_a_socket_uses_the_runtime_directory(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime = tmp_path / "r"
-    runtime.mkdir()
+    runtime = Path(tempfile.mkdtemp(prefix="r", dir="/tmp"))  # short, wherever tests run
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     hook = install(kind, tmp_path / ("long" * 40))
     env = hook.environment(XDG_RUNTIME_DIR=str(runtime))

@@ -88,9 +88,20 @@ class Server:
         return f"postgresql://{user}@/{database}?host={self.directory}"
 
     def admin(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
+        with self._connected(database) as connection:
             cursor = connection.execute(statement)
             return list(cursor.fetchall()) if cursor.description else []
+
+    def _connected(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
+        """A test before may have had the server recover; it takes a moment."""
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return psycopg.connect(self.url(database), autocommit=True)
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     @functools.cached_property
     def template(self) -> str:
