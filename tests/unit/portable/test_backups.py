@@ -24,7 +24,8 @@ def test_seven_are_kept_and_the_oldest_go(desk: Desk) -> None:
         fill(desk, number)
         desk.clock.advance(hours=1)
         info = desk.backups.create()
-        assert (info.events, info.records) == (3 * (number + 1), number + 1)
+        assert info.events == 3 * (number + 1)
+        assert info.records > number, "a memory a turn, and what was learned from it by then"
     assert len(desk.backups.made()) == 7
     assert desk.backups.newest_at() == desk.clock.now()
     assert all(os.stat(path).st_mode & 0o077 == 0 for path in desk.backups.made())
