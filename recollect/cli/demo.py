@@ -88,7 +88,8 @@ def show(chosen: Settings) -> None:
         _say("\nNothing was recalled. See why: .venv/bin/recollect why --project " + place)
     _say("\nConnect your agents:  .venv/bin/recollect install")
     _say("See what it does:     .venv/bin/recollect status")
-    _say(f"API (with the token in {chosen.path('token')}):  http://127.0.0.1:{health['port']}")
+    _say("Open the dashboard:   .venv/bin/recollect open, or within a minute, once:")
+    _say(f"  {Client(chosen).ask('POST', '/api/open')['url']}")
 
 
 def _adopt_model(chosen: Settings) -> None:
