@@ -23,9 +23,11 @@ def test_seven_are_kept_and_the_oldest_go(desk: Desk) -> None:
     for number in range(10):
         fill(desk, number)
         desk.clock.advance(hours=1)
+        before = desk.store.upkeep.stats().records
         info = desk.backups.create()
         assert info.events == 3 * (number + 1)
-        assert info.records > number, "a memory a turn, and what was learned from it by then"
+        # The scribe, catching up at its start, may add episodes while the copy is made.
+        assert number < before <= info.records <= desk.store.upkeep.stats().records
     assert len(desk.backups.made()) == 7
     assert desk.backups.newest_at() == desk.clock.now()
     assert all(os.stat(path).st_mode & 0o077 == 0 for path in desk.backups.made())
