@@ -24,7 +24,7 @@ _NUMBERS = r"((?:\w+\.)?(?:seq|row_id))"
 _RULES: tuple[tuple[str, str], ...] = (
     (r"%", "%%"),
     (r"(?<![:\w]):([a-z_]\w*)", r"%(\1)s"),
-    (r"\+namespace\b", "namespace"),
+    (r"(?<=[ (])\+(?=[a-z])", ""),
     (r"\bjson_each\(", "unfold("),
     (r"\browid\b", "row_id"),
     (r"\bjson_array\(([^)]*)\)", r"jsonb_build_array(\1)::text"),

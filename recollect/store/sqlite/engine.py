@@ -4,7 +4,9 @@ In: pieces of work. Out: their results. Errors of SQLite leave as StoreError.
 """
 
 import contextlib
+import functools
 import queue
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +65,7 @@ class Engine:
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self.reader() as connection:
-            return list(connection.execute(sql, values))
+            return list(connection.execute(planned(sql, values), values))
 
     def one(self, sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         found = self.rows(sql, values)
@@ -77,6 +79,25 @@ class Engine:
                 self._idle.get_nowait().close()
             except queue.Empty:
                 return
+
+
+def planned(text: str, values: Mapping[str, Any]) -> str:
+    """A statement in which every `:name IS NULL` is answered: SQLite plans before it sees values,
+    and would walk a whole namespace for a filter that might not be there."""
+    asked = _asked(text)
+    if not asked:
+        return text
+    return _answered(text, frozenset(name for name in asked if values.get(name) is None))
+
+
+@functools.cache
+def _asked(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(re.findall(r":(\w+) IS NULL", text)))
+
+
+@functools.cache
+def _answered(text: str, empty: frozenset[str]) -> str:
+    return re.sub(r":(\w+) IS NULL", lambda m: "TRUE" if m[1] in empty else "FALSE", text)
 
 
 def ids_json(ids: Sequence[Any]) -> str:

@@ -58,7 +58,8 @@ class SqliteGraph:
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         values = {"namespace": namespace, "entity_id": entity_id}
-        found = self._engine.rows(sql.LIST_RELATIONSHIPS, values)
+        listed = sql.LIST_RELATIONSHIPS if entity_id is None else sql.RELATIONSHIPS_OF
+        found = self._engine.rows(listed, values)
         return [rows.RELATIONSHIP.decode(row) for row in found]
 
     def facts(

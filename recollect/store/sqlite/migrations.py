@@ -21,6 +21,7 @@ from recollect.store.sqlite import (
     schema_0004,
     schema_0005,
     schema_0006,
+    schema_0007,
 )
 
 BOOKKEEPING = """
@@ -51,6 +52,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "knowledge", schema_0004.SQL),
     Migration(5, "aging", schema_0005.SQL),
     Migration(6, "forgotten", schema_0006.SQL),
+    Migration(7, "events in order", schema_0007.SQL),
 )
 
 

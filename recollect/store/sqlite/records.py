@@ -17,7 +17,7 @@ from recollect.core.values import Freshness, Operation, Record, Vector, Version,
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sqlite import rows, search
 from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import END, Engine, ids_json, micros
+from recollect.store.sqlite.engine import END, Engine, ids_json, micros, planned
 from recollect.store.sqlite.operations import new_operation, put_operation
 from recollect.store.sqlite.vectors import put_vector, vectors_of
 
@@ -64,7 +64,10 @@ class SqliteRecords:
             **(END if before is None else _position(before)),
         }
         with self._engine.reader() as db:
-            found = [rows.RECORD.decode(row) for row in db.execute(sql.LIST_RECORDS, values)]
+            listed = sql.LIST_RECORDS if where.session_id is None else sql.LIST_SESSION_RECORDS
+            found = [
+                rows.RECORD.decode(row) for row in db.execute(planned(listed, values), values)
+            ]
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)
@@ -86,7 +89,8 @@ class SqliteRecords:
             "limit": limit,
         }
         with self._engine.reader() as db:
-            return [rows.RECORD.decode(row) for row in db.execute(sql.NEWER_RECORDS, values)]
+            newer = db.execute(planned(sql.NEWER_RECORDS, values), values)
+            return [rows.RECORD.decode(row) for row in newer]
 
     def search(
         self,

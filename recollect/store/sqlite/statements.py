@@ -32,7 +32,8 @@ _RECORD = _columns(rows.RECORD.columns)
 _RECORD_R = _columns(rows.RECORD.columns, "r.")
 
 # Rows that are named by their keys are looked up by them: the plus keeps SQLite from walking all of
-# the namespace instead, which it takes for the better plan.
+# the namespace instead, which it takes for the better plan. `:name IS NULL` is answered before a
+# statement is planned (`engine.planned`), so that a filter that is given can choose its index.
 
 # --- events -------------------------------------------------------------------------------------
 
@@ -113,7 +114,6 @@ LIST_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records AS r
  WHERE namespace = :namespace AND (created_at, record_id) < (:before_number, :before_id)
    AND (:kind IS NULL OR kind = :kind)
-   AND (:session_id IS NULL OR session_id = :session_id)
    AND (:observation_type IS NULL OR observation_type = :observation_type)
    AND (:since IS NULL OR created_at >= :since) AND (:until IS NULL OR created_at < :until)
    AND (:concept IS NULL OR EXISTS (SELECT 1 FROM json_each(r.concepts) WHERE value = :concept))
@@ -121,6 +121,15 @@ SELECT {_RECORD} FROM memory_records AS r
    AND (:as_of IS NULL OR r.since <= :as_of)
  ORDER BY created_at DESC, record_id DESC LIMIT :limit
 """
+# A session has few memories: they are looked up by it and sorted.
+LIST_SESSION_RECORDS = (
+    LIST_RECORDS.replace("(created_at, record_id) <", "(+created_at, record_id) <")
+    .replace("OR kind =", "OR +kind =")
+    .replace("created_at >=", "+created_at >=")
+    .replace("created_at <", "+created_at <")
+    .replace("ORDER BY created_at", "ORDER BY +created_at")
+    .replace("WHERE namespace", "WHERE session_id = :session_id AND namespace")
+)
 RECORDS_OF_EVENTS = """
 SELECT e.event_id, r.record_id FROM record_events AS e JOIN memory_records AS r USING (row_id)
  WHERE r.namespace = :namespace AND e.event_id IN (SELECT value FROM json_each(:event_ids))
@@ -140,7 +149,7 @@ SELECT {_RECORD} FROM memory_records AS r
 RECORD_BY_HASH = f"""
 SELECT {_RECORD} FROM memory_records
  WHERE namespace = :namespace AND content_hash = :content_hash
- ORDER BY created_at DESC, record_id DESC LIMIT 1
+ ORDER BY +created_at DESC, record_id DESC LIMIT 1
 """
 DELETE_RECORD = "DELETE FROM memory_records WHERE namespace = :namespace AND record_id = :record_id"
 TOUCH_RECORDS = """
@@ -228,8 +237,14 @@ SELECT {_columns(rows.ENTITY.columns)} FROM entities
 """
 LIST_RELATIONSHIPS = f"""
 SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
- WHERE namespace = :namespace
-   AND (:entity_id IS NULL OR source_id = :entity_id OR target_id = :entity_id)
+ WHERE namespace = :namespace ORDER BY confidence DESC, relationship_id
+"""
+RELATIONSHIPS_OF = f"""
+SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = :namespace AND source_id = :entity_id
+UNION
+SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = :namespace AND target_id = :entity_id
  ORDER BY confidence DESC, relationship_id
 """
 LIST_FACTS = f"""
@@ -285,7 +300,7 @@ GRAPH_TABLES = (
     ("preferences", "preference_id"),
 )
 DELETE_GRAPH = {table: DELETE_THING.format(table=table, key=key) for table, key in GRAPH_TABLES}
-_THINGS = "WHERE namespace = :namespace AND {0} IN (SELECT value FROM json_each(:ids))"
+_THINGS = "WHERE +namespace = :namespace AND {0} IN (SELECT value FROM json_each(:ids))"
 GRAPH_ROWS = {
     table: f"SELECT op_id, {_columns(columns)} FROM {table} {_THINGS.format(key)}"
     for (table, key), columns in zip(
