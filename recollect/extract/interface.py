@@ -77,6 +77,7 @@ class ProcedureClaim:
     successes: int = 0
     failures: int = 0
     event_ids: tuple[str, ...] = ()
+    new: int | None = None  # successes that no batch has told of yet; all, unless said
 
 
 Claim = EntityClaim | FactClaim | RelationClaim | PreferenceClaim | ProcedureClaim

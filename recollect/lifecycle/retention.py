@@ -1,7 +1,8 @@
 """How long memories are kept.
 
-In: settings and a moment. Out: the rules as moments. Pinned, important (8 or more), hand-written
-and checkpointed memories, and what an undo brought back, are never forgotten by rule.
+In: settings and a moment. Out: the rules as moments. Pinned, important (8 or more) and hand-written
+memories, what an undo brought back, and what a checkpoint of the last thirty days of work shows are
+never forgotten by rule.
 """
 
 from datetime import datetime, timedelta

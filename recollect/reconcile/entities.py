@@ -8,10 +8,14 @@ in which they are heard. Only a learned alias joins what keys keep apart.
 """
 
 import re
+import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from recollect.core.values import Entity
+from recollect.store.interface import Graph
+
+MOST_HELD = 16  # namespaces whose names stay in memory
 
 _REMOTE = re.compile(
     r"^(?:git@|ssh://(?:[^@/]+@)?|https?://|git://)[^/:]+[:/](?:\d+/)?(?P<path>.+?)(?:\.git)?/?$"
@@ -98,43 +102,111 @@ def object_key(text: str) -> str:
 class Names:
     """Who answers to a name: entities by key, their aliases, and the short forms of repositories.
 
-    A short form leads to its owner only while it has one owner.
+    A short form leads to its owner only while it has one owner. Names may stand on others: what is
+    added or dropped then changes nothing below, so that a batch can decide what it likes before
+    anything is written.
     """
 
-    def __init__(self, entities: Iterable[Entity] = ()) -> None:
-        self.by_id: dict[str, Entity] = {}
-        self._by_key: dict[str, str] = {}
-        self._short: dict[str, set[str]] = {}
+    def __init__(self, entities: Iterable[Entity] = (), below: "Names | None" = None) -> None:
+        self._below = below
+        self._by_id: dict[str, Entity] = {}
+        self._touched: set[str] = set()  # of those below: no longer as they are there
+        self._owners: dict[str, set[str]] = {}  # key: entities
+        self._short: dict[str, set[str]] = {}  # short form: entities
         for entity in entities:
             self.add(entity)
 
     def add(self, entity: Entity) -> None:
-        self.by_id[entity.entity_id] = entity
-        for name in (entity.name, *entity.aliases):
-            known = key(name)
-            if known:
-                self._by_key.setdefault(known, entity.entity_id)
+        """An entity as it is now. Names that it no longer has still lead to it."""
+        before = self.get(entity.entity_id)
+        self._touched.add(entity.entity_id)
+        self._by_id[entity.entity_id] = entity
+        for one in (entity, before) if before is not None else (entity,):
+            for known in _keys(one):
+                self._owners.setdefault(known, set()).add(entity.entity_id)
                 if short := tail(known):
                     self._short.setdefault(short, set()).add(entity.entity_id)
 
     def drop(self, entity_id: str) -> None:
-        self.by_id.pop(entity_id, None)
-        self._by_key = {name: one for name, one in self._by_key.items() if one != entity_id}
-        for owners in self._short.values():
-            owners.discard(entity_id)
+        entity = self._by_id.pop(entity_id, None)
+        self._touched.add(entity_id)
+        for known in _keys(entity) if entity is not None else ():
+            for owners, name in ((self._owners, known), (self._short, tail(known))):
+                if name in owners:
+                    owners[name].discard(entity_id)
+                    if not owners[name]:
+                        del owners[name]
+
+    def get(self, entity_id: str) -> Entity | None:
+        if entity_id in self._touched or self._below is None:
+            return self._by_id.get(entity_id)
+        return self._below.get(entity_id)
 
     def find(self, name: str) -> Entity | None:
         wanted = key(name)
-        found = self._by_key.get(wanted)
+        found = self._owner(wanted)
         if found is None:
-            owners = self._short.get(wanted, set())
-            found = next(iter(owners)) if len(owners) == 1 else None
+            short_for = self._called_short(wanted)
+            found = next(iter(short_for)) if len(short_for) == 1 else None
         if found is None and (short := tail(wanted)):
             # `org/repo` is what was called `repo` before, unless another `org/repo` is.
-            held = self._by_key.get(short)
-            if held is not None and not self._short.get(short):
+            held = self._owner(short)
+            if held is not None and not self._called_short(short):
                 found = held
-        return self.by_id.get(found) if found is not None else None
+        return self.get(found) if found is not None else None
+
+    def _owner(self, known: str) -> str | None:
+        """Of several the one that comes first by name."""
+        owners = self._own(known, lambda names: names._owners)
+        if len(owners) < 2:
+            return next(iter(owners), None)
+        return min(owners, key=lambda one: ((e := self.get(one)) and e.name or "", one))
+
+    def _called_short(self, short: str) -> set[str]:
+        return self._own(short, lambda names: names._short)
+
+    def _own(self, name: str, of: "Callable[[Names], dict[str, set[str]]]") -> set[str]:
+        own = {one for one in of(self).get(name, ()) if one in self._by_id}
+        if self._below is not None:
+            own |= {one for one in self._below._own(name, of) if one not in self._touched}
+        return own
+
+
+def _keys(entity: Entity) -> list[str]:
+    return [known for name in (entity.name, *entity.aliases) if (known := key(name))]
+
+
+class Held:
+    """The names of each namespace, read once and from then on only where they changed."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._lock = threading.Lock()
+        self._held: dict[str, tuple[int, Names]] = {}
+
+    def names(self, namespace: str) -> Names:
+        """To stand on. Whoever does must be done before the namespace's next batch."""
+        with self._lock:
+            version = self._graph.version(namespace)
+            known = self._held.pop(namespace, None)
+            names = self._followed(namespace, *known) if known is not None else None
+            if names is None:
+                names = Names(self._graph.entities(namespace))
+            self._held[namespace] = version, names
+            if len(self._held) > MOST_HELD:
+                del self._held[next(iter(self._held))]
+            return names
+
+    def _followed(self, namespace: str, version: int, names: Names) -> Names | None:
+        changed = self._graph.changed(namespace, version)
+        if changed is None:
+            return None
+        for thing_id in changed:
+            names.drop(thing_id)
+        for thing in self._graph.things(namespace, sorted(changed)) if changed else ():
+            if isinstance(thing, Entity):
+                names.add(thing)
+        return names
 
 
 def _path(text: str) -> str:

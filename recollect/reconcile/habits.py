@@ -80,6 +80,7 @@ class Habits:
         known = next(
             (p for p in self._procedures if tuple(s.casefold() for s in p.steps) == wanted), None
         )
+        successes = claim.successes
         if known is None:
             known = Procedure(
                 procedure_id=ids.new_id(ids.PROCEDURE),
@@ -92,7 +93,9 @@ class Habits:
             self._procedures.append(known)
         elif claim.event_ids and set(claim.event_ids) <= set(known.source_event_ids):
             return
-        successes = known.successes + claim.successes
+        elif claim.new is not None:
+            successes = claim.new  # the others were counted when they were new
+        successes += known.successes
         failures = known.failures + claim.failures
         tried = successes + failures
         after = msgspec.structs.replace(

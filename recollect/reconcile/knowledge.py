@@ -39,13 +39,13 @@ from recollect.reconcile.contradict import (
     MOST_EVENTS,
     predicate,
 )
-from recollect.reconcile.entities import Names, key, says_nothing
+from recollect.reconcile.entities import Held, Names, key, says_nothing
 from recollect.reconcile.facts import Facts, of_a_thing
 from recollect.reconcile.habits import Habits
 from recollect.reconcile.plan import Book, Plan, Reads, apply
 from recollect.reconcile.push import Learned
 from recollect.reconcile.relations import STRONG, Relations
-from recollect.store.interface import Waiting
+from recollect.store.interface import Graph, Waiting
 
 MOST_CLAIMS = 500  # of one batch
 MOST_ENTITIES = 60
@@ -62,10 +62,12 @@ def learn(
     claims: Sequence[Claim],
     now: datetime,
     turns: Mapping[str, str] | None = None,
+    names: Names | None = None,
 ) -> Plan:
     """What a batch of claims changes. `turns` says of an event to which turn it belongs; without
-    it each event counts as one."""
-    learner = _Learner(graph, namespace, now, turns or {})
+    it each event counts as one. `names` are those of the graph, where they are held already."""
+    known = names if names is not None else Names(graph.entities(namespace))
+    learner = _Learner(graph, namespace, now, turns or {}, known)
     for claim in claims[:MOST_CLAIMS]:
         learner.take(claim)
     for claim in claims[MOST_CLAIMS:]:
@@ -77,29 +79,31 @@ class Learning:
     """Learning as the push phase calls it: reads and decides first, writes when it is handed the
     transaction."""
 
-    def __init__(self, graph: Reads, clock: Clock, actor: str) -> None:
+    def __init__(self, graph: Graph, clock: Clock, actor: str) -> None:
         self._graph = graph
+        self._held = Held(graph)
         self._clock = clock
         self._actor = actor
 
     def __call__(
         self, namespace: str, claims: Sequence[Claim], turns: Mapping[str, str]
     ) -> Learned:
-        plan = learn(self._graph, namespace, claims, self._clock.now(), turns)
+        names = self._held.names(namespace)
+        plan = learn(self._graph, namespace, claims, self._clock.now(), turns, names)
         return Learned(lambda tx: apply(tx, plan, self._actor), plan.dropped)
 
 
 class _Learner:
     def __init__(
-        self, graph: Reads, namespace: str, now: datetime, turns: Mapping[str, str]
+        self, graph: Reads, namespace: str, now: datetime, turns: Mapping[str, str], known: Names
     ) -> None:
         self._graph = graph
         self._namespace = namespace
         self._now = now
         self._turns = turns
-        self._names = Names(graph.entities(namespace))
-        self._waiting = {one.key: one for one in graph.waiting(namespace)}
-        self._stored_waits = set(self._waiting)
+        self._names = Names(below=known)
+        self._waiting: dict[str, Waiting | None] = {}  # those that were asked for
+        self._stored_waits: set[str] = set()
         self._touched_waits: set[str] = set()
         self._book = Book(namespace)
         self._facts = Facts(graph, self._book)
@@ -130,11 +134,12 @@ class _Learner:
         self._book.dropped.append(Dropped(_title(claim), reason))
 
     def plan(self) -> Plan:
+        waits = {name: one for name, one in self._waiting.items() if one is not None}
         return Plan(
             self._namespace,
             tuple(self._book.steps),
-            tuple(self._waiting[one] for one in sorted(self._touched_waits & set(self._waiting))),
-            tuple(sorted(self._stored_waits - set(self._waiting))),
+            tuple(waits[name] for name in sorted(self._touched_waits & set(waits))),
+            tuple(sorted(self._stored_waits - set(waits))),
             tuple(self._book.dropped),
         )
 
@@ -190,7 +195,7 @@ class _Learner:
     def _worth_it(self, name: str, kind: str, claim: Claim, *, strong: bool) -> Entity | None:
         """A new entity, if it is worth one; else what was heard of it waits."""
         wanted = key(name)
-        held = self._waiting.get(wanted)
+        held = self._heard(wanted)
         met = tuple(dict.fromkeys([*(held.turns if held else ()), *self._turns_of(claim)]))
         if not strong and len(met) < TURNS:
             claims = [*(held.claims if held else ()), _packed(claim)]
@@ -217,10 +222,18 @@ class _Learner:
         self._facts.begin(entity.entity_id)
         self._relations.begin(entity.entity_id)
         self._put_entity(entity)
-        self._waiting.pop(wanted, None)
+        self._waiting[wanted] = None
         for packed in held.claims if held else ():
             self.take(_unpacked(packed))
-        return self._names.by_id.get(entity.entity_id) or self._names.find(name)
+        return self._names.get(entity.entity_id) or self._names.find(name)
+
+    def _heard(self, wanted: str) -> Waiting | None:
+        """What waits under a name."""
+        if wanted not in self._waiting:
+            found = self._graph.waiting(self._namespace, [wanted])
+            self._stored_waits.update(one.key for one in found)
+            self._waiting[wanted] = found[0] if found else None
+        return self._waiting[wanted]
 
     def _put_entity(self, entity: Entity) -> None:
         self._names.add(entity)

@@ -103,27 +103,15 @@ class Graph:
         self.fact_words: WordList[Fact] = WordList()
         self.procedure_words: WordList[Procedure] = WordList()
         self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
-        self._later: dict[str, str] = {}  # ended fact: what took its place
+        self._ended: dict[str, Fact] = {}  # facts whose place was taken
 
     def put(self, thing: Thing) -> None:
         """A thing as it is now; what no longer holds leaves."""
         match thing:
             case Entity():
-                self.entities[thing.entity_id] = thing
-                self.index.add(thing)
-                self._stems.clear()
+                self._put_entity(thing)
             case Fact():
-                self._drop_fact(thing.fact_id)
-                self._later.pop(thing.fact_id, None)
-                if thing.superseded_by is not None:
-                    self._later[thing.fact_id] = thing.superseded_by
-                    for event_id in thing.source_event_ids[-EVENTS:]:
-                        self._over.setdefault(event_id, set()).add(thing.fact_id)
-                if thing.valid_until is None and thing.entity_id is not None:
-                    self._facts[thing.fact_id] = thing
-                    self._of.setdefault(thing.entity_id, set()).add(thing.fact_id)
-                    self._about.setdefault(key(thing.object), set()).add(thing.fact_id)
-                    self.fact_words.put(thing.fact_id, thing, telling(_spelt(thing)))
+                self._put_fact(thing)
             case Relationship():
                 self._drop_relation(thing.relationship_id)
                 if thing.valid_until is None:
@@ -136,6 +124,34 @@ class Graph:
                 self.procedure_words.put(thing.procedure_id, thing, said)
             case Preference():
                 self.preferences[thing.preference_id] = thing
+
+    def drop(self, thing_id: str) -> None:
+        """A thing that is gone, and what hung on it: relationships go with it, and its facts are
+        nobody's."""
+        entity = self.entities.get(thing_id)
+        if entity is not None:
+            self._forget_stems(entity)
+            for fact_id in list(self._of.pop(thing_id, ())):
+                self._drop_fact(fact_id)
+            for relation_id in list(self._ends.pop(thing_id, ())):
+                self._drop_relation(relation_id)
+            self.index.remove(thing_id)
+            del self.entities[thing_id]
+        self._drop_fact(thing_id)
+        self._drop_relation(thing_id)
+        if self.procedures.pop(thing_id, None) is not None:
+            self.procedure_words.drop(thing_id)
+        self.preferences.pop(thing_id, None)
+
+    def follow(self, changed: Iterable[str], there: Iterable[Thing]) -> None:
+        """The same graph after these ids changed; `there` are those of them that exist."""
+        now = list(there)
+        kept = {_identity(thing) for thing in now}
+        for thing_id in changed:
+            if thing_id not in kept:
+                self.drop(thing_id)
+        for thing in now:
+            self.put(thing)
 
     def __len__(self) -> int:
         return len(self.entities)
@@ -150,9 +166,9 @@ class Graph:
         for event_id in event_ids:
             for fact_id in sorted(self._over.get(event_id, ())):
                 seen = set()
-                while fact_id in self._later and fact_id not in seen:
+                while fact_id in self._ended and fact_id not in seen:
                     seen.add(fact_id)
-                    fact_id = self._later[fact_id]
+                    fact_id = self._ended[fact_id].superseded_by or ""
                 if seen and fact_id in self._facts:
                     found[fact_id] = self._facts[fact_id]
         return [fact for fact in found.values() if not fact.sensitive]
@@ -257,29 +273,78 @@ class Graph:
             known = self._stems[fact.fact_id] = frozenset(map(porter.stem, words(" ".join(said))))
         return known
 
+    def _put_entity(self, entity: Entity) -> None:
+        before = self.entities.get(entity.entity_id)
+        self.entities[entity.entity_id] = entity
+        if before is not None and _called(before) == _called(entity):
+            return  # met once more: nothing that is looked for changed
+        if before is not None:
+            self._forget_stems(before)
+        self.index.add(entity)
+        self._forget_stems(entity)
+
+    def _put_fact(self, fact: Fact) -> None:
+        before = self._facts.get(fact.fact_id)
+        holds = fact.valid_until is None and fact.entity_id is not None
+        if before is not None and holds and _says(before) == _says(fact):
+            self._facts[fact.fact_id] = fact
+            self.fact_words.same_words(fact.fact_id, fact)
+            return
+        self._drop_fact(fact.fact_id)
+        if fact.superseded_by is not None:
+            self._ended[fact.fact_id] = fact
+            for event_id in fact.source_event_ids[-EVENTS:]:
+                self._over.setdefault(event_id, set()).add(fact.fact_id)
+        if holds:
+            self._facts[fact.fact_id] = fact
+            self._of.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
+            self._about.setdefault(key(fact.object), set()).add(fact.fact_id)
+            self.fact_words.put(fact.fact_id, fact, telling(_spelt(fact)))
+
     def _drop_fact(self, fact_id: str) -> None:
         before = self._facts.pop(fact_id, None)
         self._stems.pop(fact_id, None)
         self.fact_words.drop(fact_id)
         if before is not None:
-            self._of[before.entity_id or ""].discard(fact_id)
-            self._about[key(before.object)].discard(fact_id)
+            _discard(self._of, before.entity_id or "", fact_id)
+            _discard(self._about, key(before.object), fact_id)
+        ended = self._ended.pop(fact_id, None)
+        for event_id in ended.source_event_ids[-EVENTS:] if ended is not None else ():
+            _discard(self._over, event_id, fact_id)
 
     def _drop_relation(self, relation_id: str) -> None:
         before = self._relations.pop(relation_id, None)
         if before is not None:
             for end in (before.source_id, before.target_id):
-                self._ends[end].discard(relation_id)
+                _discard(self._ends, end, relation_id)
+
+    def _forget_stems(self, entity: Entity) -> None:
+        """Of facts that have it as subject or object: its type is among their words."""
+        for fact_id in self._of.get(entity.entity_id, ()):
+            self._stems.pop(fact_id, None)
+        for name in (entity.name, *entity.aliases):
+            for fact_id in self._about.get(key(name), ()):
+                self._stems.pop(fact_id, None)
+
+
+@dataclass
+class _Held:
+    """A graph in memory: which state of the store it has, and when that was last looked at."""
+
+    version: int
+    at: float
+    graph: Graph
 
 
 class Graphs:
-    """The graphs of all namespaces, each read when it is first needed and kept in step. A large
-    one is read in a thread: until it is there, whoever asks is answered without it."""
+    """The graphs of all namespaces, each read when it is first needed, and from then on only what
+    changed. A large one is read in a thread, as is a large change: until it is there, whoever asks
+    is answered without it, or with the graph as it was."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._graphs: dict[str, tuple[int, float, Graph]] = {}  # version, when read, graph
+        self._graphs: dict[str, _Held] = {}
         self._reading: set[str] = set()
         self._clock = clock
 
@@ -287,21 +352,31 @@ class Graphs:
         return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
     def of(self, namespace: str) -> Graph:
-        """The graph as it is; a large one that changed a moment ago as it was, or empty, while it
-        is read behind."""
+        """The graph as it is; a large one of which much changed a moment ago as it was, or empty,
+        while it is read behind."""
         version = self._store.graph.version(namespace)
         with self._lock:
             known = self._graphs.get(namespace)
-            if known is not None and known[0] == version and self._clock() - known[1] < SECONDS:
-                return known[2]
+            if known is not None and self._clock() - known.at < SECONDS:
+                if known.version == version or self._followed(namespace, known, version):
+                    return known.graph
             if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
                     self._reading.add(namespace)
                     threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
-                return known[2] if known is not None else Graph()
+                return known.graph if known is not None else Graph()
             graph = self._read(namespace)
-            self._graphs[namespace] = (version, self._clock(), graph)
+            self._graphs[namespace] = _Held(version, self._clock(), graph)
             return graph
+
+    def _followed(self, namespace: str, known: _Held, version: int) -> bool:
+        """Read what changed since, if that is known and little."""
+        changed = self._store.graph.changed(namespace, known.version)
+        if changed is None or len(changed) > LARGE:
+            return False
+        known.graph.follow(changed, self._store.graph.things(namespace, sorted(changed)))
+        known.version = version
+        return True
 
     def sharing(
         self, namespace: str, stems: frozenset[str], facts: float, procedures: float
@@ -331,7 +406,7 @@ class Graphs:
         try:
             graph = self._read(namespace)
             with self._lock:
-                self._graphs[namespace] = (version, self._clock(), graph)
+                self._graphs[namespace] = _Held(version, self._clock(), graph)
         except StoreError as error:
             log.warning("the graph of %s could not be read: %s", namespace, error)
         finally:
@@ -367,6 +442,26 @@ class Graphs:
         for thing in things:
             graph.put(thing)
         return graph
+
+
+def _discard(sets: dict[str, set[str]], name: str, member: str) -> None:
+    """Out of its set; a set that is empty goes."""
+    if name in sets:
+        sets[name].discard(member)
+        if not sets[name]:
+            del sets[name]
+
+
+def _identity(thing: Thing) -> str:
+    return str(getattr(thing, thing.__struct_fields__[0]))
+
+
+def _called(entity: Entity) -> tuple[str, str, tuple[str, ...]]:
+    return entity.name, entity.type, entity.aliases
+
+
+def _says(fact: Fact) -> tuple[str | None, str, str, str]:
+    return fact.entity_id, fact.subject, fact.predicate, fact.object
 
 
 def _spelt(fact: Fact) -> str:

@@ -13,6 +13,8 @@ import numpy as np
 
 T = TypeVar("T")
 
+_SPARE = 1000  # places that may stand empty beside as many as are taken
+
 
 class WordList(Generic[T]):
     """Not thread-safe by itself."""
@@ -24,6 +26,8 @@ class WordList(Generic[T]):
 
     def put(self, thing_id: str, thing: T, stems: Iterable[str]) -> None:
         self.drop(thing_id)
+        if len(self._things) > 2 * len(self._number) + _SPARE:
+            self._close_gaps()
         number = self._number[thing_id] = len(self._things)
         self._things.append(thing)
         for stem in set(stems):
@@ -33,6 +37,25 @@ class WordList(Generic[T]):
         number = self._number.pop(thing_id, None)
         if number is not None:
             self._things[number] = None
+
+    def same_words(self, thing_id: str, thing: T) -> None:
+        """The thing changed, and not what it says."""
+        self._things[self._number[thing_id]] = thing
+
+    def _close_gaps(self) -> None:
+        """Places of what left are given up: else a list that changes often would only grow."""
+        kept = np.array(sorted(self._number.values()), dtype=np.int64)
+        place = np.full(len(self._things), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        self._things = [self._things[number] for number in kept.tolist()]
+        self._number = {one: int(place[number]) for one, number in self._number.items()}
+        for stem, places in list(self._holding.items()):
+            moved = place[np.frombuffer(places, np.uint32)]
+            left = array("I", moved[moved >= 0].astype(np.uint32).tobytes())
+            if left:
+                self._holding[stem] = left
+            else:
+                del self._holding[stem]
 
     def sharing(self, stems: frozenset[str], least: float, limit: int) -> list[tuple[T, int]]:
         """Things that hold at least so many of these stems, and how many; most first, then the

@@ -538,6 +538,16 @@ class Graph(Protocol):
     def version(self, namespace: str) -> int:
         """Grows with every committed change of a namespace's graph; begins anew with the store."""
 
+    def changed(self, namespace: str, since: int) -> frozenset[str] | None:
+        """Ids of what came, changed or went after that version; None when that is not known any
+        more. A thing that went takes what hangs on it along: relationships, and of facts their
+        entity."""
+
+    def things(
+        self, namespace: str, ids: Sequence[str]
+    ) -> list[Entity | Relationship | Fact | Procedure | Preference]:
+        """Those of these that exist; entities first."""
+
     def size(self, namespace: str, most: int) -> int:
         """How many entities and facts there are; counting ends at `most` of either."""
 
@@ -554,8 +564,8 @@ class Graph(Protocol):
     def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
         """All that was ever held of these entities, ended or not, oldest first."""
 
-    def waiting(self, namespace: str) -> list[Waiting]:
-        """What was heard of things that are not entities yet."""
+    def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
+        """What was heard of things that are not entities yet; of these keys, or of all."""
 
     def procedures(self, namespace: str) -> list[Procedure]: ...
     def preferences(self, namespace: str) -> list[Preference]: ...

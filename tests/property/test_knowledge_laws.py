@@ -61,8 +61,8 @@ class Memory:
     def preferences(self, namespace: str) -> list[Any]:
         return self._all("Preference")
 
-    def waiting(self, namespace: str) -> list[Waiting]:
-        return list(self.wait.values())
+    def waiting(self, namespace: str, keys: Any = None) -> list[Waiting]:
+        return [one for one in self.wait.values() if keys is None or one.key in keys]
 
 
 @given(NAMES)

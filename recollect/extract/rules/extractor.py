@@ -6,6 +6,7 @@ same memories; a turn that was extracted in part before stands over its earlier 
 """
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -17,7 +18,7 @@ from recollect.extract.gate import sift, sift_claims
 from recollect.extract.interface import Claim, Extraction
 from recollect.extract.rules import claims, tags
 from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
-from recollect.extract.rules.procedures import procedures
+from recollect.extract.rules.procedures import Run, procedures, runs_of
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, stated
 from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
@@ -29,6 +30,7 @@ SNAPSHOT = 10
 MOST_EVIDENCE = 100
 # How far back procedures are looked for, in tool calls of the project.
 LOOK_BACK = 400
+REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
 class Rules:
@@ -42,6 +44,9 @@ class Rules:
         self._store = store
         self._clock = clock
         self._refused = refused
+        self._lock = threading.Lock()  # projects are read side by side
+        # session: its newest tool call, and what it ran
+        self._ran: dict[tuple[str, str], tuple[int, tuple[Run, ...]]] = {}
 
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
@@ -87,13 +92,25 @@ class Rules:
         if not any(_is_command(stored) for stored in batch.events):
             return []
         page = self._store.events.page(batch.namespace, kind="tool_use", limit=LOOK_BACK)
-        sessions = dict.fromkeys(one.event.session_id for one in reversed(page.items))
-        turns = [
-            turn
-            for session_id in sessions
-            for turn in turns_of(self._store.events.session(batch.namespace, session_id))
+        newest = {one.event.session_id: one.seq for one in reversed(page.items)}
+        runs = [
+            run
+            for session_id, seq in newest.items()
+            for run in self._runs(batch.namespace, session_id, seq)
         ]
-        return list(procedures(turns, fresh))
+        return list(procedures(runs, fresh))
+
+    def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[Run, ...]:
+        """What a session ran. Sessions that did not go on are not read again for every batch."""
+        with self._lock:
+            known = self._ran.pop((namespace, session_id), None)
+        if known is None or known[0] != newest:
+            known = newest, runs_of(turns_of(self._store.events.session(namespace, session_id)))
+        with self._lock:
+            self._ran[namespace, session_id] = known
+            while len(self._ran) > REMEMBERED:
+                del self._ran[next(iter(self._ran))]
+        return known[1]
 
     def _checkpoint(
         self,

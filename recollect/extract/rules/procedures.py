@@ -1,11 +1,14 @@
 """Procedures: the same successful commands in the same order, at least three times.
 
 In: turns of all sessions of a project, oldest first. Out: claims with the steps as templates. What
-varies (versions, texts, hashes) is taken out before runs are compared.
+varies (versions, texts, hashes) is taken out before runs are compared. `runs_of` reads a session,
+`procedures` compares what was read.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from recollect.extract.interface import ProcedureClaim
 from recollect.extract.rules import patterns
@@ -30,16 +33,27 @@ _PURPOSES = (
     (re.compile(r"\b(?:tests?|pytest|check|lint)\b"), "Check"),
 )
 
-# families of the steps, their turn, the events that show them, the steps as they were
-_Run = tuple[tuple[str, ...], Turn, tuple[str, ...], tuple[str, ...]]
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The commands of one turn that succeeded."""
+
+    kinds: tuple[str, ...]  # the family of each step
+    steps: tuple[str, ...]  # as they were, as templates
+    event_ids: tuple[str, ...]  # of the call that shows each
+    at: datetime
 
 
-def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureClaim]:
+def runs_of(turns: Iterable[Turn]) -> tuple[Run, ...]:
+    """Those that are long enough to be one way of doing something."""
+    return tuple(run for turn in turns if len((run := _run(turn)).kinds) >= FEWEST_STEPS)
+
+
+def procedures(runs: Sequence[Run], fresh: frozenset[str]) -> list[ProcedureClaim]:
     """Sequences that a turn with new events took part in, longest first, none inside another."""
-    runs = [run for turn in turns if len((run := _run(turn))[0]) >= FEWEST_STEPS]
-    seen: dict[tuple[str, ...], list[_Run]] = {}
+    seen: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
-        for gram in set(_grams(run[0])):
+        for gram in set(_grams(run.kinds)):
             seen.setdefault(gram, []).append(run)
     found: list[ProcedureClaim] = []
     taken: list[tuple[str, ...]] = []
@@ -50,14 +64,14 @@ def procedures(turns: Sequence[Turn], fresh: frozenset[str]) -> list[ProcedureCl
         if all(step.startswith("git ") for step in gram):
             continue  # everybody commits and pushes
         taken.append(gram)
-        if any(fresh.intersection(events) for _, _, events, _ in shown):
-            found.append(_claim(gram, shown))
+        if any(fresh.intersection(run.event_ids) for run in shown):
+            found.append(_claim(gram, shown, fresh))
         if len(found) == MOST_FOUND:
             break
     return found
 
 
-def _run(turn: Turn) -> _Run:
+def _run(turn: Turn) -> Run:
     found: list[str] = []
     events: list[str] = []
     whole: list[str] = []
@@ -72,7 +86,7 @@ def _run(turn: Turn) -> _Run:
                 found.append(kind)
                 whole.append(template(step))
                 events.append(call.event_id)
-    return tuple(found[:60]), turn, tuple(events[:60]), tuple(whole[:60])
+    return Run(tuple(found[:60]), tuple(whole[:60]), tuple(events[:60]), turn.at)
 
 
 def _grams(run: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -90,24 +104,25 @@ def _inside(gram: tuple[str, ...], other: tuple[str, ...]) -> bool:
     )
 
 
-def _claim(gram: tuple[str, ...], shown: Sequence[_Run]) -> ProcedureClaim:
+def _claim(
+    gram: tuple[str, ...], shown: Sequence[Run], fresh: frozenset[str]
+) -> ProcedureClaim:
     whole = " ".join(gram)
     purpose = next((name for pattern, name in _PURPOSES if pattern.search(whole)), "Routine")
-    last = shown[-1][1]
-    events = dict.fromkeys(event for _, _, of, _ in shown for event in of)
+    events = dict.fromkeys(event for run in shown for event in run.event_ids)
     return ProcedureClaim(
         name=cut(f"{purpose}: {gram[0].split(' -')[0]} … {gram[-1].split(' -')[0]}", 190),
         trigger=f"asked to {purpose.lower()}",
         steps=_latest(gram, shown[-1]),
-        at=last.at,
+        at=shown[-1].at,
         confidence=round(min(0.9, 0.4 + 0.1 * len(shown)), 2),
         successes=len(shown),
-        event_ids=tuple(events)[:100],
+        event_ids=tuple(events)[-100:],
+        new=sum(not fresh.isdisjoint(run.event_ids) for run in shown),
     )
 
 
-def _latest(gram: tuple[str, ...], run: _Run) -> tuple[str, ...]:
+def _latest(gram: tuple[str, ...], run: Run) -> tuple[str, ...]:
     """The steps as the last run took them."""
-    kinds, _, _, whole = run
-    start = next(at for at in range(len(kinds)) if kinds[at : at + len(gram)] == gram)
-    return whole[start : start + len(gram)]
+    start = next(at for at in range(len(run.kinds)) if run.kinds[at : at + len(gram)] == gram)
+    return run.steps[start : start + len(gram)]

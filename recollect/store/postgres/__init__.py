@@ -69,9 +69,6 @@ class PostgresGraph(SqliteGraph):
         super().__init__(engine)
         self._server = engine
 
-    def version(self, namespace: str) -> int:
-        return super().version(namespace) + self._server.missed
-
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         with self._server.reader() as db:
             return search.things(db, namespace, query, limit)
@@ -182,7 +179,7 @@ class PostgresStore:
             log.warning("the store is away, and events are spooled until it is back: %s", error)
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
-        changed: set[str] = set()
+        changed: dict[str, set[str]] = {}
 
         def run(db: Any) -> T:
             handle = PostgresTransaction(db, self._engine.clock, self.events)
@@ -192,7 +189,8 @@ class PostgresStore:
             return value
 
         result = self._engine.write(run)
-        self._engine.graph_versions.update(changed)
+        for namespace, ids in changed.items():
+            self._engine.news.note(namespace, ids)
         return result
 
     @property

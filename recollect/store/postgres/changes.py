@@ -96,9 +96,9 @@ class PostgresChanges:
 
     def _tell(self, change: Change) -> None:
         if change.kind == "graph":
-            self._engine.graph_versions.update([change.namespace])
+            self._engine.news.note(change.namespace, change.ids)
         elif change.kind == "all":
-            self._engine.missed += 1
+            self._engine.news.note_all()
         for told in self._subscribers:
             try:
                 told(change)

@@ -46,7 +46,6 @@ class PostgresEngine(Engine):
         self._prepare_lock = threading.Lock()
         self._prepared = False
         self._inside = threading.local()
-        self.missed = 0  # how often anything may have changed unheard
         self.prepare: Callable[[Connection], int] = lambda connection: 0
 
     # --- connections ---

@@ -32,7 +32,7 @@ from recollect.store.sqlite.aging import SqliteAging
 from recollect.store.sqlite.connect import explained, open_writer, refused, translated
 from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
-from recollect.store.sqlite.graph import SqliteGraph, keep_waiting, put_things
+from recollect.store.sqlite.graph import SqliteGraph, changed_in, keep_waiting, put_things
 from recollect.store.sqlite.holdings import SqliteHoldings
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
@@ -120,7 +120,8 @@ class SqliteStore:
         result = self._engine.write(run)
         for batch in handle[0].finished:
             self.events.release(batch)
-        self._engine.graph_versions.update(handle[0].graphs)
+        for namespace, changed in handle[0].graphs.items():
+            self._engine.news.note(namespace, changed)
         return result
 
     @property
@@ -146,7 +147,7 @@ class SqliteTransaction:
         self._clock = clock
         self._broken: apsw.Error | None = None
         self.finished: list[Batch] = []
-        self.graphs: set[str] = set()  # namespaces whose graph was changed
+        self.graphs: dict[str, set[str]] = {}  # namespace: things of its graph that changed
 
     @property
     def _db(self) -> apsw.Connection:
@@ -175,7 +176,7 @@ class SqliteTransaction:
 
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
         put_things(self._db, things, self._clock.now())
-        self.graphs.update(thing.namespace for thing in things)
+        self._changed(things)
 
     def change_graph(
         self,
@@ -187,7 +188,14 @@ class SqliteTransaction:
         known = get_operation(self._db, namespace, operation)
         assert known is not None  # the caller logged it in this transaction
         graph_changes.change(self._db, known, displaced, things, self._clock.now())
-        self.graphs.add(namespace)
+        self._changed(things)
+        self.graphs.setdefault(namespace, set()).update(displaced)
+
+    def _changed(
+        self, things: Sequence[Entity | Relationship | Fact | Procedure | Preference]
+    ) -> None:
+        for namespace, ids in changed_in(things).items():
+            self.graphs.setdefault(namespace, set()).update(ids)
 
     def keep_waiting(
         self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int

@@ -8,7 +8,6 @@ import functools
 import queue
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import StoreClosed
 from recollect.core.values import encode
 from recollect.store.sqlite.connect import open_reader, translated
+from recollect.store.sqlite.news import GraphNews
 from recollect.store.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class Engine:
         self.path = path
         self.writer = writer
         self.clock = clock
-        self.graph_versions: Counter[str] = Counter()  # namespace: changes of its graph
+        self.news = GraphNews()
         self.vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._closed = threading.Event()

@@ -4,7 +4,7 @@ In: graph values. Out: the same. A relationship whose ends do not exist raises B
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,14 @@ PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
     Procedure: (sql.PUT_PROCEDURE, rows.PROCEDURE),
     Preference: (sql.PUT_PREFERENCE, rows.PREFERENCE),
 }
+# Entities first: the others stand on them.
+TABLES: dict[str, tuple[str, type[Any]]] = {
+    "entity": ("entities", Entity),
+    "relationship": ("relationships", Relationship),
+    "fact": ("facts", Fact),
+    "procedure": ("procedures", Procedure),
+    "preference": ("preferences", Preference),
+}
 _EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
 
 
@@ -38,10 +46,18 @@ class SqliteGraph:
     def put(self, *things: Thing) -> None:
         now = self._engine.clock.now()
         self._engine.write(lambda db: put_things(db, things, now))
-        self._engine.graph_versions.update({thing.namespace for thing in things})
+        for namespace, changed in changed_in(things).items():
+            self._engine.news.note(namespace, changed)
 
     def version(self, namespace: str) -> int:
-        return self._engine.graph_versions[namespace]
+        return self._engine.news.version(namespace)
+
+    def changed(self, namespace: str, since: int) -> frozenset[str] | None:
+        return self._engine.news.since(namespace, since)
+
+    def things(self, namespace: str, ids: Sequence[str]) -> list[Thing]:
+        with self._engine.reader() as db:
+            return [thing for _, thing, _ in live(db, namespace, ids)]
 
     def size(self, namespace: str, most: int) -> int:
         row = self._engine.one(sql.GRAPH_SIZE, {"namespace": namespace, "most": most})
@@ -72,8 +88,9 @@ class SqliteGraph:
         values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
         return [rows.FACT.decode(row) for row in self._engine.rows(sql.FACT_HISTORY, values)]
 
-    def waiting(self, namespace: str) -> list[Waiting]:
-        found = self._engine.rows(sql.LIST_WAITING, {"namespace": namespace})
+    def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
+        values = {"namespace": namespace, "keys": None if keys is None else ids_json(keys)}
+        found = self._engine.rows(sql.LIST_WAITING, values)
         return [
             Waiting(key, name, tuple(json.loads(turns)), tuple(json.loads(claims)), from_micros(at))
             for key, name, turns, claims, at in found
@@ -109,8 +126,31 @@ class SqliteGraph:
             return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
         removed = self._engine.write(work, when_full=True)
-        self._engine.graph_versions.update([namespace])
+        self._engine.news.note(namespace, ids)
         return removed
+
+
+def changed_in(things: Sequence[Thing]) -> dict[str, set[str]]:
+    """The ids of things by their namespace."""
+    found: dict[str, set[str]] = {}
+    for thing in things:
+        found.setdefault(thing.namespace, set()).add(identity(thing))
+    return found
+
+
+def live(
+    db: apsw.Connection, namespace: str, ids: Sequence[str]
+) -> Iterator[tuple[str, Thing, str | None]]:
+    """Those of these things that exist: their kind, the thing, the operation that made it so."""
+    values = {"namespace": namespace, "ids": ids_json(list(ids))}
+    for kind, (table, shape) in TABLES.items():
+        codec: rows.Codec[Any] = PUT[shape][1]
+        for made_by, *row in db.execute(sql.GRAPH_ROWS[table], values).fetchall():
+            yield kind, codec.decode(row), None if made_by is None else str(made_by)
+
+
+def identity(thing: Any) -> str:
+    return str(getattr(thing, thing.__struct_fields__[0]))
 
 
 def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:

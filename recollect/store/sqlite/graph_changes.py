@@ -12,33 +12,21 @@ import apsw
 import msgspec
 
 from recollect.core.clock import to_micros
-from recollect.core.values import (
-    Entity,
-    Fact,
-    Operation,
-    Preference,
-    Procedure,
-    Relationship,
-    SourceKind,
-    Vector,
-    encode,
-)
-from recollect.store.sqlite import rows
+from recollect.core.values import Operation, SourceKind, Vector, encode
 from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import ids_json
-from recollect.store.sqlite.graph import PUT, Thing, delete_thing, put_things
+from recollect.store.sqlite.graph import (
+    PUT,
+    TABLES,
+    Thing,
+    delete_thing,
+    identity,
+    live,
+    put_things,
+)
 from recollect.store.sqlite.vectors import put_vector, vectors_of
 
-# Entities first: the others stand on them.
-_TABLES: dict[str, tuple[str, type[Any]]] = {
-    "entity": ("entities", Entity),
-    "relationship": ("relationships", Relationship),
-    "fact": ("facts", Fact),
-    "procedure": ("procedures", Procedure),
-    "preference": ("preferences", Preference),
-}
 _EMBEDDED: dict[str, SourceKind] = {"entity": "entity", "fact": "fact", "procedure": "procedure"}
-_KIND = {kind: name for name, (_, kind) in _TABLES.items()}
+_KIND = {kind: name for name, (_, kind) in TABLES.items()}
 
 T = TypeVar("T")
 
@@ -68,19 +56,19 @@ def change(
 
 
 def restore(
-    db: apsw.Connection, undo: Operation, live: Sequence[str], kept: Iterable[tuple[str, str]]
+    db: apsw.Connection, undo: Operation, there: Sequence[str], kept: Iterable[tuple[str, str]]
 ) -> None:
     """Undo: archive what is live, put back what was kept exactly as it was."""
-    archive(db, undo, live)
+    archive(db, undo, there)
     was = [decoded(kind, payload) for kind, payload in kept]
-    order = list(_TABLES)
+    order = list(TABLES)
     was.sort(key=lambda one: order.index(_KIND[type(one.thing)]))
     for one in was:
         statement, codec = PUT[type(one.thing)]
         db.execute(statement, codec.encode(one.thing))
     _made_by(db, undo, [one.thing for one in was])
     staying = {identity(one.thing) for one in was}
-    for thing_id in live:
+    for thing_id in there:
         if thing_id not in staying:
             delete_thing(db, undo.namespace, thing_id)
     for one in was:
@@ -90,7 +78,7 @@ def restore(
 
 def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> None:
     until = to_micros(operation.at)
-    for kind, thing, made_by in _live(db, operation.namespace, ids):
+    for kind, thing, made_by in live(db, operation.namespace, ids):
         since = to_micros(thing.updated_at or operation.at)
         owner = _EMBEDDED.get(kind)
         vectors = vectors_of(db, operation.namespace, owner, identity(thing)) if owner else []
@@ -111,32 +99,18 @@ def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> No
 
 def states(db: apsw.Connection, namespace: str, ids: Sequence[str]) -> dict[str, str | None]:
     """Of those that are live: the operation that made each what it is."""
-    return {identity(thing): made_by for _, thing, made_by in _live(db, namespace, ids)}
+    return {identity(thing): made_by for _, thing, made_by in live(db, namespace, ids)}
 
 
 def decoded(kind: str, payload: str) -> Kept[Any]:
-    shape: Any = Kept[_TABLES[kind][1]]  # type: ignore[misc]
+    shape: Any = Kept[TABLES[kind][1]]  # type: ignore[misc]
     kept: Kept[Any] = msgspec.json.decode(payload, type=shape)
     return kept
 
 
-def identity(thing: Any) -> str:
-    return str(getattr(thing, thing.__struct_fields__[0]))
-
-
-def _live(
-    db: apsw.Connection, namespace: str, ids: Sequence[str]
-) -> Iterable[tuple[str, Any, str | None]]:
-    values = {"namespace": namespace, "ids": ids_json(ids)}
-    for kind, (table, shape) in _TABLES.items():
-        codec: rows.Codec[Any] = PUT[shape][1]
-        for made_by, *row in db.execute(sql.GRAPH_ROWS[table], values).fetchall():
-            yield kind, codec.decode(row), None if made_by is None else str(made_by)
-
-
 def _made_by(db: apsw.Connection, operation: Operation, things: Sequence[Any]) -> None:
     for thing in things:
-        table = _TABLES[_KIND[type(thing)]][0]
+        table = TABLES[_KIND[type(thing)]][0]
         values = {
             "namespace": operation.namespace,
             "id": identity(thing),

@@ -63,6 +63,7 @@ class SqliteHoldings:
     def load(self, rows: Sequence[Row]) -> dict[str, int]:
         loaded = self._engine.write(lambda db: _load(db, rows))
         self._projects.forget_known()
+        self._engine.news.note_all()
         return loaded
 
     # --- erasing and moving ---
@@ -91,6 +92,7 @@ class SqliteHoldings:
 
         chosen = self._patiently(work)
         self._projects.forget_known()
+        self._engine.news.note(namespace)
         return chosen
 
     def move(self, namespace: str, what: Selection, target: str, actor: str) -> Chosen:
@@ -115,6 +117,8 @@ class SqliteHoldings:
 
         chosen = self._patiently(work)
         self._projects.forget_known()
+        self._engine.news.note(namespace)
+        self._engine.news.note(target)
         return chosen
 
     def _refuse_claimed(self, db: apsw.Connection, choice: Choice) -> None:
@@ -156,6 +160,7 @@ class SqliteHoldings:
             self._engine.write(
                 lambda db: _rewrite(db, tables(db), namespace, dirty, clean), when_full=True
             )
+            self._engine.news.note(namespace)
         return Rewritten(counts, found, {namespace: records} if records else {})
 
     def any_forgotten(self) -> bool:

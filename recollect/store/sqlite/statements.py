@@ -320,7 +320,9 @@ GRAPH_MADE_BY = {
     for table, key in GRAPH_TABLES
 }
 LIST_WAITING = """
-SELECT key, name, turns, claims, at FROM waiting_claims WHERE namespace = :namespace ORDER BY key
+SELECT key, name, turns, claims, at FROM waiting_claims
+ WHERE namespace = :namespace
+   AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys))) ORDER BY key
 """
 PUT_WAITING = """
 INSERT INTO waiting_claims (namespace, key, name, turns, claims, at)
@@ -448,6 +450,14 @@ _BROUGHT_BACK = """
        EXISTS (SELECT 1 FROM operations AS o
                 WHERE o.op_id = r.op_id AND o.namespace = :namespace AND o.kind = 'undo')
 """
+# A checkpoint holds what it shows while it may be gone on with: those of the last thirty days in
+# which there were any (in microseconds).
+_HELD = """
+       SELECT value FROM checkpoints AS k, json_each(k.snapshot)
+        WHERE k.namespace = :namespace AND k.created_at >= (
+              SELECT max(created_at) - 2592000000000 FROM checkpoints
+               WHERE namespace = :namespace)
+"""
 AGED_EPISODES = f"""
 SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
   FROM memory_records AS r
@@ -456,10 +466,23 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
    AND NOT EXISTS (SELECT 1 FROM compacted AS c
                     WHERE c.namespace = :namespace AND c.source_id = r.record_id)
    AND NOT {_BROUGHT_BACK}
-   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN (
-        SELECT value FROM checkpoints AS k, json_each(k.snapshot)
-         WHERE k.namespace = :namespace))
+   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN ({_HELD}))
  ORDER BY r.session_id, r.position, r.created_at, r.record_id
+"""
+# Those that might go, each by an index: a pass does not look at all that is kept.
+_OLD = """
+       SELECT row_id FROM memory_records WHERE namespace = :namespace AND expires_at <= :now
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = 'episode' AND level = 'raw'
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = 'episode' AND level = 'distilled'
+          AND created_at <= :summaries
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = 'summary' AND created_at <= :summaries
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = 'observation' AND created_at <= :observations
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = 'knowledge' AND created_at <= :knowledge
 """
 # One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
 # while and still does (itself, or what it went into); retention takes it in any case.
@@ -486,10 +509,9 @@ SELECT record_id, reason FROM (
         END AS reason
       FROM memory_records AS r
       LEFT JOIN compacted AS c ON c.namespace = :namespace AND c.source_id = r.record_id
-     WHERE r.namespace = :namespace AND r.pinned = 0 AND r.importance < :important
-       AND r.strategy <> 'user' AND NOT {_BROUGHT_BACK}
-       AND r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
-                                WHERE k.namespace = :namespace))
+     WHERE r.row_id IN ({_OLD}) AND +r.namespace = :namespace AND r.pinned = 0
+       AND r.importance < :important AND r.strategy <> 'user' AND NOT {_BROUGHT_BACK}
+       AND r.record_id NOT IN ({_HELD}))
  WHERE reason IS NOT NULL ORDER BY created_at, record_id LIMIT :limit
 """
 MARK = """
@@ -509,7 +531,7 @@ SELECT value FROM json_each(:record_ids)
    AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = :namespace AND source_id = value)
         OR EXISTS (SELECT 1 FROM archive WHERE namespace = :namespace AND source_id = value))
 """
-ALIKE_OBSERVATIONS = """
+ALIKE_OBSERVATIONS = f"""
 SELECT r.observation_type, r.files, json_group_array(r.record_id)
   FROM (SELECT * FROM memory_records
          WHERE namespace = :namespace AND kind = 'observation' AND observation_type IS NOT NULL
@@ -517,8 +539,7 @@ SELECT r.observation_type, r.files, json_group_array(r.record_id)
            AND created_at > :since AND created_at <= :before
            AND (expires_at IS NULL OR expires_at > :before)
          ORDER BY valid_from, record_id) AS r
- WHERE r.record_id NOT IN (SELECT value FROM checkpoints AS k, json_each(k.snapshot)
-                            WHERE k.namespace = :namespace)
+ WHERE r.record_id NOT IN ({_HELD})
  GROUP BY r.observation_type, r.files HAVING count(*) >= :least
  ORDER BY min(r.valid_from), r.observation_type, r.files
 """
@@ -534,7 +555,7 @@ SELECT {_columns(rows.RELATIONSHIP.columns)} FROM relationships
 """
 CITING_RECORDS = f"""
 SELECT {_RECORD} FROM memory_records
- WHERE namespace = :namespace AND citations <> '[]' AND record_id > :after
+ WHERE +namespace = :namespace AND citations <> '[]' AND record_id > :after
  ORDER BY record_id LIMIT :limit
 """
 SET_FRESHNESS = """

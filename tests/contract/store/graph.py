@@ -16,7 +16,7 @@ from recollect.core.values import (
     Procedure,
     Relationship,
 )
-from recollect.store.interface import Store, Transaction, Waiting
+from recollect.store.interface import Selection, Store, Transaction, Waiting
 from tests.make import NAMESPACE, NOON, record
 
 OTHER = "/actor/ada/project/engine2/"
@@ -148,6 +148,42 @@ class GraphContract:
         seen.append(store.graph.version(NAMESPACE))
         assert seen == sorted(set(seen)) and store.graph.version(OTHER) == 0
 
+    def test_what_changed_since_a_version_is_told_by_id(self, store: Store) -> None:
+        graph = store.graph
+        before = graph.version(NAMESPACE)
+        assert graph.changed(NAMESPACE, before) == frozenset()
+        graph.put(*self.things().values())  # type: ignore[arg-type]
+        made = {"ent_api", "ent_db", "rel_1", "fact_1", "proc_1", "pref_1"}
+        assert graph.changed(NAMESPACE, before) == made
+        put = graph.version(NAMESPACE)
+
+        def work(tx: Transaction) -> Operation:
+            operation = tx.log("supersede", NAMESPACE, "ada", targets=["pref_1"])
+            tx.change_graph(NAMESPACE, operation.op_id, ["pref_1"])
+            return operation
+
+        operation = store.transaction(work)
+        graph.delete(NAMESPACE, ["fact_1"])
+        assert graph.changed(NAMESPACE, put) == {"pref_1", "fact_1"}
+        assert graph.changed(NAMESPACE, before) == made
+        late = graph.version(NAMESPACE)
+        store.log.undo(NAMESPACE, operation.op_id, "ada")
+        assert graph.changed(NAMESPACE, late) == {"pref_1"}
+        there = graph.things(NAMESPACE, ["pref_1", "fact_1", "ent_db", "nobody"])
+        assert [type(one).__name__ for one in there] == ["Entity", "Preference"]
+        assert graph.things(OTHER, ["pref_1", "ent_db"]) == []
+
+    def test_what_was_erased_or_moved_may_have_changed_anything(self, store: Store) -> None:
+        graph = store.graph
+        graph.put(*self.things().values())  # type: ignore[arg-type]
+        seen, other = graph.version(NAMESPACE), graph.version(OTHER)
+        store.holdings.move(NAMESPACE, Selection(everything=True), OTHER, "ada")
+        assert graph.changed(NAMESPACE, seen) is None and graph.changed(OTHER, other) is None
+        assert graph.version(NAMESPACE) > seen and graph.version(OTHER) > other
+        other = graph.version(OTHER)
+        store.holdings.erase(OTHER, Selection(everything=True), "ada")
+        assert graph.version(OTHER) > other and graph.changed(OTHER, other) is None
+
     def test_the_size_counts_things_and_facts_up_to_a_bound(self, store: Store) -> None:
         assert store.graph.size(NAMESPACE, 10) == 0
         for number in range(4):
@@ -167,6 +203,8 @@ class GraphContract:
         )
         assert [one.key for one in store.graph.waiting(NAMESPACE)] == ["key2", "key3", "key4"]
         assert store.graph.waiting(NAMESPACE)[0] == waiting(2)
+        assert store.graph.waiting(NAMESPACE, ["key3", "key9"]) == [waiting(3)]
+        assert store.graph.waiting(NAMESPACE, []) == []
         store.transaction(lambda tx: tx.keep_waiting(NAMESPACE, [], ["key3"], 3))
         assert [one.key for one in store.graph.waiting(NAMESPACE)] == ["key2", "key4"]
         assert store.graph.waiting(OTHER) == []

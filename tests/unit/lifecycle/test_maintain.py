@@ -168,6 +168,25 @@ def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> Non
     assert here.all() == []
 
 
+def test_a_checkpoint_holds_what_it_shows_until_work_has_long_gone_on(here: Here) -> None:
+    """Else every session's last observations would stay for ever."""
+    first, second = here.memories.add([record("shown first"), record("shown last")])
+    for number, shown in enumerate((first, second)):
+        here.store.sessions.put_checkpoint(
+            Checkpoint(
+                checkpoint_id=f"chk_{number}",
+                namespace=NAMESPACE,
+                session_id=f"s{number}",
+                task="t",
+                snapshot=(shown.record_id,),
+            )
+        )
+        here.clock.advance(days=29 if number else 31)
+    here.clock.advance(days=200)
+    assert here.maintenance().run().forgotten == {"retention of observations": 1}
+    assert [one.title for one in here.all() if one.kind == "observation"] == ["shown last"]
+
+
 def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
     kept = here.memories.add(
         [

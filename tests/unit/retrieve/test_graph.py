@@ -14,6 +14,7 @@ from recollect.retrieve.dates import anchors_in, spans_in
 from recollect.retrieve.entities import EntityIndex
 from recollect.retrieve.graph import Graph, Graphs
 from recollect.retrieve.query import intent
+from recollect.store.interface import Selection
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON
 
@@ -121,11 +122,41 @@ def test_a_large_graph_is_never_read_in_a_prompts_way(store: SqliteStore) -> Non
     store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
     kept = Graphs(store)
     assert len(kept.of(NAMESPACE)) == 0  # it is being read behind
+    kept = Graphs(store)
     kept.fill([NAMESPACE])
     known = kept.of(NAMESPACE)
     assert len(known) == graphs.LARGE + 1
     store.graph.put(thing("one_more"))
-    assert len(kept.of(NAMESPACE)) >= len(known)  # as it was, or read already
+    assert kept.of(NAMESPACE) is known and len(known) == graphs.LARGE + 2  # only that was read
+
+
+def test_a_large_change_is_not_read_in_a_prompts_way_either(store: SqliteStore) -> None:
+    store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
+    kept = Graphs(store)
+    kept.fill([NAMESPACE])
+    known = kept.of(NAMESPACE)
+    store.graph.put(*[thing(f"new{number}") for number in range(graphs.LARGE + 1)])
+    assert len(known) == graphs.LARGE + 1
+    assert len(kept.of(NAMESPACE)) in (graphs.LARGE + 1, 2 * graphs.LARGE + 2)
+    kept.fill([NAMESPACE])
+    assert len(kept.of(NAMESPACE)) == 2 * graphs.LARGE + 2
+
+
+def test_what_was_erased_is_known_no_more(store: SqliteStore) -> None:
+    store.graph.put(thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
+    kept = Graphs(store)
+    assert kept.of(NAMESPACE).walk("alpha").facts
+    store.holdings.erase(NAMESPACE, Selection(everything=True), "ada")
+    assert not kept.of(NAMESPACE).walk("alpha").facts
+
+
+def test_a_list_of_words_that_changes_often_does_not_grow() -> None:
+    found = made(thing("alpha"))
+    for number in range(5000):
+        found.put(fact("alpha", f"bravo{number}", fact_id="fact_1"))
+    assert len(found.fact_words._things) < 1100
+    assert [one.object for one, _ in found.fact_words.sharing(graphs.telling("bravo4999"), 1, 9)] \
+        == ["bravo4999"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
