@@ -103,7 +103,7 @@ def told(embedder: Any) -> Iterator[Told]:
 
 def contradictions(embedder: Embedder | None, name: str = "histories") -> list[Verdict]:
     """Histories as they are said: what the user says is a prompt, all else an answer. `phrasings`
-    was written after the rules, in other words than theirs."""
+    and `wordings` were written after the rules, in other words than theirs."""
     verdicts = []
     with told(embedder) as made:
         for history in knowledge.rows("contradictions", name):
@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out += conversations(one, vectors)
             vectors.forget()
     else:
-        for name in ("histories", "phrasings"):
+        for name in ("histories", "phrasings", "wordings"):
             verdicts = contradictions(embedder, name)
             out += [name, knowledge.contradiction_table(verdicts)]
             if options.failures:

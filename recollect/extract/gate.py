@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import (
+    ChangeClaim,
     Claim,
     Dropped,
     FactClaim,
@@ -145,6 +146,8 @@ def sift_claims(
         match claim:
             case PreferenceClaim():
                 value = claim.value
+            case ChangeClaim():
+                value = claim.text
             case FactClaim():
                 value = f"{claim.subject} {claim.predicate} {claim.object}"
                 if not content_words(claim.object) or not content_words(claim.subject):
@@ -163,7 +166,8 @@ def sift_claims(
 # What is compared without its time: the same claim later is the same claim.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNTIMED: dict[type[Claim], dict[str, Any]] = {
-    kind: {"at": _EPOCH} for kind in (FactClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
+    kind: {"at": _EPOCH}
+    for kind in (FactClaim, ChangeClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
 }
 
 

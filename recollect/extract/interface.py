@@ -39,6 +39,18 @@ class FactClaim:
 
 
 @dataclass(frozen=True)
+class ChangeClaim:
+    """A sentence of the user's that may say that something is other than it was, in words that no
+    form knows. What it means follows from what is held of the things it names."""
+
+    text: str
+    plain: bool  # it has a word of change
+    at: datetime
+    source_type: SourceType
+    event_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RelationClaim:
     """Two entities by name, and how the first stands to the second."""
 
@@ -80,7 +92,7 @@ class ProcedureClaim:
     new: int | None = None  # successes that no batch has told of yet; all, unless said
 
 
-Claim = EntityClaim | FactClaim | RelationClaim | PreferenceClaim | ProcedureClaim
+Claim = EntityClaim | FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,14 @@ import unicodedata
 import msgspec
 
 from recollect.core.values import Candidate, Operation, Record
-from recollect.extract.interface import Claim, Dropped, Extraction, FactClaim, PreferenceClaim
+from recollect.extract.interface import (
+    ChangeClaim,
+    Claim,
+    Dropped,
+    Extraction,
+    FactClaim,
+    PreferenceClaim,
+)
 from recollect.store.interface import Store, Transaction
 
 REFUSED = "refused"
@@ -124,4 +131,6 @@ def _said(claim: Claim) -> str:
             return f"{claim.subject} {claim.predicate} {claim.object}"
         case PreferenceClaim():
             return claim.value
+        case ChangeClaim():
+            return claim.text
     return ""

@@ -69,6 +69,13 @@ def no_longer(text: str, facts: Sequence[Fact]) -> str:
     return f"{first} (no longer so; now: {now}){line_end}{rest}"
 
 
+def beside(text: str, facts: Sequence[Fact]) -> str:
+    """A memory that speaks of something else than what holds, with what holds."""
+    now = shortened("; ".join(map(_said, facts[:FACTS])), 200)
+    first, line_end, rest = text.partition("\n")
+    return f"{first} (what holds: {now}){line_end}{rest}"
+
+
 def assembled(
     preferences: Sequence[str],
     known: Sequence[str],

@@ -34,7 +34,7 @@ from recollect.inject.triggers import Said, Topics, asks_to_remember
 from recollect.lifecycle.stale import Work as WorkTrees
 from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.graph import Graphs
+from recollect.retrieve.graph import Graphs, Rival
 from recollect.retrieve.priors import STALE
 from recollect.retrieve.query import intent
 from recollect.retrieve.results import Ranked
@@ -84,6 +84,7 @@ class Draft:
     notes: dict[str, Any] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)  # preferences, facts, things, procedures
     first: list[str] = field(default_factory=list)  # lines that stand before the history
+    rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,7 @@ class Recall:
         named = [words for walk in walks for words in walk.named.values()]
         if named:
             draft.notes["named"] = named
+        draft.rivals = [rival for walk in walks for rival in walk.rivals]
         draft.items = known.asked_preferences(self._graphs, namespaces, text)
         draft.items += known.facts(walks)
         have = {item.id for item in draft.items}
@@ -369,7 +371,7 @@ class Recall:
         chars = question.limit_chars - len(frame)
         allowed = [found for found in draft.candidates if not found.why_not]
         items = [item for item in draft.items if not item.why_not]
-        forms = {id(found): self._forms(found) for found in allowed}
+        forms = {id(found): self._forms(found, draft.rivals) for found in allowed}
         wanted: dict[str, list[Any]] = {"history": [*draft.first, *allowed]}
         for item in items:
             wanted.setdefault(item.kind, []).append(item)
@@ -404,13 +406,19 @@ class Recall:
         text = f'<recollect id="{mark}">\n{fence.HEAD}\n{content}\n</recollect id="{mark}">'
         return text, tuple(injected)
 
-    def _forms(self, found: Found) -> tuple[str, ...]:
-        """A memory as text, long and short; one that says what no longer holds says so."""
+    def _forms(self, found: Found, rivals: Sequence[Rival]) -> tuple[str, ...]:
+        """A memory as text, long and short; one that says what no longer holds says so, and one
+        that speaks of what was found not to be so is told with what is."""
         record = found.record
         forms: tuple[str, ...] = context.forms(record, found.stale)
         later = self._graphs.of(record.namespace).over(record.source_event_ids)
         if later:
             forms = tuple(context.no_longer(form, later) for form in forms)
+        elif rivals:
+            said = forms[0].casefold()
+            facts = {one.stands.fact_id: one.stands for one in rivals if one.told_in(said)}
+            if facts:
+                forms = tuple(context.beside(form, list(facts.values())) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
     def _receipt(

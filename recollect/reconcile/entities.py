@@ -160,7 +160,7 @@ class Names:
         owners = self._own(known, lambda names: names._owners)
         if len(owners) < 2:
             return next(iter(owners), None)
-        return min(owners, key=lambda one: ((e := self.get(one)) and e.name or "", one))
+        return min(owners, key=lambda one: (((e := self.get(one)) and e.name) or "", one))
 
     def _called_short(self, short: str) -> set[str]:
         return self._own(short, lambda names: names._short)

@@ -6,7 +6,13 @@ Tables and rules, no model.
 
 import re
 
-from recollect.extract.interface import FactClaim, PreferenceClaim, ProcedureClaim, RelationClaim
+from recollect.extract.interface import (
+    ChangeClaim,
+    FactClaim,
+    PreferenceClaim,
+    ProcedureClaim,
+    RelationClaim,
+)
 from recollect.reconcile.contradict import predicate
 from recollect.reconcile.entities import key, says_nothing
 
@@ -43,9 +49,11 @@ _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b")
 
 
 def why_not(
-    claim: FactClaim | RelationClaim | PreferenceClaim | ProcedureClaim,
+    claim: FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim,
 ) -> str:
     """Why a claim may not enter the graph; empty when it may."""
+    if isinstance(claim, ChangeClaim):
+        return ""  # it is judged as the fact that it turns out to be
     if isinstance(claim, FactClaim):
         return _fact(claim)
     if isinstance(claim, RelationClaim):

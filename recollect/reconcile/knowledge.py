@@ -24,6 +24,7 @@ from recollect.core.values import (
     Relationship,
 )
 from recollect.extract.interface import (
+    ChangeClaim,
     Claim,
     Dropped,
     EntityClaim,
@@ -32,7 +33,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.reconcile import gate
+from recollect.reconcile import changes, gate
 from recollect.reconcile.contradict import (
     ENDS,
     INVERSE,
@@ -51,6 +52,8 @@ MOST_CLAIMS = 500  # of one batch
 MOST_ENTITIES = 60
 MOST_HELD = 8  # claims that wait with one name
 MOST_ALIASES = 12
+UNDERSTOOD = 0.8  # how sure a change is that was read by what is known
+DOUBTED = 0.6  # ... that may be none
 TURNS = 2  # in which a thing must be met, unless somebody states something of it
 
 _RENAMED = ("renamed_to", "is_now_called", "renamed")
@@ -124,6 +127,7 @@ class _Learner:
             return
         taken: dict[type[Any], Callable[[Any], None]] = {
             FactClaim: self._fact_claim,
+            ChangeClaim: self._change_claim,
             RelationClaim: self._relation_claim,
             PreferenceClaim: self._habits.prefer,
             ProcedureClaim: self._habits.practise,
@@ -295,6 +299,29 @@ class _Learner:
 
     # --- facts ---
 
+    def _change_claim(self, claim: ChangeClaim) -> None:
+        """A sentence that is understood only by what is known. Mostly it says nothing of it."""
+        things = list(changes.named(self._names, claim.text))
+        held = [
+            (entity, fact)
+            for entity in things
+            for fact in self._facts.of(entity.entity_id).values()
+            if not set(claim.event_ids) & set(fact.source_event_ids)  # what the forms read in it
+        ]
+        for meant in changes.meanings(claim.text, held, plain=claim.plain):
+            self.take(
+                FactClaim(
+                    meant.entity.name,
+                    meant.fact.predicate,
+                    meant.value,
+                    claim.at,
+                    "user",
+                    claim.source_type,
+                    UNDERSTOOD if meant.sure else DOUBTED,
+                    claim.event_ids,
+                )
+            )
+
     def _fact_claim(self, claim: FactClaim) -> None:
         name = predicate(claim.predicate)
         strong = claim.source_type in STRONG
@@ -418,6 +445,8 @@ def _title(claim: Claim) -> str:
             return f"{claim.source} {claim.type} {claim.target}"[:200]
         case PreferenceClaim():
             return f"{claim.category}.{claim.key}: {claim.value}"[:200]
+        case ChangeClaim():
+            return claim.text[:200]
     return claim.name[:200]
 
 

@@ -9,6 +9,7 @@ directions, each thing once. A fact whose object is a thing is a way to it, too.
 """
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +34,7 @@ REACHED = 40  # facts that may lend their memories a bonus
 LARGE = 200  # things and facts: a graph larger than that is never read in a prompt's way
 SHARING = 20  # things that share words with a prompt, of each kind
 SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
+RIVALS = 20  # of one thing: what is not so of it
 EVENTS = 4  # of one fact, the newest
 BASE = 0.05  # what a fact is worth that shares no word with the prompt
 PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
@@ -76,6 +78,25 @@ class Reached:
         return near * self.fact.confidence * (BASE + (1 - BASE) * self.overlap)
 
 
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Something that is not so of a thing, or no longer, and what is."""
+
+    names: tuple[str, ...]  # of the thing, folded
+    over: str  # what is not so, folded
+    stands: Fact
+
+    def told_in(self, text: str) -> bool:
+        """Whether a folded text speaks of the thing and of what is not so, and leaves out what
+        is."""
+        return (
+            self.over in text
+            and self.stands.object.casefold() not in text
+            and any(name in text for name in self.names)
+            and re.search(rf"(?<![\w.]){re.escape(self.over)}(?!\w)", text) is not None
+        )
+
+
 @dataclass
 class Walk:
     """What a prompt reaches in one namespace."""
@@ -83,6 +104,7 @@ class Walk:
     named: dict[str, str] = field(default_factory=dict)  # entity id: the words that name it
     entities: dict[str, tuple[Entity, int]] = field(default_factory=dict)  # id: entity, depth
     facts: list[Reached] = field(default_factory=list)  # the worthiest first
+    rivals: list[Rival] = field(default_factory=list)  # of the things named
     events: dict[str, float] = field(default_factory=dict)  # event id: bonus
 
 
@@ -104,6 +126,7 @@ class Graph:
         self.procedure_words: WordList[Procedure] = WordList()
         self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
         self._ended: dict[str, Fact] = {}  # facts whose place was taken
+        self._over_of: dict[str, set[str]] = {}  # entity: its facts whose place was taken
 
     def put(self, thing: Thing) -> None:
         """A thing as it is now; what no longer holds leaves."""
@@ -165,18 +188,35 @@ class Graph:
         found: dict[str, Fact] = {}
         for event_id in event_ids:
             for fact_id in sorted(self._over.get(event_id, ())):
-                seen = set()
-                while fact_id in self._ended and fact_id not in seen:
-                    seen.add(fact_id)
-                    fact_id = self._ended[fact_id].superseded_by or ""
-                if seen and fact_id in self._facts:
-                    found[fact_id] = self._facts[fact_id]
+                now = self._in_place_of(fact_id)
+                if now is not None:
+                    found[now.fact_id] = now
         return [fact for fact in found.values() if not fact.sensitive]
+
+    def _in_place_of(self, fact_id: str) -> Fact | None:
+        """What stands now where a fact stood that ended."""
+        seen = set()
+        while fact_id in self._ended and fact_id not in seen:
+            seen.add(fact_id)
+            fact_id = self._ended[fact_id].superseded_by or ""
+        return self._facts.get(fact_id) if seen else None
+
+    def _rivals(self, entity_id: str) -> list[Rival]:
+        entity = self.entities[entity_id]
+        names = tuple(name.casefold() for name in (entity.name, *entity.aliases))
+        found = []
+        for fact_id in sorted(self._over_of.get(entity_id, ())):
+            now = self._in_place_of(fact_id)
+            over = self._ended[fact_id].object.casefold()
+            if now is not None and not now.sensitive and over != now.object.casefold():
+                found.append(Rival(names, over, now))
+        return found[:RIVALS]
 
     def walk(self, text: str, depth: int = DEPTH) -> Walk:
         walk = Walk(self.index.named_in(text))
         if not walk.named:
             return walk
+        walk.rivals = [rival for one in walk.named for rival in self._rivals(one)]
         asked = _asked(text, walk.named.values())
         found: dict[str, Reached] = {}
         edge: list[tuple[str, tuple[str, ...]]] = [
@@ -293,6 +333,7 @@ class Graph:
         self._drop_fact(fact.fact_id)
         if fact.superseded_by is not None:
             self._ended[fact.fact_id] = fact
+            self._over_of.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
             for event_id in fact.source_event_ids[-EVENTS:]:
                 self._over.setdefault(event_id, set()).add(fact.fact_id)
         if holds:
@@ -309,8 +350,10 @@ class Graph:
             _discard(self._of, before.entity_id or "", fact_id)
             _discard(self._about, key(before.object), fact_id)
         ended = self._ended.pop(fact_id, None)
-        for event_id in ended.source_event_ids[-EVENTS:] if ended is not None else ():
-            _discard(self._over, event_id, fact_id)
+        if ended is not None:
+            _discard(self._over_of, ended.entity_id or "", fact_id)
+            for event_id in ended.source_event_ids[-EVENTS:]:
+                _discard(self._over, event_id, fact_id)
 
     def _drop_relation(self, relation_id: str) -> None:
         before = self._relations.pop(relation_id, None)
@@ -357,9 +400,9 @@ class Graphs:
         version = self._store.graph.version(namespace)
         with self._lock:
             known = self._graphs.get(namespace)
-            if known is not None and self._clock() - known.at < SECONDS:
-                if known.version == version or self._followed(namespace, known, version):
-                    return known.graph
+            young = known is not None and self._clock() - known.at < SECONDS
+            if known is not None and young and self._followed(namespace, known, version):
+                return known.graph
             if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
                     self._reading.add(namespace)
@@ -370,7 +413,9 @@ class Graphs:
             return graph
 
     def _followed(self, namespace: str, known: _Held, version: int) -> bool:
-        """Read what changed since, if that is known and little."""
+        """Whether it has this state of the store: read what changed since, if that is little."""
+        if known.version == version:
+            return True
         changed = self._store.graph.changed(namespace, known.version)
         if changed is None or len(changed) > LARGE:
             return False

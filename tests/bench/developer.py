@@ -2,7 +2,8 @@
 
 In: a seed and how many events a day. Out: hook payloads in the form of Claude Code, and what was
 planted in them to ask for later. Topics come back, commands repeat, a quarter of the turns says
-nothing, and settings are decided anew now and then.
+nothing, settings are decided anew now and then, wishes are stated and stated otherwise later, and a
+few routines are run again and again.
 """
 
 import random
@@ -39,6 +40,19 @@ CAUSES = (
     "a leaked file handle", "an encoding of latin-1", "a race between two workers",
 )  # fmt: skip
 PLACES = ("Fly", "Hetzner", "Render", "Heroku", "Vercel", "Netlify", "Nomad", "Railway")
+WISHES = (
+    ("quotes", ("Always use single quotes.", "Always use double quotes.")),
+    ("indentation", ("Please indent with 2 spaces.", "From now on indent with tabs.")),
+    ("package manager", ("Always use npm, not yarn.", "From now on always use pnpm, not npm.")),
+    ("test framework", ("Always use unittest.", "Always use pytest, never unittest.")),
+    ("answers", ("I prefer detailed answers.", "Please make your answers concise from now on.")),
+    ("commits", ("Write commit messages in the imperative.", "Write commit messages in German.")),
+)
+ROUTINES = (
+    ("release", ("make check", "git tag v{n}", "git push --tags", "fly deploy")),
+    ("migrate", ("alembic upgrade head", "pytest tests/db", "docker compose restart api")),
+    ("publish", ("npm run build", "npm version patch", "npm publish")),
+)
 _SYLLABLES = ("ka", "ro", "mi", "te", "lu", "sen", "dor", "vi", "pra", "nox", "bel", "gri", "zan")
 
 
@@ -59,6 +73,7 @@ class Developer:
     events_a_day: int = 400
     plants_a_day: int = 2
     planted: list[Planted] = field(default_factory=list)
+    habits: set[str] = field(default_factory=set)  # wishes and routines that came up
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
@@ -90,12 +105,30 @@ class Developer:
                 asked, answered = self._chance.choice(NOISE), self._chance.choice(ANSWERS)
             else:
                 asked, answered = self._routine(area)
+            tools = list(self._tools(area))
+            habit = self._chance.random()
+            if habit < 0.01:
+                asked, answered = self._wish(), "Understood."
+            elif habit < 0.03:
+                asked, tools = self._practice()
             out.append(("UserPromptSubmit", {**base, "prompt": asked, "prompt_id": self._id()}))
-            out += [("PostToolUse", {**base, **tool}) for tool in self._tools(area)]
+            out += [("PostToolUse", {**base, **tool}) for tool in tools]
             out.append(("Stop", {**base, "last_assistant_message": answered,
                                  "stop_hook_active": False, "prompt_id": self._id()}))  # fmt: skip
         out.append(("SessionEnd", {**base, "reason": "other"}))
         return [(name, {**payload, "hook_event_name": name}) for name, payload in out]
+
+    def _wish(self) -> str:
+        about, ways = self._chance.choice(WISHES)
+        self.habits.add(about)
+        return self._chance.choice(ways)
+
+    def _practice(self) -> tuple[str, list[dict[str, Any]]]:
+        name, commands = self._chance.choice(ROUTINES)
+        self.habits.add(name)
+        version = f"{self._chance.randint(1, 9)}.{self._chance.randint(0, 99)}"
+        tools = [self._ran(command.format(n=version), "ok") for command in commands]
+        return f"Please {name} it now.", tools
 
     def _routine(self, area: str) -> tuple[str, str]:
         verb = self._chance.choice(("clean up", "extend", "rename parts of", "document", "test"))
@@ -141,13 +174,19 @@ class Developer:
                 command = self._chance.choice(COMMANDS)
                 failed = self._chance.random() < 0.1
                 out = "1 failed, 40 passed" if failed else "ok"
-                yield {"tool_name": "Bash", "tool_input": {"command": command},
-                       "tool_response": {"stdout": out, "stderr": ""},
-                       "tool_use_id": self._id()}  # fmt: skip
+                yield self._ran(command, out)
             else:
                 path = f"{self.root}/src/{area}/part_{self._chance.randint(1, 6)}.py"
                 yield {"tool_name": "Edit", "tool_input": {"file_path": path},
                        "tool_response": {"filePath": path}, "tool_use_id": self._id()}  # fmt: skip
+
+    def _ran(self, command: str, out: str) -> dict[str, Any]:
+        return {
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_response": {"stdout": out, "stderr": ""},
+            "tool_use_id": self._id(),
+        }
 
     def _name(self) -> str:
         parts = self._chance.choices(_SYLLABLES, k=3)

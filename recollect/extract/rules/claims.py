@@ -10,8 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recollect.core.values import Author, SourceType
-from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
-from recollect.extract.rules import grammar, predicates
+from recollect.extract.interface import (
+    ChangeClaim,
+    Claim,
+    EntityClaim,
+    FactClaim,
+    PreferenceClaim,
+)
+from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
 from recollect.extract.rules.statements import Statement, own_sentences
@@ -20,6 +26,7 @@ from recollect.extract.words import content_words, word_set
 
 MOST_DEFINED = 5
 MOST_ANSWERED = 30  # sentences
+MOST_CHANGED = 300  # characters of a sentence that may say that something changed
 _HEDGED = re.compile(
     r"\b(?:probably|perhaps|maybe|may be|might|seems?|likely|i think|i guess|i believe)\b", re.I
 )
@@ -87,6 +94,11 @@ def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
                 yield _fact(
                     subject, predicate, thing, turn, event_id, "user", "stated", confidence=0.9
                 )
+    if len(sentence) <= MOST_CHANGED and not any(
+        pattern.search(sentence) for pattern in (patterns.OPEN, patterns.REQUEST)
+    ):
+        plain = patterns.CHANGED.search(sentence) is not None
+        yield ChangeClaim(sentence, plain, turn.at, source, (event_id,))
 
 
 def _wished(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:

@@ -567,3 +567,31 @@ NO_ORDER = re.compile(
     r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",
     re.IGNORECASE,
 )
+
+# A sentence that says that something is other than it was, however it says it.
+CHANGED = re.compile(
+    r"\b(?:actually|scratch that|correction|sorry|my bad|i was wrong|make (?:it|that)|instead|now|"
+    r"nowadays|these days|today|as of|from (?:now|today) on|since|no longer|any ?more|used to|"
+    r"goodbye|gone|took (?:its|the|his|her|their) place|takes? over|took over|hand(?:s|ed)|"
+    r"moved?|switch(?:ed)?|migrat\w+|chang\w+|replac\w+|swap\w*|drop(?:ped)?|retired?|bumped|raised|"
+    r"lowered|upgraded|downgraded|went (?:back|with)|back (?:on|to|in)|again|new|until (?:now|recently)|"
+    r"previously|formerly|not .* but)\b",
+    re.IGNORECASE,
+)
+# A request says what to do, not what is.
+REQUEST = re.compile(
+    r"^(?:(?:please|now|then|next|also|and|ok(?:ay)?|so|can you|could you|let's|first)[,\s]+)*"
+    r"(?:add|fix|write|create|implement|run|show|check|explain|update|install|remove|delete|refactor|"
+    r"extend|document|build|deploy|generate|review|investigate|find|debug|open|read|look at|look into|"
+    r"help|do|test|try|copy|print|list|log|handle|support|clean|port|connect|import|export|wire|"
+    r"compare|measure|profile|benchmark|search|grep|go|start|stop|restart|continue|give|tell|put)\b",
+    re.IGNORECASE,
+)
+# ... but one that only thinks about it, tries it, or tells of a test, changes nothing.
+OPEN = re.compile(
+    r"\b(?:if|whether|would|could|should (?:we|i)|might|may|maybe|perhaps|probably|try|trying|tried|"
+    r"consider\w*|think(?:ing)? (?:of|about)|plan(?:s|ned|ning)?|want to|going to|let me|propos\w+|"
+    r"suggest\w*|experiment\w*|test(?:s|ed|ing)?|temporarily|locally|demo|until|next (?:week|month|"
+    r"sprint|quarter|year)|soon|tomorrow|later)\b",
+    re.IGNORECASE,
+)

@@ -189,8 +189,8 @@ class PostgresStore:
             return value
 
         result = self._engine.write(run)
-        for namespace, ids in changed.items():
-            self._engine.news.note(namespace, ids)
+        for namespace, things in changed.items():
+            self._engine.news.note(namespace, things)
         return result
 
     @property

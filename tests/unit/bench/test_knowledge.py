@@ -20,12 +20,20 @@ def test_what_people_say_is_enough_for_the_current_fact() -> None:
     """The same histories as prompts and answers: rules, not claims written by hand."""
     verdicts = told.contradictions(None)
     assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
-    # A sentence about a test that opens another database says nothing of what is used.
-    assert [one.id for one in verdicts if one.stale] in ([], ["h52"])
+    assert [one.id for one in verdicts if one.stale] == []
 
 
 def test_other_words_than_those_of_the_rules_are_mostly_understood() -> None:
     verdicts = told.contradictions(None, "phrasings")
     assert len(verdicts) >= 20
     assert sum(one.current for one in verdicts) / len(verdicts) >= 0.9
-    assert [one.id for one in verdicts if one.stale] in ([], ["p04"])
+    assert [one.id for one in verdicts if one.stale] == []
+
+
+def test_what_no_form_knows_is_understood_by_what_is_known() -> None:
+    """Written after the rules, and run before they were mended: 5 of the first 12 stood then, and 3
+    of the other 10."""
+    verdicts = told.contradictions(None, "wordings")
+    assert len(verdicts) >= 22
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
+    assert [one.id for one in verdicts if one.stale] == []
