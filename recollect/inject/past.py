@@ -1,8 +1,8 @@
 """What would have been injected at a moment that is past: recall over memory as it was then.
 
 In: the store, namespaces, a moment. Out: a Recall that answers previews. Memories come from the
-live tables and the archive, facts by the time in which they held. Procedures and preferences keep
-no history of their own: those that existed then are told as they are now.
+live tables and the archive, as do wishes, procedures and things; facts by the time in which they
+held. How sure or how often used something was is not kept: that is told as it is now.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Embeds
 from recollect.retrieve.graph import Graphs
 from recollect.retrieve.past import engine_as_of
-from recollect.store.interface import Page, Store
+from recollect.store.interface import Page, Store, ThingKind
 
 
 def recall_as_of(
@@ -96,7 +96,7 @@ class _Graph:
         return 0
 
     def entities(self, namespace: str) -> list[Entity]:
-        return [one for one in self._graph.entities(namespace) if self._existed(one)]
+        return self._then(namespace, "entity")
 
     def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
         return [
@@ -106,13 +106,16 @@ class _Graph:
         ]
 
     def relationships(self, namespace: str) -> list[Relationship]:
-        return [one for one in self._graph.relationships(namespace) if self._existed(one)]
+        return self._then(namespace, "relationship")
 
     def procedures(self, namespace: str) -> list[Procedure]:
-        return [one for one in self._graph.procedures(namespace) if self._existed(one)]
+        return self._then(namespace, "procedure")
 
     def preferences(self, namespace: str) -> list[Preference]:
-        return [one for one in self._graph.preferences(namespace) if self._existed(one)]
+        return self._then(namespace, "preference")
+
+    def _then(self, namespace: str, kind: ThingKind) -> list[Any]:
+        return list(self._graph.as_of(namespace, kind, self._moment))
 
     def _existed(self, thing: Any) -> bool:
         return thing.created_at is None or thing.created_at <= self._moment

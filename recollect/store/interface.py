@@ -269,6 +269,9 @@ class Change:
     ids: tuple[str, ...] = ()
 
 
+ThingKind = Literal["entity", "relationship", "fact", "procedure", "preference"]
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which memories are meant; exactly one of the fields says so.
@@ -569,6 +572,12 @@ class Graph(Protocol):
 
     def procedures(self, namespace: str) -> list[Procedure]: ...
     def preferences(self, namespace: str) -> list[Preference]: ...
+    def as_of(
+        self, namespace: str, kind: ThingKind, moment: datetime
+    ) -> list[Entity | Relationship | Fact | Procedure | Preference]:
+        """Things of a kind as they were in the store at a moment, as far as the archive reaches.
+        What was only said again since (strength, mentions, counts) is as it is now."""
+
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         """By words, best first within each kind."""
 

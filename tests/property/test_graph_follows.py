@@ -77,7 +77,7 @@ def told(graph: Graph) -> Any:
         sorted(one.fact_id for one in graph.over(EVENTS)),
         sorted(one.fact_id for one, _ in graph.fact_words.sharing(stems, 1, 99)),
         sorted(one.procedure_id for one, _ in graph.procedure_words.sharing(stems, 1, 99)),
-        graph.procedures, graph.preferences,
+        graph.procedures, graph.preferences, sorted(graph._facts), sorted(graph._relations),
         {one: sorted(graph.neighbours(one)) for one in graph.entities},
     )  # fmt: skip
 

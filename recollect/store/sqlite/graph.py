@@ -6,20 +6,21 @@ In: graph values. Out: the same. A relationship whose ends do not exist raises B
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput, Conflict
-from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.store.interface import Waiting
+from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
+from recollect.store.interface import ThingKind, Waiting
 from recollect.store.sqlite import rows, search
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine, ids_json, micros
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
+T = TypeVar("T")
 
 PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
     Entity: (sql.PUT_ENTITY, rows.ENTITY),
@@ -104,6 +105,16 @@ class SqliteGraph:
         found = self._engine.rows(sql.LIST_PREFERENCES, {"namespace": namespace})
         return [rows.PREFERENCE.decode(row) for row in found]
 
+    def as_of(self, namespace: str, kind: ThingKind, moment: datetime) -> list[Thing]:
+        table, shape = TABLES[kind]
+        codec: rows.Codec[Any] = PUT[shape][1]
+        values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
+        with self._engine.reader() as db:
+            found = [codec.decode(row) for row in db.execute(sql.THINGS_SINCE[table], values)]
+            kept = [decoded(kind, text).thing for (text,) in db.execute(sql.THINGS_THEN, values)]
+        found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
+        return sorted({identity(thing): thing for thing in found}.values(), key=identity)
+
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         text = search.clean(query)
         with self._engine.reader() as db:
@@ -128,6 +139,19 @@ class SqliteGraph:
         removed = self._engine.write(work, when_full=True)
         self._engine.news.note(namespace, ids)
         return removed
+
+
+class Kept(msgspec.Struct, Generic[T], frozen=True):
+    """A thing as it was, with its vectors, as the archive holds it."""
+
+    thing: T
+    vectors: tuple[Vector, ...] = ()
+
+
+def decoded(kind: str, payload: str) -> Kept[Any]:
+    shape: Any = Kept[TABLES[kind][1]]  # type: ignore[misc]
+    kept: Kept[Any] = msgspec.json.decode(payload, type=shape)
+    return kept
 
 
 def changed_in(things: Sequence[Thing]) -> dict[str, set[str]]:

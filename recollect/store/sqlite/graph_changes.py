@@ -6,18 +6,19 @@ versions from which `undo` puts back exactly the rows that were.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import apsw
-import msgspec
 
 from recollect.core.clock import to_micros
-from recollect.core.values import Operation, SourceKind, Vector, encode
+from recollect.core.values import Operation, SourceKind, encode
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.graph import (
     PUT,
     TABLES,
+    Kept,
     Thing,
+    decoded,
     delete_thing,
     identity,
     live,
@@ -27,15 +28,6 @@ from recollect.store.sqlite.vectors import put_vector, vectors_of
 
 _EMBEDDED: dict[str, SourceKind] = {"entity": "entity", "fact": "fact", "procedure": "procedure"}
 _KIND = {kind: name for name, (_, kind) in TABLES.items()}
-
-T = TypeVar("T")
-
-
-class Kept(msgspec.Struct, Generic[T], frozen=True):
-    """A thing as it was, with its vectors."""
-
-    thing: T
-    vectors: tuple[Vector, ...] = ()
 
 
 def change(
@@ -100,12 +92,6 @@ def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> No
 def states(db: apsw.Connection, namespace: str, ids: Sequence[str]) -> dict[str, str | None]:
     """Of those that are live: the operation that made each what it is."""
     return {identity(thing): made_by for _, thing, made_by in live(db, namespace, ids)}
-
-
-def decoded(kind: str, payload: str) -> Kept[Any]:
-    shape: Any = Kept[TABLES[kind][1]]  # type: ignore[misc]
-    kept: Kept[Any] = msgspec.json.decode(payload, type=shape)
-    return kept
 
 
 def _made_by(db: apsw.Connection, operation: Operation, things: Sequence[Any]) -> None:

@@ -19,7 +19,7 @@ from recollect.store.interface import Cursor, Page
 from recollect.store.sqlite import graph_changes, records, rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine, ids_json
-from recollect.store.sqlite.graph import identity
+from recollect.store.sqlite.graph import decoded, identity
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
 from recollect.store.sqlite.vectors import put_vector
 
@@ -107,7 +107,7 @@ def _displaced(
     things = [(kind, payload) for kind, payload in kept if kind != "record"]
     returning = [version.source_id for version in displaced]
     returning += [
-        identity(graph_changes.decoded(kind, payload).thing)
+        identity(decoded(kind, payload).thing)
         for kind, payload in things
     ]
     if set(returning) != set(operation.targets):

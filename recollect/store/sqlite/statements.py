@@ -301,24 +301,36 @@ GRAPH_TABLES = (
 )
 DELETE_GRAPH = {table: DELETE_THING.format(table=table, key=key) for table, key in GRAPH_TABLES}
 _THINGS = "WHERE +namespace = :namespace AND {0} IN (SELECT value FROM json_each(:ids))"
+_GRAPH_COLUMNS = (
+    rows.ENTITY.columns,
+    rows.RELATIONSHIP.columns,
+    rows.FACT.columns,
+    rows.PROCEDURE.columns,
+    rows.PREFERENCE.columns,
+)
 GRAPH_ROWS = {
     table: f"SELECT op_id, {_columns(columns)} FROM {table} {_THINGS.format(key)}"
-    for (table, key), columns in zip(
-        GRAPH_TABLES,
-        (
-            rows.ENTITY.columns,
-            rows.RELATIONSHIP.columns,
-            rows.FACT.columns,
-            rows.PROCEDURE.columns,
-            rows.PREFERENCE.columns,
-        ),
-        strict=True,
-    )
+    for (table, key), columns in zip(GRAPH_TABLES, _GRAPH_COLUMNS, strict=True)
 }
 GRAPH_MADE_BY = {
     table: f"UPDATE {table} SET op_id = :op_id WHERE namespace = :namespace AND {key} = :id"
     for table, key in GRAPH_TABLES
 }
+# A thing as it was: a version that an operation made is what stood from then until another
+# operation displaced it. What is only surer since, or met more often, has no version of its own.
+THINGS_SINCE = {
+    table: f"SELECT {_columns(columns, 't.')} FROM {table} AS t "
+    "LEFT JOIN operations AS o ON o.op_id = t.op_id AND o.namespace = t.namespace "
+    "WHERE t.namespace = :namespace AND t.created_at <= :as_of "
+    "AND (o.at IS NULL OR o.at <= :as_of)"
+    for (table, _), columns in zip(GRAPH_TABLES, _GRAPH_COLUMNS, strict=True)
+}
+THINGS_THEN = """
+SELECT a.payload FROM archive AS a
+  LEFT JOIN operations AS o ON o.op_id = a.made_by AND o.namespace = a.namespace
+ WHERE a.namespace = :namespace AND a.source_kind = :kind AND a.until > :as_of
+   AND (o.at IS NULL OR o.at <= :as_of)
+"""
 LIST_WAITING = """
 SELECT key, name, turns, claims, at FROM waiting_claims
  WHERE namespace = :namespace

@@ -137,6 +137,37 @@ class GraphContract:
         store.log.undo(NAMESPACE, undo.op_id, "ada")
         assert state() == after
 
+    def test_things_are_told_as_they_were(self, store: Store, clock: ManualClock) -> None:
+        def held(moment: Any) -> list[str]:
+            found: Any = store.graph.as_of(NAMESPACE, "preference", moment)
+            return [one.value for one in found]
+
+        before = clock.now()
+        clock.advance(hours=1)
+        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        first = clock.now()
+        clock.advance(hours=1)
+        made = Preference(preference_id="pref_2", namespace=NAMESPACE, category="tools",
+                          key="package_manager", value="bun", created_at=first)  # fmt: skip
+
+        def work(tx: Transaction) -> Operation:
+            operation = tx.log(
+                "supersede", NAMESPACE, "ada", targets=["pref_1"], created=["pref_2"]
+            )
+            tx.change_graph(NAMESPACE, operation.op_id, ["pref_1"], [made])
+            return operation
+
+        operation = store.transaction(work)
+        second = clock.now()
+        clock.advance(hours=1)
+        store.log.undo(NAMESPACE, operation.op_id, "ada")
+        third = clock.now()
+        assert [held(moment) for moment in (before, first, second, third)] \
+            == [[], ["pnpm"], ["bun"], ["pnpm"]]  # fmt: skip
+        assert len(store.graph.as_of(NAMESPACE, "procedure", first)) == 1
+        assert store.graph.as_of(NAMESPACE, "procedure", before) == []
+        assert store.graph.as_of(OTHER, "preference", third) == []
+
     def test_the_version_grows_with_every_committed_change(self, store: Store) -> None:
         seen = [store.graph.version(NAMESPACE)]
         store.graph.put(*self.things().values())  # type: ignore[arg-type]
