@@ -5,6 +5,7 @@ prompt as one to three words, whatever its case, punctuation and plural.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from recollect.core.values import Entity
 from recollect.reconcile.entities import key, says_nothing, tail
@@ -41,7 +42,11 @@ class EntityIndex:
 
     def owner(self, name: str) -> str | None:
         """The one entity that answers to a name; None when there is none, or more than one."""
-        found = self._owners.get(key(name), set())
+        return self.owner_of(key(name))
+
+    def owner_of(self, known: str) -> str | None:
+        """The same by the name's key."""
+        found = self._owners.get(known, ())
         return next(iter(found)) if len(found) == 1 else None
 
     def named_in(self, text: str) -> dict[str, str]:
@@ -57,7 +62,7 @@ class EntityIndex:
                 phrase = " ".join(words[at : at + length])
                 if words[at].casefold() in STOP_WORDS:
                     continue  # no name begins with one
-                owners = self._owners.get(key(phrase))
+                owners = self._owners.get(_key(phrase))
                 if owners is not None and len(owners) == 1:
                     found.setdefault(next(iter(owners)), phrase)
                     taken.update(place)
@@ -65,6 +70,12 @@ class EntityIndex:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+
+@lru_cache(maxsize=8192)
+def _key(phrase: str) -> str:
+    """Prompts are made of the same words again and again."""
+    return key(phrase)
 
 
 def _words(text: str) -> list[str]:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recollect.core.errors import StoreError
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
@@ -61,6 +62,7 @@ _ASKED_BY = {
 }
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
+_Near = tuple[float, str, float, Fact]  # minus its worth, its id, its overlap, and the fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class Graph:
         self._relations: dict[str, Relationship] = {}
         self._ends: dict[str, set[str]] = {}  # entity: its relationships
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
+        self._object: dict[str, str] = {}  # fact: the key of its object
+        self._called: dict[str, tuple[str, ...]] = {}  # entity: the keys of its names
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
         self.fact_words: WordList[Fact] = WordList()
@@ -159,7 +163,7 @@ class Graph:
             for relation_id in list(self._ends.pop(thing_id, ())):
                 self._drop_relation(relation_id)
             self.index.remove(thing_id)
-            del self.entities[thing_id]
+            del self.entities[thing_id], self._called[thing_id]
         self._drop_fact(thing_id)
         self._drop_relation(thing_id)
         if self.procedures.pop(thing_id, None) is not None:
@@ -228,14 +232,13 @@ class Graph:
                 if entity_id in walk.entities:
                     continue
                 walk.entities[entity_id] = (self.entities[entity_id], step)
-                near = [
-                    self._reached(fact, step, asked, path) for fact in self._facts_at(entity_id)
-                ]
-                near.sort(key=lambda one: (-one.worth, one.fact.fact_id))
-                for one in near[:FACTS]:
-                    found.setdefault(one.fact.fact_id, one)
-                for other in self._next(entity_id, near):
-                    beyond.setdefault(other, (*path, self.entities[other].name))
+                near = self._near(entity_id, asked)
+                for _, fact_id, overlap, fact in near[:FACTS]:
+                    if fact_id not in found:
+                        found[fact_id] = Reached(fact, step, overlap, path)
+                if step < depth:
+                    for other in self._next(entity_id, near):
+                        beyond.setdefault(other, (*path, self.entities[other].name))
             edge = list(beyond.items())
         walk.facts = sorted(found.values(), key=lambda one: (-one.worth, one.fact.fact_id))
         for reached in walk.facts[:REACHED]:
@@ -261,20 +264,30 @@ class Graph:
 
     def neighbours(self, entity_id: str) -> list[str]:
         """Things one step away, in both directions."""
-        facts = [self._reached(fact, 0, frozenset(), ()) for fact in self._facts_at(entity_id)]
-        return self._next(entity_id, facts)
+        return self._next(entity_id, self._near(entity_id, frozenset()))
 
     # --- one thing ---
 
     def _facts_at(self, entity_id: str) -> list[Fact]:
         """Facts of a thing, and facts whose object it is."""
         about: set[str] = set(self._of.get(entity_id, ()))
-        entity = self.entities[entity_id]
-        for name in (entity.name, *entity.aliases):
-            about |= self._about.get(key(name), set())
+        for name in self._called[entity_id]:
+            about |= self._about.get(name, set())
         return [self._facts[one] for one in about]
 
-    def _next(self, entity_id: str, near: Sequence[Reached]) -> list[str]:
+    def _near(self, entity_id: str, asked: frozenset[str]) -> list[_Near]:
+        """What is known at a thing, the worthiest first: how far it is is the same for all."""
+        enough = max(2.0, 0.6 * len(asked))
+        found = []
+        for fact in self._facts_at(entity_id):
+            shared = len(asked & self._stems_of(fact)) if asked else 0
+            overlap = min(1.0, shared / enough)
+            worth = fact.confidence * (BASE + (1 - BASE) * overlap)
+            found.append((-worth, fact.fact_id, overlap, fact))
+        found.sort()  # no two have the same id, so facts are never compared
+        return found
+
+    def _next(self, entity_id: str, near: Sequence[_Near]) -> list[str]:
         ways: list[tuple[float, str, str]] = []
         for relation_id in self._ends.get(entity_id, ()):
             relation = self._relations[relation_id]
@@ -282,35 +295,28 @@ class Graph:
                 ends = (relation.source_id, relation.target_id)
                 other = ends[1] if ends[0] == entity_id else ends[0]
                 ways.append((relation.confidence, relation_id, other))
-        for one in near:
-            if one.fact.confidence > CONFIDENCE:
+        for _, fact_id, overlap, fact in near:
+            if fact.confidence > CONFIDENCE:
                 other_end = (
-                    self.index.owner(one.fact.object)
-                    if one.fact.entity_id == entity_id
-                    else one.fact.entity_id
+                    self.index.owner_of(self._object[fact_id])
+                    if fact.entity_id == entity_id
+                    else fact.entity_id
                 )
                 if other_end is not None:
-                    ways.append((one.fact.confidence + one.overlap, one.fact.fact_id, other_end))
+                    ways.append((fact.confidence + overlap, fact_id, other_end))
         ways.sort(key=lambda way: (-way[0], way[1]))
         chosen = dict.fromkeys(other for _, _, other in ways if other in self.entities)
         chosen.pop(entity_id, None)
         return list(chosen)[:RELATIONS]
 
-    def _reached(
-        self, fact: Fact, depth: int, asked: frozenset[str], path: tuple[str, ...]
-    ) -> Reached:
-        shared = len(asked & self._stems_of(fact)) if asked else 0
-        return Reached(fact, depth, min(1.0, shared / max(2.0, 0.6 * len(asked))), path)
-
     def _stems_of(self, fact: Fact) -> frozenset[str]:
         known = self._stems.get(fact.fact_id)
         if known is None:
-            said = [_spelt(fact)]
-            said.append(_ASKED_BY.get(fact.predicate, ""))
-            for entity_id in (fact.entity_id, self.index.owner(fact.object)):
+            known = frozenset(map(_stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
+            for entity_id in (fact.entity_id, self.index.owner_of(self._object[fact.fact_id])):
                 if entity_id is not None and entity_id in self.entities:
-                    said.append(self.entities[entity_id].type)
-            known = self._stems[fact.fact_id] = frozenset(map(porter.stem, words(" ".join(said))))
+                    known |= frozenset(map(_stem, words(self.entities[entity_id].type)))
+            self._stems[fact.fact_id] = known
         return known
 
     def _put_entity(self, entity: Entity) -> None:
@@ -321,6 +327,7 @@ class Graph:
         if before is not None:
             self._forget_stems(before)
         self.index.add(entity)
+        self._called[entity.entity_id] = tuple(map(key, (entity.name, *entity.aliases)))
         self._forget_stems(entity)
 
     def _put_fact(self, fact: Fact) -> None:
@@ -339,7 +346,8 @@ class Graph:
         if holds:
             self._facts[fact.fact_id] = fact
             self._of.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
-            self._about.setdefault(key(fact.object), set()).add(fact.fact_id)
+            said = self._object[fact.fact_id] = key(fact.object)
+            self._about.setdefault(said, set()).add(fact.fact_id)
             self.fact_words.put(fact.fact_id, fact, telling(_spelt(fact)))
 
     def _drop_fact(self, fact_id: str) -> None:
@@ -348,7 +356,7 @@ class Graph:
         self.fact_words.drop(fact_id)
         if before is not None:
             _discard(self._of, before.entity_id or "", fact_id)
-            _discard(self._about, key(before.object), fact_id)
+            _discard(self._about, self._object.pop(fact_id), fact_id)
         ended = self._ended.pop(fact_id, None)
         if ended is not None:
             _discard(self._over_of, ended.entity_id or "", fact_id)
@@ -513,15 +521,25 @@ def _spelt(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}".replace("_", " ")
 
 
+@lru_cache(maxsize=16384)
+def _stem(word: str) -> str:
+    return porter.stem(word)
+
+
+@lru_cache(maxsize=1024)
+def _asked_by(predicate: str) -> frozenset[str]:
+    return frozenset(map(_stem, words(_ASKED_BY.get(predicate, ""))))
+
+
 def telling(text: str) -> frozenset[str]:
     """The stems of a text that carry meaning."""
-    return frozenset(porter.stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(_stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _asked(text: str, named: Iterable[str]) -> frozenset[str]:
     """What the prompt asks, without the names it asks about. Question words count: they say
     which kind of fact is wanted."""
-    names = {porter.stem(word) for name in named for word in words(name)}
+    names = {_stem(word) for name in named for word in words(name)}
     asking = {"who", "where", "when", "why", "how", "many", "long"}
     kept = (word for word in words(text[:4000]) if word not in STOP_WORDS or word in asking)
-    return frozenset(map(porter.stem, kept)) - names
+    return frozenset(map(_stem, kept)) - names
