@@ -26,7 +26,8 @@ from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Tra
 T = TypeVar("T")
 
 ACTOR = "lifecycle"
-BATCH = 25  # memories that one transaction moves to the archive
+BATCH = 25  # memories that one transaction makes one of
+LEAVING = 10  # memories that one transaction moves to the archive: the index is what takes time
 LOOKED_UP = 400
 PURGED = 200
 PAGES = 256
@@ -221,7 +222,7 @@ class Maintenance:
     def _forgetting(self, namespace: str, report: Report) -> Iterator[None]:
         rules = self._rules(report)
         while due := self._store.aging.forgettable(namespace, rules, LOOKED_UP):
-            for some in _batched(due):
+            for some in _batched(due, LEAVING):
                 doomed = [one.record_id for one in some]
                 reasons = Counter(one.reason for one in some)
                 self._forget(namespace, doomed, reasons)
@@ -250,7 +251,7 @@ class Maintenance:
         groups = self._store.aging.alike(
             namespace, since, report.at - compact.RAW_AGE, consolidate.LEAST, compact.IMPORTANT
         )
-        parts = [part for group in groups for part in _batched(group.record_ids)]
+        parts = [part for group in groups for part in _batched(group.record_ids, BATCH)]
         return [part for part in parts if len(part) >= consolidate.LEAST]
 
     def _consolidation(self, namespace: str, report: Report) -> Iterator[None]:
@@ -337,8 +338,8 @@ class Maintenance:
             yield
 
 
-def _batched(items: Sequence[T]) -> list[Sequence[T]]:
-    return [items[start : start + BATCH] for start in range(0, len(items), BATCH)]
+def _batched(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _fade(

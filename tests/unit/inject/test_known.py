@@ -235,3 +235,14 @@ def test_before_something_is_before_what_is_remembered_of_it(
         ranked = setup.it.engine.search(text, [NAMESPACE], floor=False, now=now)
         ids_ = [one.id for one in ranked.results if one.id in (early.record_id, late.record_id)]
         assert ids_[0] == wanted.record_id, side
+
+
+def test_a_memory_of_what_was_found_not_to_be_so_is_told_with_what_is(setup: Setup) -> None:
+    setup.say("audit uses Postgres for its database.", 0, fact("audit", "uses_database", "Postgres"))
+    setup.learn(fact("audit", "uses_database", "SQLite", days=-9))  # heard late: it lost
+    setup.say("A test of the audit database opens SQLite in memory.", 1)
+    setup.say("The database of quota opens SQLite in memory.", 2)
+    lines = setup.ask("which database does audit use, SQLite?").split("\n")
+    (told,) = [line for line in lines if "A test of the audit" in line]
+    assert told.endswith("(what holds: audit uses database Postgres)")
+    assert not any("what holds" in line for line in lines if "quota" in line)
