@@ -89,18 +89,22 @@ def facts(walks: Sequence[Walk]) -> list[Item]:
 def by_words(
     graphs: Graphs, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
 ) -> list[Item]:
-    """Facts and procedures that words alone find; each must share enough with the prompt."""
+    """Facts, described things and procedures that words alone find; each must share enough with
+    the prompt."""
     asked = telling(text[:4000])
     items: list[Item] = []
     # No fact has half of the words of a long prompt: it is not looked for.
     least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
     for namespace in namespaces:
-        facts, procedures = graphs.sharing(
+        facts, things, procedures = graphs.sharing(
             namespace, asked, least, 1 if intent == "procedure" else 2
         )
         for fact, shared in facts[:SEARCHED]:
             if fact.fact_id not in have:
                 items.append(_fact(fact, "known", fact.confidence, _shares(shared)))
+        for thing, shared in things[:SEARCHED]:
+            if thing.entity_id not in have:
+                items.append(_entity(thing, _shares(shared)))
         for one, shared in procedures[:SEARCHED]:
             line = context.procedure_line(one)
             items.append(

@@ -128,6 +128,7 @@ class Graph:
         self.preferences: dict[str, Preference] = {}
         self.fact_words: WordList[Fact] = WordList()
         self.procedure_words: WordList[Procedure] = WordList()
+        self.entity_words: WordList[Entity] = WordList()  # those that are described
         self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
         self._ended: dict[str, Fact] = {}  # facts whose place was taken
         self._over_of: dict[str, set[str]] = {}  # entity: its facts whose place was taken
@@ -163,6 +164,7 @@ class Graph:
             for relation_id in list(self._ends.pop(thing_id, ())):
                 self._drop_relation(relation_id)
             self.index.remove(thing_id)
+            self.entity_words.drop(thing_id)
             del self.entities[thing_id], self._called[thing_id]
         self._drop_fact(thing_id)
         self._drop_relation(thing_id)
@@ -323,7 +325,13 @@ class Graph:
         before = self.entities.get(entity.entity_id)
         self.entities[entity.entity_id] = entity
         if before is not None and _called(before) == _called(entity):
+            if entity.description:
+                self.entity_words.same_words(entity.entity_id, entity)
             return  # met once more: nothing that is looked for changed
+        self.entity_words.drop(entity.entity_id)
+        if entity.description:
+            said = " ".join((entity.name, *entity.aliases, entity.description))
+            self.entity_words.put(entity.entity_id, entity, telling(said))
         if before is not None:
             self._forget_stems(before)
         self.index.add(entity)
@@ -433,12 +441,14 @@ class Graphs:
 
     def sharing(
         self, namespace: str, stems: frozenset[str], facts: float, procedures: float
-    ) -> tuple[list[tuple[Fact, int]], list[tuple[Procedure, int]]]:
-        """Facts and procedures that hold at least so many of these stems, and how many."""
+    ) -> tuple[list[tuple[Fact, int]], list[tuple[Entity, int]], list[tuple[Procedure, int]]]:
+        """Facts, described things and procedures that hold at least so many of these stems, and how
+        many."""
         graph = self.of(namespace)
         with self._lock:
             return (
                 graph.fact_words.sharing(stems, facts, SHARING),
+                graph.entity_words.sharing(stems, facts, SHARING),
                 graph.procedure_words.sharing(stems, procedures, SHARING),
             )
 
@@ -509,8 +519,8 @@ def _identity(thing: Thing) -> str:
     return str(getattr(thing, thing.__struct_fields__[0]))
 
 
-def _called(entity: Entity) -> tuple[str, str, tuple[str, ...]]:
-    return entity.name, entity.type, entity.aliases
+def _called(entity: Entity) -> tuple[str, str, tuple[str, ...], str]:
+    return entity.name, entity.type, entity.aliases, entity.description
 
 
 def _says(fact: Fact) -> tuple[str | None, str, str, str]:

@@ -11,7 +11,13 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
-from recollect.extract.interface import Claim, FactClaim, PreferenceClaim, ProcedureClaim
+from recollect.extract.interface import (
+    Claim,
+    EntityClaim,
+    FactClaim,
+    PreferenceClaim,
+    ProcedureClaim,
+)
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Question
@@ -99,6 +105,17 @@ def test_the_template_has_its_sections_in_order_and_none_that_is_empty(setup: Se
     assert known["known"]["why"] == "of billing-api" and known["known"]["injected"]
     assert receipt.detail["named"] == ["Billing API"]
     assert "###" not in setup.ask("what is the capital of Mongolia?", "other")
+
+
+def test_a_described_thing_is_found_by_its_description(setup: Setup) -> None:
+    said = "charges credit cards for the checkout"
+    described = EntityClaim("gullwing", "service", said, event_ids=("e",))
+    setup.learn(fact("gullwing", "port", "8080"), described)
+    text, receipt = setup.recalled("what charges credit cards here?")
+    assert "- **gullwing** (service): charges credit cards for the checkout" in text
+    (item,) = [one for one in receipt.detail["known"] if one["kind"] == "known"]
+    assert item["why"] == "shares 3 words with the prompt"
+    assert "gullwing" not in setup.ask("what paints the fence?", "other")
 
 
 def test_what_was_told_is_not_told_again(setup: Setup) -> None:
@@ -238,7 +255,9 @@ def test_before_something_is_before_what_is_remembered_of_it(
 
 
 def test_a_memory_of_what_was_found_not_to_be_so_is_told_with_what_is(setup: Setup) -> None:
-    setup.say("audit uses Postgres for its database.", 0, fact("audit", "uses_database", "Postgres"))
+    setup.say(
+        "audit uses Postgres for its database.", 0, fact("audit", "uses_database", "Postgres")
+    )
     setup.learn(fact("audit", "uses_database", "SQLite", days=-9))  # heard late: it lost
     setup.say("A test of the audit database opens SQLite in memory.", 1)
     setup.say("The database of quota opens SQLite in memory.", 2)
