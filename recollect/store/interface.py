@@ -409,6 +409,12 @@ class Events(Protocol):
         """A session's events in the order in which they happened: by (boot, monotonic clock)
         within a boot, boots by when they were first seen, never by wall time."""
 
+    def around(
+        self, namespace: str, session_id: str, first: int, last: int, before: int, after: int
+    ) -> tuple[StoredEvent, ...]:
+        """The part of a session from a little more than `before` events ahead of the number `first`
+        to as many as `after` behind the number `last`, as they happened."""
+
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
         least one event, however large. A claim dies with its process."""

@@ -32,7 +32,7 @@ class Untouchable:
     def records(self) -> "Records":
         return Records()
 
-    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+    def around(self, namespace: str, session_id: str, *where: int) -> tuple[StoredEvent, ...]:
         return tuple(one for one in self._events if one.event.session_id == session_id)
 
     def page(self, namespace: str, **how: Any) -> Page[StoredEvent]:

@@ -1,4 +1,4 @@
-"""The extractor that works by rules: sessions are read whole, their new turns become knowledge.
+"""The extractor that works by rules: sessions are read, and their new turns become knowledge.
 
 In: a batch of stored events, and the store to read what came before them. Out: an Extraction that
 has passed the gate. Nothing is written. Ids follow from the events, so the same batch gives the
@@ -30,6 +30,8 @@ SNAPSHOT = 10
 MOST_EVIDENCE = 100
 # How far back procedures are looked for, in tool calls of the project.
 LOOK_BACK = 400
+CONTEXT = 800  # events of a session on either side of new ones; a summary tells of 50 turns
+HEAD = 50  # events among which the first turn of a session begins
 REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
@@ -54,13 +56,14 @@ class Rules:
         found = _Found(batch.namespace, self._clock.now())
         stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
-            told = _told(turns_of(self._session(batch.namespace, session_id, new)))
+            turns, first = self._session(batch.namespace, session_id, new)
+            told = _told(turns, worked=bool(turns) and first is not turns[0].first)
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
             whole = summary([_allowed(one, refused) for one in told])
             if whole is not None:
-                found.add_summary(told[0].turn.first, whole, told[-1].turn)
+                found.add_summary(first, whole, told[-1].turn)
                 stop = next((one for one in reversed(new) if _is_stop(one)), None)
                 if stop is not None:
                     stops.append((stop, told, whole))
@@ -84,9 +87,24 @@ class Rules:
 
     def _session(
         self, namespace: str, session_id: str, new: Sequence[StoredEvent]
-    ) -> Sequence[StoredEvent]:
-        """The whole session in its true order; the batch alone if the store does not know it."""
-        return self._store.events.session(namespace, session_id) or new
+    ) -> tuple[list[Turn], StoredEvent]:
+        """The turns of a session around the new events, in their true order, and the event with
+        which the session begins. Of a long session not all is read for every batch: its cost would
+        grow with the day. The batch alone if the store does not know it."""
+        numbers = [one.seq for one in new]
+        part = self._store.events.around(
+            namespace, session_id, min(numbers), max(numbers), CONTEXT, CONTEXT
+        )
+        turns = turns_of(part or new)
+        if not turns:
+            return [], new[0]
+        head = self._store.events.around(namespace, session_id, 0, 0, 0, HEAD)
+        if not part or not head or part[0].seq == head[0].seq:
+            return turns, turns[0].first
+        fresh = {one.event.event_id for one in new}
+        if len(turns) > 1 and fresh.isdisjoint(turns[0].event_ids):
+            del turns[0]  # it was cut in the middle
+        return turns, turns_of(head)[0].first
 
     def _procedures(self, batch: Batch, fresh: frozenset[str]) -> list[Claim]:
         if not any(_is_command(stored) for stored in batch.events):
@@ -105,7 +123,8 @@ class Rules:
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
         if known is None or known[0] != newest:
-            known = newest, runs_of(turns_of(self._store.events.session(namespace, session_id)))
+            part = self._store.events.around(namespace, session_id, newest, newest, LOOK_BACK, 0)
+            known = newest, runs_of(turns_of(part))
         with self._lock:
             self._ran[namespace, session_id] = known
             while len(self._ran) > REMEMBERED:
@@ -264,12 +283,12 @@ def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
     )
 
 
-def _told(turns: Sequence[Turn]) -> list[Told]:
-    """What came of each turn; what fails is carried over until it passes."""
+def _told(turns: Sequence[Turn], *, worked: bool) -> list[Told]:
+    """What came of each turn; what fails is carried over until it passes. `worked`: something was
+    done in turns before these."""
     told: list[Told] = []
     broken: dict[str, Call] = {}
     answer_before = ""
-    worked = False
     for turn in turns:
         repairs: list[Repair] = find_repairs(turn, broken)
         said = tuple(stated(turn, answer_before))

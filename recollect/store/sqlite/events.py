@@ -56,6 +56,20 @@ class SqliteEvents:
         found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_SESSION_EVENTS, values)]
         return in_order(found)
 
+    def around(
+        self, namespace: str, session_id: str, first: int, last: int, before: int, after: int
+    ) -> tuple[StoredEvent, ...]:
+        values = {
+            "namespace": namespace,
+            "session_id": session_id,
+            "first": first,
+            "last": last,
+            "before": before,
+            "after": after,
+        }
+        found = self._engine.rows(sql.SESSION_EVENTS_AROUND, values)
+        return in_order([rows.read_event(row) for row in found])
+
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         with self._claims_lock, self._engine.reader() as db:
             depth = limit + len(self._claimed)

@@ -63,6 +63,17 @@ LIST_SESSION_EVENTS = f"""
 SELECT {_EVENT} FROM events
  WHERE namespace = :namespace AND session_id = :session_id ORDER BY seq
 """
+SESSION_EVENTS_AROUND = f"""
+SELECT {_EVENT} FROM events
+ WHERE namespace = :namespace AND session_id = :session_id
+   AND seq >= coalesce((SELECT seq FROM events
+                         WHERE namespace = :namespace AND session_id = :session_id AND seq < :first
+                         ORDER BY seq DESC LIMIT 1 OFFSET :before), 0)
+   AND seq <= coalesce((SELECT seq FROM events
+                         WHERE namespace = :namespace AND session_id = :session_id AND seq > :last
+                         ORDER BY seq LIMIT 1 OFFSET :after), 9223372036854775807)
+ ORDER BY seq
+"""
 WAITING = """
 SELECT seq, bytes FROM unextracted
  WHERE namespace = :namespace AND state = 'waiting' ORDER BY seq LIMIT :limit

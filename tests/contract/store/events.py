@@ -19,6 +19,20 @@ OTHER = "/actor/ada/project/engine2/"
 
 
 class EventsContract:
+    def test_a_part_of_a_session_is_read_around_numbers(self, store: Store) -> None:
+        for number in range(12):
+            store.events.put([arrival(session_id="s", boot_id="b", mono_ns=100 - number)])
+            store.events.put([arrival(session_id="other")])
+        whole = store.events.session(NAMESPACE, "s")
+        by_number = sorted(one.seq for one in whole)
+        part = store.events.around(NAMESPACE, "s", by_number[5], by_number[6], 2, 1)
+        assert sorted(one.seq for one in part) == by_number[2:9]
+        assert list(part) == [one for one in whole if one in part]  # in their true order
+        assert store.events.around(NAMESPACE, "s", by_number[0], by_number[-1], 9, 9) == whole
+        head = store.events.around(NAMESPACE, "s", 0, 0, 0, 3)
+        assert sorted(one.seq for one in head) == by_number[:4]
+        assert store.events.around(OTHER, "s", 0, 0, 0, 3) == ()
+
     def test_an_event_comes_back_as_it_was(self, store: Store) -> None:
         bodies = [
             event().body,

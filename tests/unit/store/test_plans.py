@@ -30,6 +30,7 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("LIST_EVENTS", {"kind": "tool_use"}),
     ("LIST_EVENTS", {"session_id": "s"}),
     ("LIST_SESSION_EVENTS", {}),
+    ("SESSION_EVENTS_AROUND", {}),
     ("WAITING", {}),
     ("LIST_RECORDS", {}),
     ("LIST_RECORDS", {"kind": "episode"}),

@@ -1,6 +1,6 @@
 """What the rules make of sessions, through a real store."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.extract.rules import Rules
+from recollect.extract.rules import Rules, extractor
 from recollect.extract.rules.predicates import PREDICATES
 from recollect.store.sqlite import SqliteStore
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored
@@ -211,6 +211,40 @@ def test_the_summary_of_a_session_replaces_itself(store: SqliteStore) -> None:
     assert "backoff" in second.summary and "Renamed" in second.summary
     assert "update the docs" in second.summary
     assert store.records.get(second.namespace, [second.record_id])[0].summary == second.summary
+
+
+def test_a_long_session_is_read_around_what_is_new(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same memories as if all of it were read, without reading it all for every batch."""
+    told = mended()
+    (first,) = records(extract(store, told), kind="summary")
+    for number in range(30):
+        told.ask(f"please rename the helper number {number} of the report")
+        told.edit(f"src/part_{number}.py").answer(f"Renamed helper {number} to shape_{number}.")
+    extract(store, told)
+    told.ask("the export test fails since yesterday, can you look?")
+    told.run("pytest tests/test_export.py", "E   TimeoutError: gave up", failed=True)
+    told.edit("src/export.py").run("pytest tests/test_export.py", "3 passed")
+    told.answer("The cause was the lock in `export.py`: it was held by the mailer. Fixed.")
+    monkeypatch.setattr(extractor, "CONTEXT", 12)
+    monkeypatch.setattr(extractor, "LOOK_BACK", 12)
+    read: list[int] = []
+    around = store.events.around
+
+    def counted(*asked: Any) -> Any:
+        part = around(*asked)
+        read.append(len(part))
+        return part
+
+    monkeypatch.setattr(store.events, "around", counted)
+    found = extract(store, told)
+    (last,) = records(found, kind="summary")
+    assert last.record_id == first.record_id
+    assert "held by the mailer" in last.summary
+    assert len(told.events) > 90 and max(read) <= extractor.HEAD + 1
+    (came,) = outcomes(found)
+    assert "mailer" in came.title and came.observation_type == "error"
 
 
 def test_a_summary_keeps_to_its_bounds(store: SqliteStore) -> None:
