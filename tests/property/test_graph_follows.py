@@ -40,9 +40,7 @@ STEPS = st.one_of(
     st.tuples(st.just("fact"), WHO, WHO, NAMES, st.booleans(), WHO, st.integers(0, 5)),
     st.tuples(st.just("relation"), WHO, WHO, WHO),
     st.tuples(st.just("habit"), WHO, NAMES),
-    st.tuples(
-        st.just("gone"), st.sampled_from(["ent_", "fact_", "rel_", "proc_", "pref_"]), WHO
-    ),
+    st.tuples(st.just("gone"), st.sampled_from(["ent_", "fact_", "rel_", "proc_", "pref_"]), WHO),
 )
 
 

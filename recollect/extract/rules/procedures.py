@@ -104,9 +104,7 @@ def _inside(gram: tuple[str, ...], other: tuple[str, ...]) -> bool:
     )
 
 
-def _claim(
-    gram: tuple[str, ...], shown: Sequence[Run], fresh: frozenset[str]
-) -> ProcedureClaim:
+def _claim(gram: tuple[str, ...], shown: Sequence[Run], fresh: frozenset[str]) -> ProcedureClaim:
     whole = " ".join(gram)
     purpose = next((name for pattern, name in _PURPOSES if pattern.search(whole)), "Routine")
     events = dict.fromkeys(event for run in shown for event in run.event_ids)

@@ -106,10 +106,7 @@ def _displaced(
     ]
     things = [(kind, payload) for kind, payload in kept if kind != "record"]
     returning = [version.source_id for version in displaced]
-    returning += [
-        identity(decoded(kind, payload).thing)
-        for kind, payload in things
-    ]
+    returning += [identity(decoded(kind, payload).thing) for kind, payload in things]
     if set(returning) != set(operation.targets):
         raise CannotUndo(f"the archive no longer holds what {op_id} displaced")
     if not returning and not operation.created:

@@ -65,9 +65,7 @@ class SqliteRecords:
         }
         with self._engine.reader() as db:
             listed = sql.LIST_RECORDS if where.session_id is None else sql.LIST_SESSION_RECORDS
-            found = [
-                rows.RECORD.decode(row) for row in db.execute(planned(listed, values), values)
-            ]
+            found = [rows.RECORD.decode(row) for row in db.execute(planned(listed, values), values)]
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)

@@ -184,7 +184,7 @@ class GraphContract:
         before = graph.version(NAMESPACE)
         assert graph.changed(NAMESPACE, before) == frozenset()
         graph.put(*self.things().values())  # type: ignore[arg-type]
-        made = {"ent_api", "ent_db", "rel_1", "fact_1", "proc_1", "pref_1"}
+        made = frozenset({"ent_api", "ent_db", "rel_1", "fact_1", "proc_1", "pref_1"})
         assert graph.changed(NAMESPACE, before) == made
         put = graph.version(NAMESPACE)
 
@@ -195,11 +195,11 @@ class GraphContract:
 
         operation = store.transaction(work)
         graph.delete(NAMESPACE, ["fact_1"])
-        assert graph.changed(NAMESPACE, put) == {"pref_1", "fact_1"}
+        assert graph.changed(NAMESPACE, put) == frozenset({"pref_1", "fact_1"})
         assert graph.changed(NAMESPACE, before) == made
         late = graph.version(NAMESPACE)
         store.log.undo(NAMESPACE, operation.op_id, "ada")
-        assert graph.changed(NAMESPACE, late) == {"pref_1"}
+        assert graph.changed(NAMESPACE, late) == frozenset({"pref_1"})
         there = graph.things(NAMESPACE, ["pref_1", "fact_1", "ent_db", "nobody"])
         assert [type(one).__name__ for one in there] == ["Entity", "Preference"]
         assert graph.things(OTHER, ["pref_1", "ent_db"]) == []
