@@ -297,11 +297,12 @@ def run(
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     home = tempfile.mkdtemp(prefix="recollect-year-", dir=parent)
     year = Year(home, events_a_day=max(1, round(events / workdays)), maintain=maintain)
+    months = max(1, round(days / 30.4))
     rows: list[Month] = []
     try:
         for day in range(days):
             year.day(day)
-            if (day + 1) % 30 == 0 or day + 1 == days:
+            if (day + 1) * months // days > day * months // days:
                 rows.append(year.month(len(rows) + 1, day))
                 show(rows[-1])
     finally:
