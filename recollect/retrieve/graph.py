@@ -282,8 +282,8 @@ class Graph:
         enough = max(2.0, 0.6 * len(asked))
         found = []
         for fact in self._facts_at(entity_id):
-            shared = len(asked & self._stems_of(fact)) if asked else 0
-            overlap = min(1.0, shared / enough)
+            stems = self._stems.get(fact.fact_id) or self._stems_of(fact)
+            overlap = 0.0 if asked.isdisjoint(stems) else min(1.0, len(asked & stems) / enough)
             worth = fact.confidence * (BASE + (1 - BASE) * overlap)
             found.append((-worth, fact.fact_id, overlap, fact))
         found.sort()  # no two have the same id, so facts are never compared
@@ -312,13 +312,12 @@ class Graph:
         return list(chosen)[:RELATIONS]
 
     def _stems_of(self, fact: Fact) -> frozenset[str]:
-        known = self._stems.get(fact.fact_id)
-        if known is None:
-            known = frozenset(map(_stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
-            for entity_id in (fact.entity_id, self.index.owner_of(self._object[fact.fact_id])):
-                if entity_id is not None and entity_id in self.entities:
-                    known |= frozenset(map(_stem, words(self.entities[entity_id].type)))
-            self._stems[fact.fact_id] = known
+        """The words of a fact, with those by which people ask for it; made when first needed."""
+        known = frozenset(map(_stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
+        for entity_id in (fact.entity_id, self.index.owner_of(self._object[fact.fact_id])):
+            if entity_id is not None and entity_id in self.entities:
+                known |= frozenset(map(_stem, words(self.entities[entity_id].type)))
+        self._stems[fact.fact_id] = known
         return known
 
     def _put_entity(self, entity: Entity) -> None:
