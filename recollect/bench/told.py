@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out += conversations(one, vectors)
             vectors.forget()
     else:
-        for name in ("histories", "phrasings", "wordings"):
+        for name in ("histories", "phrasings", "wordings", "unseen"):
             verdicts = contradictions(embedder, name)
             out += [name, knowledge.contradiction_table(verdicts)]
             if options.failures:

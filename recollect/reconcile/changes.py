@@ -101,22 +101,38 @@ def meanings(sentence: str, held: Iterable[Held], *, plain: bool) -> list[Meanin
         value = next((v for part in (*about, sentence) if (v := _new(part, entity, fact))), "")
         if value:
             found.append(Meaning(entity, fact, value, sure=True))
-        elif any(_other(sentence, entity, fact)):
+        elif (plain or _named_kind(fact)) and any(_other(sentence, entity, fact)):
             doubted.append(_doubt(entity, fact, sentence))
     for narrower in (_names_the_old, _names_the_kind):
         if len(found) > 1:
             found = [one for one in found if narrower(sentence, one)] or found
     if len(found) == 1 and plain:
         return found
-    # Numbers and paths stand in many a sentence; without a word of change they say nothing.
-    doubted += [_doubt(one.entity, one.fact, sentence) for one in found]
-    telling = [one for one in doubted if plain or _named_kind(one.fact)]
-    return telling if len(telling) == 1 else []
+    # Numbers stand in many a sentence; without a word of change and their kind they say nothing.
+    doubted += [
+        _doubt(one.entity, one.fact, sentence)
+        for one in found
+        if plain or _named_kind(one.fact) or _placed(clauses, one) or _labelled(sentence, one)
+    ]
+    return doubted if len(doubted) == 1 else []
 
 
 def _named_kind(fact: Fact) -> bool:
     """Whether what is held is one of a kind of which the others are known by name."""
     return bool(family(fact.object.split(_SINCE)[0])) or fact.predicate == "owned_by"
+
+
+def _placed(clauses: Iterable[str], one: Meaning) -> bool:
+    """Whether a path stands in the clause that names the thing."""
+    return _PATH.fullmatch(one.value) is not None and any(
+        _speaks_of(clause, one.entity) and one.value in clause for clause in clauses
+    )
+
+
+def _labelled(sentence: str, one: Meaning) -> bool:
+    """Whether a number stands behind the name of its kind: `Node 24`, `port 80`."""
+    words = "|".join(map(re.escape, one.fact.predicate.split("_")))
+    return re.search(rf"\b(?:{words}) {re.escape(one.value)}", sentence, re.I) is not None
 
 
 def _doubt(entity: Entity, fact: Fact, sentence: str) -> Meaning:

@@ -575,7 +575,7 @@ CHANGED = re.compile(
     r"goodbye|gone|took (?:its|the|his|her|their) place|takes? over|took over|hand(?:s|ed)|"
     r"moved?|switch(?:ed)?|migrat\w+|chang\w+|replac\w+|swap\w*|drop(?:ped)?|retired?|bumped|raised|"
     r"lowered|upgraded|downgraded|went (?:back|with)|back (?:on|to|in)|again|new|until (?:now|recently)|"
-    r"previously|formerly|not .* but)\b",
+    r"previously|formerly|finally|not .* but)\b",
     re.IGNORECASE,
 )
 # A request says what to do, not what is.
@@ -589,7 +589,7 @@ REQUEST = re.compile(
 )
 # ... but one that only thinks about it, tries it, or tells of a test, changes nothing.
 OPEN = re.compile(
-    r"\b(?:if|whether|would|could|should (?:we|i)|might|may|maybe|perhaps|probably|try|trying|tried|"
+    r"\b(?:if|whether|would|could|should (?:we|i)|might|may (?:be|have|well|switch|move|use|need|want|end)|maybe|perhaps|probably|try|trying|tried|"
     r"consider\w*|think(?:ing)? (?:of|about)|plan(?:s|ned|ning)?|want to|going to|let me|propos\w+|"
     r"suggest\w*|experiment\w*|test(?:s|ed|ing)?|temporarily|locally|demo|until|next (?:week|month|"
     r"sprint|quarter|year)|soon|tomorrow|later)\b",
