@@ -197,7 +197,11 @@ class Daemon:
 
     def _others_wrote(self, change: Change) -> None:
         """Another daemon on the same server wrote: what is kept here follows."""
-        shelves = self._recall.shelves if self._recall is not None else None
+        recall = self._recall
+        shelves = recall.shelves if recall is not None else None
+        if change.kind in ("all", "decisions") and recall is not None:
+            recall.tombstones.forget_known()
+            recall.feedback.forget_known()
         if change.kind == "all" and shelves is not None:
             shelves.drop_all()
         elif change.kind == "records":

@@ -39,7 +39,9 @@ class Shelves:
         self._lock = threading.Lock()
         self._full: OrderedDict[str, None] = OrderedDict()
         self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
-        self.epoch = 0  # grows with every change, so that no answer outlives what it came from
+        self._anew: set[str] = set()  # those of them that must be read once more
+        # Grows after every change: an answer that was made before it is not given after it.
+        self.epoch = 0
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         """Whether all of them can be searched."""
@@ -82,9 +84,10 @@ class Shelves:
 
     def drop_all(self) -> None:
         """Empty all of them: anything may have changed unheard. What is being filled is read
-        again by whoever needs it next."""
+        once more from its beginning."""
         with self._lock:
             self.epoch += 1
+            self._anew.update(self._filling)
             full = list(self._full)
         for namespace in full:
             self.drop(namespace)
@@ -95,10 +98,12 @@ class Shelves:
         for namespace, mine in _by_namespace(records):
             if self._live(namespace, [record.record_id for record in mine]):
                 self._put(namespace, mine)
+                self._changed()
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
         if self._live(namespace, record_ids):
             self._engine.remove(namespace, record_ids)
+            self._changed()
 
     def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
         """Memories got their vectors."""
@@ -107,39 +112,51 @@ class Shelves:
                 self._engine.add(
                     namespace, [document(record, rows[record.record_id]) for record in mine]
                 )
+                self._changed()
 
     def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
         with self._lock:
-            self.epoch += 1
             if namespace in self._filling:
                 self._filling[namespace].update(record_ids)
                 return False
             return namespace in self._full
 
+    def _changed(self) -> None:
+        with self._lock:
+            self.epoch += 1
+
     # --- filling ---
 
     def _fill(self, namespace: str) -> None:
         try:
-            self._engine.drop(namespace)
-            self._engine.add(namespace, self._documents(namespace))
+            self._read(namespace)
             while True:
                 with self._lock:
-                    changed = self._filling[namespace]
-                    if not changed:
+                    anew, changed = namespace in self._anew, self._filling[namespace]
+                    if not anew and not changed:
                         self.epoch += 1
                         self._full[namespace] = None
                         del self._filling[namespace]
                         break
+                    self._anew.discard(namespace)
                     self._filling[namespace] = set()
-                self._again(namespace, sorted(changed))
+                if anew:
+                    self._read(namespace)
+                else:
+                    self._again(namespace, sorted(changed))
         except RecollectError as error:
             log.error("the search index of %s could not be filled: %s", namespace, error)
             with self._lock:
                 self._filling.pop(namespace, None)
+                self._anew.discard(namespace)
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
         oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
+
+    def _read(self, namespace: str) -> None:
+        self._engine.drop(namespace)
+        self._engine.add(namespace, self._documents(namespace))
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""

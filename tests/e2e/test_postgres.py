@@ -54,6 +54,14 @@ def test_what_one_daemon_learns_the_other_recalls_and_shows(
             assert time.monotonic() < deadline, two.log()
             number += 1
             time.sleep(0.2)
+        # And what one is told never to say again, the other does not say either.
+        (memory_id,) = [record["record_id"] for record in two.client.get("/api/memories")["items"]]
+        one.client.ask("POST", "/api/feedback", {"record_id": memory_id, "verdict": "never"})
+        number += 1
+        while said.encode() in recalled(two, f"s{number}"):
+            assert time.monotonic() < deadline, two.log()
+            number += 1
+            time.sleep(0.2)
         health = two.client.get("/healthz")
         assert health["store"] == {"kind": "postgresql", "problem": ""}
         kinds = [event["kind"] for event in one.events()]

@@ -173,7 +173,7 @@ class PostgresStore:
         self.usage = SqliteUsage(engine)
         self.upkeep = PostgresUpkeep(engine)
         self.holdings = PostgresHoldings(engine, self.events, self.projects)
-        self.changes = PostgresChanges(engine, self.events)
+        self.changes = PostgresChanges(engine, self.events, self.projects)
         try:
             self.log.purge(clock.now() - timedelta(days=settings.archive_days))
         except (NewerDatabase, MigrationDrift):

@@ -397,9 +397,8 @@ LIST_OPERATIONS = f"""
 SELECT seq, {_columns(rows.OPERATION.columns)} FROM operations
  WHERE namespace = :namespace AND seq < :before ORDER BY seq DESC LIMIT :limit
 """
-LIST_TOMBSTONES = """
-SELECT detail FROM operations
- WHERE namespace = :namespace AND kind = 'tombstone' ORDER BY seq
+LIST_DETAILS = """
+SELECT detail FROM operations WHERE namespace = :namespace AND kind = :kind ORDER BY seq
 """
 UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
 ARCHIVE = """
