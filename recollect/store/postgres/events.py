@@ -35,7 +35,8 @@ class PostgresEvents(SqliteEvents):
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         def work(db: Connection) -> Batch | None:
             db.run(sql.ALIVE, {"runner": self._server.origin})
-            values = {"namespace": namespace, "limit": limit, "lease_s": LEASE_S}
+            dead = db.run(sql.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
+            values = {"namespace": namespace, "limit": limit, "dead": [one for (one,) in dead]}
             chosen: list[int] = []
             total = 0
             for seq, size in db.run(sql.CLAIMABLE, values):

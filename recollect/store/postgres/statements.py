@@ -137,15 +137,22 @@ VALUES ({", ".join(f"%({name})s" for name in _EVENT_PUT)},
         END)
 ON CONFLICT (namespace, event_id) DO NOTHING RETURNING seq
 """
-# Free, or claimed by a daemon that has not been heard of for a while. The server's clock decides.
+# Daemons that hold claims and have not been heard of for a while. The server's clock decides.
+DEAD = """
+SELECT DISTINCT split_part(u.claim, '/', 1) FROM unextracted AS u
+ WHERE u.namespace = %(namespace)s AND u.claim IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM runners AS r
+        WHERE r.actor = acting() AND r.runner_id = split_part(u.claim, '/', 1)
+          AND r.seen_at > clock_timestamp() - make_interval(secs => %(lease_s)s))
+"""
+# Free, or claimed by a dead daemon. There is no subquery in it, and must be none: when two daemons
+# meet at a row, PostgreSQL (15 to 18) checks the condition once more, and with a subquery on a
+# table that has a policy the server process died of it (signal 11), and all connections with it.
 CLAIMABLE = """
-SELECT u.seq, u.bytes FROM unextracted AS u
- WHERE u.namespace = %(namespace)s AND u.state = 'waiting'
-   AND (u.claim IS NULL OR NOT EXISTS (
-        SELECT 1 FROM runners AS r
-         WHERE r.actor = acting() AND r.runner_id = split_part(u.claim, '/', 1)
-           AND r.seen_at > clock_timestamp() - make_interval(secs => %(lease_s)s)))
- ORDER BY u.seq LIMIT %(limit)s FOR UPDATE OF u SKIP LOCKED
+SELECT seq, bytes FROM unextracted
+ WHERE namespace = %(namespace)s AND state = 'waiting'
+   AND (claim IS NULL OR split_part(claim, '/', 1) = ANY(%(dead)s))
+ ORDER BY seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 """
 CLAIM = """
 UPDATE unextracted SET claim = %(claim)s
