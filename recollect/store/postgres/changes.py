@@ -80,6 +80,7 @@ class PostgresChanges:
     def _listen(self, connection: Connection, missed: bool) -> None:
         (channel,) = connection.run("SELECT channel(acting())").fetchall()[0]
         connection.run(f'LISTEN "{channel}"')
+        self._events.telling = True
         self._projects.forget_known()  # what was asked before this moment may be old already
         self.listening.set()
         if missed:
@@ -89,6 +90,7 @@ class PostgresChanges:
             if time.monotonic() >= next_beat:
                 self._events.beat()
                 next_beat = time.monotonic() + BEAT_S
+            self._events.tell()
             for notice in connection.raw.notifies(timeout=LOOK_S):
                 self._take(notice.payload)
                 if self._stop.is_set():

@@ -7,6 +7,7 @@ the rooms that are shared with SQLite expect it.
 
 import contextlib
 import itertools
+import select
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -71,6 +72,15 @@ class Connection:
     @property
     def lost(self) -> bool:
         return self.raw.closed or self.raw.info.transaction_status == pq.TransactionStatus.UNKNOWN
+
+    @property
+    def cut(self) -> bool:
+        """Whether an idle connection has something to say: the server says only goodbye."""
+        if self.lost:
+            return True
+        look = select.poll()  # select() knows only the first thousand files of a process
+        look.register(self.raw.fileno(), select.POLLIN)
+        return bool(look.poll(0))
 
     def execute(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
         """Run one of SQLite's statements."""

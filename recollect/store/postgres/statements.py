@@ -117,26 +117,18 @@ ALONE = "SELECT pg_try_advisory_lock(hashtextextended(%(work)s, 0))"
 
 # --- events --------------------------------------------------------------------------------------
 
-KNOWN_EVENTS = """
-SELECT event_id, seq, namespace, digest FROM events WHERE event_id = ANY(%(event_ids)s)
+PUT_EVENT = (
+    "SELECT fresh, seq, namespace, digest FROM put_event("
+    + ", ".join(f"new_{name} => %({name})s" for name in _EVENT_PUT)
+    + ")"
+)
+# In one order, so that two daemons that put events of the same sessions never wait for each other.
+HOLD_SESSIONS = """
+SELECT 1 FROM sessions WHERE namespace = ANY(%(namespaces)s) AND session_id = ANY(%(session_ids)s)
+ ORDER BY namespace, session_id FOR UPDATE
 """
-# Takes the session's row before its prompts are counted, so that two daemons cannot count alike.
-HOLD_SESSION = """
-INSERT INTO sessions AS s (namespace, session_id, surface, status, started_at, last_event_at)
-VALUES (%(namespace)s, %(session_id)s, %(surface)s, 'active', %(valid_time)s, %(valid_time)s)
-ON CONFLICT (namespace, session_id) DO UPDATE SET
-    started_at = least(s.started_at, excluded.started_at)
-"""
-PUT_EVENT = f"""
-INSERT INTO events ({", ".join(_EVENT_PUT)}, prompt_number)
-VALUES ({", ".join(f"%({name})s" for name in _EVENT_PUT)},
-        CASE %(kind)s WHEN 'prompt' THEN
-            (SELECT coalesce(max(prompt_number), 0) + 1 FROM events
-              WHERE namespace = %(namespace)s AND session_id = %(session_id)s
-                AND prompt_number IS NOT NULL)
-        END)
-ON CONFLICT (namespace, event_id) DO NOTHING RETURNING seq
-"""
+# What a daemon put, for the others' live feeds; after the fact, and many at a time.
+TELL_EVENTS = "SELECT tell('events', %(namespace)s, %(event_ids)s)"
 # Daemons that hold claims and have not been heard of for a while. The server's clock decides.
 DEAD = """
 SELECT DISTINCT split_part(u.claim, '/', 1) FROM unextracted AS u
@@ -259,7 +251,7 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
 
 # What may look across namespaces, and why. Row-level security narrows all of them to the actor.
 WHOLE_STORE = {
-    "KNOWN_EVENTS": "an event id is unique in the whole store; id, place and digest are read",
+    "HOLD_SESSIONS": "several projects' events may come together; it locks rows and reads nothing",
     "RELEASE_ALL": "a daemon that stops gives back all that it claimed; it reads nothing",
     "HELD": "whether events are being extracted; it reads numbers alone",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
