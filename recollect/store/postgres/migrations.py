@@ -6,10 +6,10 @@ an advisory lock lets one of them migrate while the others wait.
 """
 
 from recollect.core.clock import Clock, to_micros
-from recollect.core.errors import MigrationDrift, NewerDatabase, StoreError
+from recollect.core.errors import StoreError
 from recollect.store.postgres import schema_0001, schema_0002
 from recollect.store.postgres.connection import Connection
-from recollect.store.sqlite.migrations import Migration
+from recollect.store.sqlite.migrations import Migration, Step, a_beginning
 
 LOCK = 0x52434C54  # "RCLT"
 OLDEST_SERVER = 150000
@@ -29,7 +29,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 
-def applied(connection: Connection) -> list[tuple[int, str, str]]:
+def applied(connection: Connection) -> list[Step]:
     """What the database says was done to it."""
     if connection.run("SELECT to_regclass('recollect._migrations')::text").get is None:
         return []
@@ -39,24 +39,9 @@ def applied(connection: Connection) -> list[tuple[int, str, str]]:
     return [(version, name, digest) for version, name, digest in found]
 
 
-def verify(
-    connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS
-) -> list[tuple[int, str, str]]:
+def verify(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> list[Step]:
     """Refuse a history that is not a beginning of ours; returns it."""
-    history = applied(connection)
-    for index, (version, name, digest) in enumerate(history):
-        if index >= len(migrations):
-            raise NewerDatabase(
-                f"the database is at schema {history[-1][0]}, this version knows "
-                f"{migrations[-1].version}"
-            )
-        known = migrations[index]
-        if (version, name, digest) != (known.version, known.name, known.digest):
-            raise MigrationDrift(
-                f"migration {version} is recorded as {name!r} ({digest[:8]}), "
-                f"the code has {known.version} {known.name!r} ({known.digest[:8]})"
-            )
-    return history
+    return a_beginning(applied(connection), migrations)
 
 
 def migrate(
