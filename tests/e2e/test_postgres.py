@@ -106,7 +106,8 @@ def test_a_store_is_copied_to_the_server_by_a_command_and_back(
     [
         ("postgresql://ada:secret@host/db", "it takes no password"),
         ("mysql://host/db", "not an address such as postgresql://"),
-        ("postgresql://ada@/db?host=/nowhere", "cannot be reached"),
+        ("postgresql://ada@/db?host=/nowhere", "no PostgreSQL server listens on socket"),
+        ("postgresql://ada@127.0.0.1:1/db", 'listens at "127.0.0.1", port 1'),
     ],
 )
 def test_a_wrong_target_is_told_without_its_password(

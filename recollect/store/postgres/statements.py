@@ -107,6 +107,15 @@ SELECT set_config('recollect.actor', %(actor)s, false),
        set_config('lock_timeout', '10s', false),
        set_config('application_name', 'recollect', false)
 """
+# Who we are, whether we may act for whom we say and write for them, and whether anybody may now.
+MAY = """
+SELECT session_user::text,
+       my_actor() IS NOT NULL
+           OR pg_has_role(session_user, (SELECT relowner FROM pg_class
+                                          WHERE oid = 'recollect.scopes'::regclass), 'USAGE'),
+       has_table_privilege('recollect.operations', 'INSERT'),
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean
+"""
 BEGIN = "BEGIN"
 DEFER = "SET CONSTRAINTS ALL DEFERRED"
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
