@@ -1,15 +1,17 @@
 """Two real daemons on one real server, as two machines of one person have them."""
 
 import pathlib
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import apsw
 import pytest
 
 from recollect.core.settings import Settings
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import DATABASE, SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.postgres import Server
 from tests.make import arrival, record
@@ -98,6 +100,57 @@ def test_a_store_is_copied_to_the_server_by_a_command_and_back(
     assert '"events"' in again.stdout
     copied = SqliteStore(Settings(home=str(back), actor="ada", reserve_mb=0))
     assert copied.upkeep.stats().events == 2 and copied.upkeep.stats().records == 1
+    copied.close()
+
+
+def killed_while_copying(home: pathlib.Path, target: str, begun: Callable[[], bool]) -> None:
+    """A copy whose process is killed as soon as rows of memories have arrived."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "store", "copy", "--to", target],
+        env=RealDaemon(home).environment, cwd="/",
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not begun():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
+
+
+def test_a_copy_that_is_killed_is_begun_again_in_both_directions(
+    postgres_server: Server, database: str, tmp_path: pathlib.Path
+) -> None:
+    home, back = tmp_path / "home", tmp_path / "back"
+    store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
+    store.events.put([arrival(f"event {number}") for number in range(1200)])
+    store.records.put([record(f"memory {number}") for number in range(1100)])
+    store.close()
+    url = postgres_server.url(database, "ada")
+
+    def on_the_server() -> bool:
+        found = postgres_server.admin("SELECT count(*) FROM recollect.memory_records", database)
+        return int(str(found[0][0])) > 0
+
+    def in_the_file() -> bool:
+        if not (back / DATABASE).exists():
+            return False
+        reader = apsw.Connection(str(back / DATABASE), apsw.SQLITE_OPEN_READONLY)
+        reader.set_busy_timeout(1000)
+        try:
+            return bool(reader.execute("SELECT count(*) FROM memory_records").get)
+        except apsw.SQLError:
+            return False  # its tables are not made yet
+        finally:
+            reader.close()
+
+    killed_while_copying(home, url, on_the_server)
+    assert "All rows are the same" in recollect(home, "store", "copy", "--to", url).stdout
+    (home / "settings.toml").write_text(f'store = "{url}"\n')
+    killed_while_copying(home, str(back), in_the_file)
+    assert "All rows are the same" in recollect(home, "store", "copy", "--to", str(back)).stdout
+    copied = SqliteStore(Settings(home=str(back), actor="ada", reserve_mb=0))
+    assert (copied.upkeep.stats().events, copied.upkeep.stats().records) == (1200, 1100)
     copied.close()
 
 
