@@ -124,12 +124,13 @@ class PostgresEvents(SqliteEvents):
 
 
 def _put_all(db: Connection, prepared: Sequence[dict[str, Any]]) -> list[Outcome]:
-    if len({(row["namespace"], row["session_id"]) for row in prepared}) > 1:
-        held = {
-            "namespaces": sorted({row["namespace"] for row in prepared}),
-            "session_ids": sorted({row["session_id"] for row in prepared}),
-        }
-        db.run(sql.HOLD_SESSIONS, held)
+    sessions: dict[str, set[str]] = {}
+    for row in prepared:
+        sessions.setdefault(row["namespace"], set()).add(row["session_id"])
+    if len(prepared) > 1:
+        for namespace in sorted(sessions):
+            held = {"namespace": namespace, "session_ids": sorted(sessions[namespace])}
+            db.run(sql.HOLD_SESSIONS, held)
     return [_outcome(row, *db.run(sql.PUT_EVENT, row).get) for row in prepared]
 
 

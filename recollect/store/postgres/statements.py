@@ -133,8 +133,8 @@ PUT_EVENT = (
 )
 # In one order, so that two daemons that put events of the same sessions never wait for each other.
 HOLD_SESSIONS = """
-SELECT 1 FROM sessions WHERE namespace = ANY(%(namespaces)s) AND session_id = ANY(%(session_ids)s)
- ORDER BY namespace, session_id FOR UPDATE
+SELECT 1 FROM sessions WHERE namespace = %(namespace)s AND session_id = ANY(%(session_ids)s)
+ ORDER BY session_id FOR UPDATE
 """
 # What a daemon put, for the others' live feeds; after the fact, and many at a time.
 TELL_EVENTS = "SELECT tell('events', %(namespace)s, %(event_ids)s)"
@@ -260,7 +260,6 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
 
 # What may look across namespaces, and why. Row-level security narrows all of them to the actor.
 WHOLE_STORE = {
-    "HOLD_SESSIONS": "several projects' events may come together; it locks rows and reads nothing",
     "RELEASE_ALL": "a daemon that stops gives back all that it claimed; it reads nothing",
     "HELD": "whether events are being extracted; it reads numbers alone",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",
