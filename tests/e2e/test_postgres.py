@@ -1,5 +1,6 @@
 """Two real daemons on one real server, as two machines of one person have them."""
 
+import json
 import pathlib
 import signal
 import subprocess
@@ -66,6 +67,9 @@ def test_what_one_daemon_learns_the_other_recalls_and_shows(
             time.sleep(0.2)
         health = two.client.get("/healthz")
         assert health["store"] == {"kind": "postgresql", "problem": ""}
+        looked = recollect(two.home, "doctor", "--json")
+        found = {line["what"]: line["told"] for line in json.loads(looked.stdout)}
+        assert "intact" in found["database"] and "pg_dump" in found["backups"]
         kinds = [event["kind"] for event in one.events()]
         assert kinds.count("prompt") == number + 2  # what was asked of the other is seen here
     finally:

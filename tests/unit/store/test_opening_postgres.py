@@ -10,6 +10,7 @@ import pytest
 from recollect.core import errors
 from recollect.core.clock import ManualClock, SystemClock
 from recollect.core.settings import Settings, load
+from recollect.portable.backups import Backups
 from recollect.store import open_store
 from recollect.store.postgres import PostgresStore
 from recollect.store.postgres import migrations as steps
@@ -306,3 +307,14 @@ def test_backups_are_the_servers_and_it_is_told_how(opened: Opener) -> None:
         store.upkeep.backup("/tmp/nowhere")
     assert "pg_dump" in refused.value.hint
     assert store.upkeep.size()[0] > 0
+
+
+def test_no_backup_of_a_server_is_ever_due(
+    opened: Opener, postgres_server: Server, database: str, tmp_path: pathlib.Path
+) -> None:
+    """It would fail every ten minutes, and after everything that was scrubbed."""
+    url = postgres_server.url(database, "ada")
+    chosen = Settings(home=str(tmp_path / "home"), actor="ada", store=url)
+    backups = Backups(chosen, opened(), SystemClock())
+    assert not backups.due()
+    assert backups.replace_all() == 0
