@@ -120,6 +120,21 @@ BEGIN
 END $$;
 """
 
+# The server's own search by words, with milder weights than ts_rank's own: those put a common word
+# in a title before the rare one in the text (docs/decisions/postgres.md has the figures).
+_FIND_RECORDS = """
+CREATE OR REPLACE FUNCTION find_records(place text, wanted tsquery, terms tsquery[], idf float8[],
+                                        most int)
+RETURNS TABLE (record_id text, score float8) LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = recollect, pg_temp AS
+$$ SELECT r.record_id,
+          (SELECT coalesce(sum(i.idf * ts_rank('{0.6, 0.7, 0.8, 1.0}', r.words, i.term, 1)), 0)
+             FROM unnest(terms, idf) AS i (term, idf)) AS score
+     FROM memory_records AS r
+    WHERE may_see(place) AND r.namespace = place AND r.words @@ within(place, wanted)
+    ORDER BY score DESC, r.created_at DESC, r.record_id LIMIT most $$;
+"""
+
 SQL = (
     "".join(told(table, "graph", key, "namespace", ("update",), "true")
             for table, key in _GRAPH.items())
@@ -129,4 +144,5 @@ SQL = (
     + told("projects", "projects", "project_id", _HOME, ("delete",), "true")
     + _RENAMED
     + _PUT_EVENT
+    + _FIND_RECORDS
 )  # fmt: skip
