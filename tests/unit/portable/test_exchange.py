@@ -119,6 +119,33 @@ def test_an_export_is_imported_like_any_source(
     assert done.stored == 0 and done.known == done.read > 14
 
 
+def test_a_dry_run_counts_what_taking_it_would_bring(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    namespace = desk.namespace(project)
+    deleted = record("a memory that is deleted: an operation and a version", namespace=namespace)
+    desk.memories.add([deleted])
+    desk.memories.delete(namespace, [deleted.record_id], "ada")
+    path = written(desk, tmp_path / "out.jsonl")
+
+    def counted(*, dry_run: bool) -> tuple[int, int]:
+        """Rows read, and rows that are new."""
+        read, new = [], []
+        Intake(elsewhere, "grace").take(
+            str(path),
+            lambda size, rows, found: (read.append(rows), new.extend(found.values())),  # type: ignore[func-returns-value]
+            dry_run=dry_run,
+        )
+        return sum(read), sum(new)
+
+    before = counted(dry_run=True)
+    assert elsewhere.projects.namespaces() == []
+    assert before[0] == before[1] > 14, "into an empty store, all of it"
+    assert counted(dry_run=False) == before
+    assert counted(dry_run=True) == (before[0], 0) == counted(dry_run=False)
+
+
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
