@@ -3,7 +3,7 @@
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import ROWS
+from recollect.cli.aims import counted
 from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json
 from recollect.core import settings
@@ -49,5 +49,4 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
 def _show(found: dict[str, dict[str, int]]) -> None:
     for kind, count in sorted(found["found"].items(), key=lambda pair: -pair[1]):
         click.echo(f"{count} x {kind}")
-    rows = ", ".join(f"{count} {ROWS.get(kind, kind)}" for kind, count in found["counts"].items())
-    click.echo(f"in {rows}")
+    click.echo(f"in {counted(found['counts'])}")

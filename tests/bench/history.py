@@ -46,6 +46,7 @@ ABOVE = 0.03
 SHARE = 0.8
 TEXT = 0.15
 ASKED = 60
+PATIENCE = 20  # batches that the model may be too slow for
 
 
 @contextlib.contextmanager
@@ -149,6 +150,19 @@ def main() -> int:
         return run(data, home)
 
 
+def embed_all(backfill: Backfill) -> None:
+    """As the daemon does it: what takes too long on a busy machine is tried again."""
+    slow = 0
+    while True:
+        try:
+            if not backfill.step():
+                return
+        except ModelUnavailable:
+            slow += 1
+            if slow > PATIENCE:
+                raise
+
+
 class Place:
     """The parts of a daemon that an import needs."""
 
@@ -211,8 +225,7 @@ def run(data: pathlib.Path, home: pathlib.Path) -> int:
     engine = Engine(embedder)
     shelves = Shelves(store, engine, cache_mb=4096)
     backfill = Backfill(store, embedder, shelves.embedded)
-    while backfill.step():
-        pass
+    embed_all(backfill)
     records = all_records(store)
     episodes = [one for one in records if one.kind == "episode"]
     knowledge = [one for one in records if one.kind != "episode"]

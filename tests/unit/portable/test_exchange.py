@@ -131,13 +131,13 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
 
     def counted(*, dry_run: bool) -> tuple[int, int]:
         """Rows read, and rows that are new."""
-        read, new = [], []
-        Intake(elsewhere, "grace").take(
-            str(path),
-            lambda size, rows, found: (read.append(rows), new.extend(found.values())),  # type: ignore[func-returns-value]
-            dry_run=dry_run,
-        )
-        return sum(read), sum(new)
+        steps: list[tuple[int, int]] = []
+
+        def step(size: int, read: int, new: dict[str, int]) -> None:
+            steps.append((read, sum(new.values())))
+
+        Intake(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
+        return sum(read for read, _ in steps), sum(new for _, new in steps)
 
     before = counted(dry_run=True)
     assert elsewhere.projects.namespaces() == []
