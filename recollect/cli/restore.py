@@ -8,7 +8,7 @@ import sys
 import click
 
 from recollect.cli import process
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import agreed, json_option, print_json
 from recollect.core import settings
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import PREFIX
@@ -32,7 +32,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
     path = chosen_backup(chosen.path("backups"), backup)
     _refuse(path)
     question = f"Put {os.path.basename(path)} in place of what is stored now?"
-    if not yes and not click.confirm(question, default=False):
+    if not agreed(question, yes=yes, as_json=as_json):
         return 1
     ran = process.stop(chosen)
     try:

@@ -5,7 +5,7 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import counted
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import agreed, json_option, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -36,7 +36,7 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
         return 0
     if not as_json:
         _show(found)
-    if not yes and not click.confirm("Take them out?", default=True):
+    if not agreed("Take them out?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/scrub", {"dry_run": False, "backups": backups})
     if as_json:

@@ -118,6 +118,8 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
     assert before == 42
     declined = run(person, "restore", typed="n\n")
     assert declined.returncode == 1
+    program = run(person, "restore", "--json")
+    assert (program.returncode, program.stdout) == (1, "") and "--yes" in program.stderr
     running = person.client.get("/healthz")["pid"]
     (tmp_path / "notes.db").write_text("no database at all")
     for wrong in ("notes.db", "work"):

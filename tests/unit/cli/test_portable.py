@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import aims, import_
+from recollect.cli import aims, import_, output
 from recollect.cli.client import Client, NotRunning
 from recollect.core.settings import Settings
 
@@ -33,3 +33,12 @@ def test_an_import_whose_daemon_dies_says_what_to_do(
     with pytest.raises(NotRunning, match="what is stored is kept") as told:
         import_.run(Dying(settings), {}, as_json=True)
     assert "the same command again" in told.value.hint
+
+
+def test_who_wants_json_is_not_asked_in_the_middle_of_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert output.agreed("Really?", yes=True, as_json=True)
+    assert not output.agreed("Really?", yes=False, as_json=True)
+    told = capsys.readouterr()
+    assert told.out == "" and "--yes" in told.err
