@@ -30,6 +30,7 @@ from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.receipts import Receipts
+from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
 from recollect.lifecycle.stale import Work as WorkTrees
 from recollect.retrieve.cache import ResultCache
@@ -198,6 +199,11 @@ class Recall:
         explicit = asks_to_remember(text)
         if explicit:
             draft.notes["explicit"] = True
+        named = "topic" if explicit else says(text)
+        if named == "nothing":
+            draft.notes["left_out"] = {"all": "the prompt names nothing to look for"}
+            self._shelves.prepare(question.namespaces)  # the next prompt may
+            return draft
         draft.notes["intent"] = intent(text)
         bonus = self._knowledge(question, draft)
         if self._shelves.ready(question.namespaces):
@@ -226,6 +232,8 @@ class Recall:
             # Only now: whoever fills would slow this very search down.
             self._shelves.prepare(question.namespaces)
         self._judge(question, draft, repeat=explicit)
+        if named == "chore":
+            _drop_turns(draft.candidates)
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
 
@@ -462,6 +470,14 @@ class Recall:
             latency_us=latency_us,
             created_at=self._clock.now(),
         )
+
+
+def _drop_turns(candidates: Sequence[Found]) -> None:
+    """For a chore of every day only what holds in general counts, and what was put in by hand."""
+    for found in candidates:
+        general = found.record.kind == "knowledge" or found.record.strategy == "user"
+        if not general and not found.why_not:
+            found.why_not = "the prompt names a chore, no topic"
 
 
 def _drop_weak(candidates: Sequence[Found]) -> None:

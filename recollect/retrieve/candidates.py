@@ -42,8 +42,16 @@ def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[
             docs - block.first, gain, minlength=block.last - block.first
         )
     score[~index.alive.view] = 0
-    found = np.flatnonzero(score > 0)
+    found = np.flatnonzero(score > _nearly_best(score))
     return best(index, found, np.round(score[found], 6), LEXICAL)
+
+
+def _nearly_best(score: NDArray[np.float64]) -> float:
+    """A score that all of the best are above, also when they are rounded; 0 at least."""
+    if len(score) <= LEXICAL:
+        return 0.0
+    edge = np.partition(score, len(score) - LEXICAL)[len(score) - LEXICAL]
+    return max(0.0, float(edge) - 2e-6)
 
 
 def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:

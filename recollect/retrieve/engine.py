@@ -69,6 +69,18 @@ class Engine:
         with self._lock:
             self._indexes.pop(namespace, None)
 
+    def worn(self, namespace: str) -> bool:
+        """Whether so much of what is held is of no use any more that it should be built anew."""
+        with self._lock:
+            index = self._indexes.get(namespace)
+            return index is not None and index.worn
+
+    def replace(self, namespace: str, by: str) -> None:
+        """What was built under one name takes the place of another."""
+        with self._lock:
+            if by in self._indexes:
+                self._indexes[namespace] = self._indexes.pop(by)
+
     def __contains__(self, namespace: str) -> bool:
         return namespace in self._indexes
 

@@ -78,9 +78,12 @@ class Triples:
 
     def runs(self, firsts: NDArray[Any], lasts: NDArray[Any]) -> NDArray[np.uint32]:
         """The numbers first..last-1 of every run, end to end."""
-        borders = list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-        if not borders:
+        if len(firsts) == 0:
             return np.zeros(0, dtype=np.uint32)
+        # Runs that follow each other are read as one: the turns of a session mostly do.
+        apart = firsts[1:] != lasts[:-1]
+        begins, ends = firsts[np.append(True, apart)], lasts[np.append(apart, True)]
+        borders = list(zip(begins.tolist(), ends.tolist(), strict=True))
         low, high = self._low.view, self._high.view
         numbers = np.concatenate([high[a:b] for a, b in borders]).astype(np.uint32)
         numbers <<= 16

@@ -23,6 +23,7 @@ TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
 QUESTION = 60  # words: a longer text that ends with a question says something by itself
 _PENDING = 1024  # documents that may wait for their postings until the next search
+WASTE = 4096  # documents: less of no use than this is not worth building anew
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
 
@@ -122,9 +123,10 @@ class Index:
         return self.count
 
     @property
-    def waste(self) -> float:
-        """The share of what is held that was removed; past a third it is time to build anew."""
-        return 1 - self.count / len(self.ids) if self.ids else 0.0
+    def worn(self) -> bool:
+        """Whether a third and more of what is held was removed or replaced."""
+        waste = len(self.ids) - self.count
+        return waste >= WASTE and 3 * waste >= len(self.ids)
 
     # --- reading --------------------------------------------------------------------------------
 

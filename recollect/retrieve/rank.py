@@ -54,12 +54,28 @@ class Texts:
         tokens, lengths = index.tokens_of(docs)
         return cls(tokens, np.repeat(np.arange(len(docs), dtype=np.int32), lengths), len(docs))
 
+    def matches(self, numbers: NDArray[np.uint8]) -> "Matches":
+        which = numbers[self.tokens]
+        position = np.flatnonzero(which != 0)
+        stem = which[position].astype(np.int64) - 1
+        return Matches(position, stem, self.owner[position].astype(np.int64), self.count)
+
     @classmethod
     def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "Texts":
         docs, members = index.chapters.docs_of(chapters)
         tokens, lengths = index.tokens_of(docs)
         number = np.repeat(np.arange(len(chapters), dtype=np.int32), members)
         return cls(tokens, np.repeat(number, lengths), len(chapters))
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Where words of the query stand in some texts, in rising order."""
+
+    position: NDArray[np.int64]
+    stem: NDArray[np.int64]  # index of the word's stem in the query
+    owner: NDArray[np.int64]  # which of the texts
+    count: int  # texts
 
 
 def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Floats:
@@ -118,26 +134,24 @@ def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
     return np.asarray(number[index.vocabulary.stem_of.view])
 
 
-def window(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
+def window(terms: Terms, found: Matches) -> Floats:
     """The best stretch of 40 words: what share of the query's weight stands in it."""
-    best = np.zeros(texts.count)
-    which = numbers[texts.tokens]
-    position = np.flatnonzero(which != 0)
+    best = np.zeros(found.count)
+    position, stem, owner = found.position, found.stem, found.owner
     if len(position) == 0:
         return best
-    stem = which[position].astype(np.int64) - 1
-    owner = texts.owner[position]
     # The best stretch begins with a match. An occurrence is new to the stretches that begin
     # after the last one of its stem and within reach: its weight is added at the first match
     # where such a stretch can begin, and taken away after itself.
-    since = np.maximum(position - (WINDOW - 1), np.searchsorted(texts.owner, owner))
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    first = np.repeat(position[starts], np.diff(starts, append=len(owner)))
+    since = np.maximum(position - (WINDOW - 1), first)
     since = np.maximum(since, _after_last_of_its_kind(owner * len(terms.stems) + stem, position))
     begin = np.searchsorted(position, since)
     weight = terms.stem_idf[stem]
     change: Floats = np.bincount(begin, weight, minlength=len(position)).astype(np.float64)
     change[1:] -= weight[:-1]
     height = np.cumsum(change)
-    starts = np.flatnonzero(np.diff(owner, prepend=-1))
     best[owner[starts]] = np.maximum.reduceat(height, starts)
     return np.asarray(np.clip(np.round(best / terms.stem_idf.sum(), 9), 0, 1))
 
@@ -152,24 +166,21 @@ def _after_last_of_its_kind(kind: NDArray[Any], position: NDArray[Any]) -> NDArr
     return after
 
 
-def pairs(terms: Terms, numbers: NDArray[np.uint8], texts: Texts) -> Floats:
+def pairs(terms: Terms, found: Matches) -> Floats:
     """Words that stand together in the query and in the text too: the share of their weight."""
     width = len(terms.stems)
     if width < 2:
-        return np.zeros(texts.count)
-    which = numbers[texts.tokens]
-    position = np.flatnonzero(which != 0)
-    stem = which[position].astype(np.int64) - 1
-    owner = texts.owner[position]
-    found = []
+        return np.zeros(found.count)
+    position, stem, owner = found.position, found.stem, found.owner
+    held = []
     for step in range(1, NEAR):  # matches that have at most two others between them
         left, right = stem[:-step], stem[step:]
         near = (np.abs(left - right) == 1) & (position[step:] - position[:-step] <= NEAR)
         near &= owner[:-step] == owner[step:]
-        found.append((owner[:-step].astype(np.int64) * width + np.minimum(left, right))[near])
-    held = distinct(np.concatenate(found))
+        held.append((owner[:-step] * width + np.minimum(left, right))[near])
+    once = distinct(np.concatenate(held))
     weight = np.minimum(terms.stem_idf[:-1], terms.stem_idf[1:])
-    total = np.bincount(held // width, weight[held % width], minlength=texts.count)
+    total = np.bincount(once // width, weight[once % width], minlength=found.count)
     return np.asarray(np.clip(np.round(total / weight.sum(), 9), 0, 1))
 
 

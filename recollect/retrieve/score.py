@@ -98,6 +98,7 @@ def score(
 
 def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
     texts = rank.Texts.of(index, docs)
+    found = texts.matches(question.numbers)
     cosine = None
     if question.vector is not None:
         cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
@@ -105,8 +106,8 @@ def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
     return _Own(
         docs,
         rank.grams(index, question.terms, docs, texts),
-        rank.window(question.terms, question.numbers, texts),
-        rank.pairs(question.terms, question.numbers, texts),
+        rank.window(question.terms, found),
+        rank.pairs(question.terms, found),
         cosine,
     )
 

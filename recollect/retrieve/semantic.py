@@ -118,8 +118,11 @@ class Vectors:
         if self.count <= most:
             return distinct(owner[owner >= 0]).astype(np.int64)
         unlike = np.where(owner >= 0, np.uint16(0), np.uint16(2 * DIMENSIONS))
+        differ = np.empty(len(owner), dtype=np.uint64)
+        ones = np.empty(len(owner), dtype=np.uint8)
         for column, bits in zip(self._signs, _signs(query), strict=True):
-            unlike += np.bitwise_count(column.view ^ bits)
+            np.bitwise_count(np.bitwise_xor(column.view, bits, out=differ), out=ones)
+            unlike += ones
         return distinct(owner[unlike <= _kth(unlike, most)]).astype(np.int64)
 
     def _first(self, doc: int) -> int:

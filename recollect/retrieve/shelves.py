@@ -2,7 +2,8 @@
 
 In: writes as they happen, and the store's rows when a shelf is first needed. Out: an engine that
 holds exactly what the store holds. A shelf is filled in a thread; until it is full, whoever asks
-is told so and searches the store by words. The least used shelves go when memory is short.
+is told so and searches the store by words. The least used shelves go when memory is short. One
+that holds much of no use any more is built anew beside the old one, which serves meanwhile.
 """
 
 import logging
@@ -39,7 +40,8 @@ class Shelves:
         self._lock = threading.Lock()
         self._full: OrderedDict[str, None] = OrderedDict()
         self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
-        self._anew: set[str] = set()  # those of them that must be read once more
+        self._renewing: dict[str, set[str]] = {}  # likewise, while it is built anew
+        self._anew: set[str] = set()  # names of what is being built and must be read once more
         # Grows after every change: an answer that was made before it is not given after it.
         self.epoch = 0
 
@@ -83,11 +85,11 @@ class Shelves:
         self._engine.drop(namespace)
 
     def drop_all(self) -> None:
-        """Empty all of them: anything may have changed unheard. What is being filled is read
-        once more from its beginning."""
+        """Empty all of them: anything may have changed unheard. What is being built is read once
+        more from its beginning."""
         with self._lock:
             self.epoch += 1
-            self._anew.update(self._filling)
+            self._anew.update(self._filling, map(_fresh, self._renewing))
             full = list(self._full)
         for namespace in full:
             self.drop(namespace)
@@ -98,12 +100,12 @@ class Shelves:
         for namespace, mine in _by_namespace(records):
             if self._live(namespace, [record.record_id for record in mine]):
                 self._put(namespace, mine)
-                self._changed()
+                self._changed(namespace)
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
         if self._live(namespace, record_ids):
             self._engine.remove(namespace, record_ids)
-            self._changed()
+            self._changed(namespace)
 
     def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
         """Memories got their vectors."""
@@ -112,38 +114,27 @@ class Shelves:
                 self._engine.add(
                     namespace, [document(record, rows[record.record_id]) for record in mine]
                 )
-                self._changed()
+                self._changed(namespace)
 
     def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
         with self._lock:
+            if namespace in self._renewing:
+                self._renewing[namespace].update(record_ids)
             if namespace in self._filling:
                 self._filling[namespace].update(record_ids)
                 return False
             return namespace in self._full
 
-    def _changed(self) -> None:
+    def _changed(self, namespace: str) -> None:
         with self._lock:
             self.epoch += 1
+        self._renew_if_worn(namespace)
 
     # --- filling ---
 
     def _fill(self, namespace: str) -> None:
         try:
-            self._read(namespace)
-            while True:
-                with self._lock:
-                    anew, changed = namespace in self._anew, self._filling[namespace]
-                    if not anew and not changed:
-                        self.epoch += 1
-                        self._full[namespace] = None
-                        del self._filling[namespace]
-                        break
-                    self._anew.discard(namespace)
-                    self._filling[namespace] = set()
-                if anew:
-                    self._read(namespace)
-                else:
-                    self._again(namespace, sorted(changed))
+            self._build(namespace, namespace, self._filling)
         except RecollectError as error:
             log.error("the search index of %s could not be filled: %s", namespace, error)
             with self._lock:
@@ -154,9 +145,50 @@ class Shelves:
         self._make_room(namespace)
         oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
 
-    def _read(self, namespace: str) -> None:
-        self._engine.drop(namespace)
-        self._engine.add(namespace, self._documents(namespace))
+    def _renew_if_worn(self, namespace: str) -> None:
+        """A memory that changes leaves its old words and vectors behind. Where that is much, the
+        shelf is built anew in a thread."""
+        if not self._engine.worn(namespace):
+            return
+        with self._lock:
+            if namespace in self._renewing or namespace not in self._full:
+                return
+            self._renewing[namespace] = set()
+        threading.Thread(target=self._renew, args=(namespace,), daemon=True).start()
+
+    def _renew(self, namespace: str) -> None:
+        fresh = _fresh(namespace)
+        try:
+            self._build(namespace, fresh, self._renewing)
+        except RecollectError as error:
+            log.error("the search index of %s could not be renewed: %s", namespace, error)
+            with self._lock:
+                self._renewing.pop(namespace, None)
+                self._anew.discard(fresh)
+        self._engine.drop(fresh)
+        oslayer.give_memory_back()
+
+    def _build(self, namespace: str, name: str, changes: dict[str, set[str]]) -> None:
+        """Read a namespace into the engine under a name, until nothing has changed meanwhile."""
+        anew, changed = True, set[str]()
+        while True:
+            if anew:
+                self._engine.drop(name)
+                self._engine.add(name, self._documents(namespace))
+            else:
+                self._again(namespace, name, sorted(changed))
+            with self._lock:
+                anew, changed = name in self._anew, changes[namespace]
+                if not anew and not changed:
+                    del changes[namespace]
+                    self.epoch += 1
+                    if name == namespace:
+                        self._full[namespace] = None
+                    elif namespace in self._full:
+                        self._engine.replace(namespace, name)
+                    return
+                self._anew.discard(name)
+                changes[namespace] = set()
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""
@@ -171,18 +203,19 @@ class Shelves:
                 return
             cursor = page.next
 
-    def _again(self, namespace: str, record_ids: Sequence[str]) -> None:
+    def _again(self, namespace: str, name: str, record_ids: Sequence[str]) -> None:
         """What changed while the shelf was filled is read once more."""
         there = self._store.records.get(namespace, record_ids)
-        self._engine.remove(namespace, record_ids)
-        self._put(namespace, there)
+        self._engine.remove(name, record_ids)
+        self._put(namespace, there, name)
 
-    def _put(self, namespace: str, records: Sequence[Record]) -> None:
+    def _put(self, namespace: str, records: Sequence[Record], name: str = "") -> None:
         """Memories with the vectors they have: a new one has none, one that came back has."""
         ids = [record.record_id for record in records]
         vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
         self._engine.add(
-            namespace, [document(record, vectors.get(record.record_id)) for record in records]
+            name or namespace,
+            [document(record, vectors.get(record.record_id)) for record in records],
         )
 
     def _make_room(self, keep: str) -> None:
@@ -198,6 +231,11 @@ class Shelves:
                 del self._full[oldest]
             self._engine.drop(oldest)
             sizes.pop(oldest, None)
+
+
+def _fresh(namespace: str) -> str:
+    """What a shelf is called while it is built anew; no namespace is called that."""
+    return f"{namespace}\0fresh"
 
 
 def document(record: Record, vectors: Rows | None = None) -> Document:

