@@ -183,7 +183,7 @@ class Daemon:
             try:
                 learning.start()
                 return
-            except errors.StoreBusy as error:  # a server that is away now
+            except errors.StoreError as error:  # a server that is away now
                 log.warning("extraction waits: %s", error)
                 self._stop.wait(DRAIN_EVERY_S)
 
@@ -197,7 +197,11 @@ class Daemon:
 
     def _others_wrote(self, change: Change) -> None:
         """Another daemon on the same server wrote: what is kept here follows."""
-        shelves = self._recall.shelves if self._recall is not None else None
+        recall = self._recall
+        shelves = recall.shelves if recall is not None else None
+        if change.kind in ("all", "decisions") and recall is not None:
+            recall.tombstones.forget_known()
+            recall.feedback.forget_known()
         if change.kind == "all" and shelves is not None:
             shelves.drop_all()
         elif change.kind == "records":
@@ -400,11 +404,12 @@ class Daemon:
             embedding = self._recall.health() if self._recall else {"state": "loading"}
             extraction = self._learning.status() if self._learning else {"provider": "loading"}
             alarming = self._alarming()
-        except errors.StoreBusy as error:
+        except errors.StoreError as error:
             # A server that is away: hooks spool, and whoever asks is told.
             backlog, heard, alarming = [], {}, []
             embedding, extraction = {"state": "waiting"}, {"provider": "waiting"}
-            away = str(error)
+            away = f"{error}. {error.hint}".strip() if error.hint else str(error)
+        away = away or self._store.writer.problem
         failure = self._store.writer.failure
         errors_now = self._counters.errors_last_hour()
         degraded = away or self._store.writer.disk_full
@@ -525,8 +530,9 @@ def main(*, to_terminal: bool = False) -> int:
         log.warning("not started: %s", error)
         return 3
     except errors.RecollectError as error:
-        log.error("not started: %s", error)
-        print(f"recollect: {error}", file=sys.stderr)  # noqa: T201 - there may be no log to read
+        told = f"{error}. {error.hint}" if error.hint else str(error)
+        log.error("not started: %s", told)
+        print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
         return 1
     return 0
 

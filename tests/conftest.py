@@ -21,7 +21,7 @@ REAL_HOME = os.path.realpath(os.path.expanduser("~"))
 TEST_HOME = tempfile.mkdtemp(prefix="recollect-test-home-")
 
 for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
-    if name not in ("RECOLLECT_MODEL_DIR", "RECOLLECT_SEED"):
+    if name not in ("RECOLLECT_MODEL_DIR", "RECOLLECT_SEED", "RECOLLECT_TEST_POSTGRES"):
         del os.environ[name]
 os.environ["HOME"] = TEST_HOME
 # The Makefile fetches the model and says where; pytest started by hand finds it all the same.

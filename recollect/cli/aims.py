@@ -10,19 +10,14 @@ import click
 from recollect.cli.moments import MOMENT
 
 F = TypeVar("F", bound=Callable[..., Any])
-ROWS = {
-    "event": "events",
-    "memory": "memories",
-    "entity": "entities",
-    "relationship": "relationships",
-    "fact": "facts",
-    "procedure": "procedures",
-    "preference": "preferences",
-    "checkpoint": "checkpoints",
-    "receipt": "receipts",
-    "operation": "log entries (their words)",
-    "version": "archived versions",
-    "session": "sessions",
+# What a person calls one row of a kind, and several, where it is not the kind and an "s".
+_WORDS = {
+    "memory": ("memory", "memories"),
+    "entity": ("entity", "entities"),
+    "operation": ("log entry (its words)", "log entries (their words)"),
+    "version": ("archived version", "archived versions"),
+    "waiting_claims": ("claim heard only once", "claims heard only once"),
+    "extraction_runs": ("extraction run", "extraction runs"),
 }
 
 
@@ -84,10 +79,18 @@ def directory(given: str | None) -> str | None:
     )
 
 
+def counted(counts: dict[str, int]) -> str:
+    """Rows by kind, in words."""
+    return ", ".join(
+        f"{count} {_WORDS.get(kind, (kind, kind + 's'))[count != 1]}"
+        for kind, count in counts.items()
+    )
+
+
 def show(outcome: dict[str, Any]) -> None:
     for one in outcome["chosen"]:
-        counts = ", ".join(f"{n} {ROWS.get(kind, kind)}" for kind, n in one["counts"].items())
-        click.secho(f"{one['project']}: {counts or 'the project itself'}", bold=True)
+        told = counted(one["counts"]) or "the project itself"
+        click.secho(f"{one['project']}: {told}", bold=True)
         for title in one["titles"]:
             click.echo(f"  {title[:100]}")
         more = one["counts"].get("memory", 0) - len(one["titles"])

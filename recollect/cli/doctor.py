@@ -76,7 +76,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         return
     health = client.get("/healthz")
     yield _daemon(chosen, health)
-    yield from _database(client)
+    yield from _database(client, health)
     yield _spool(health)
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
@@ -169,8 +169,15 @@ def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
     return Finding("daemon", "ok", told)
 
 
-def _database(client: Client) -> Iterator[Finding]:
-    checked = client.get("/api/doctor")
+def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
+    store = health.get("store", {"kind": "sqlite", "problem": ""})  # none of an older daemon
+    try:
+        checked = client.get("/api/doctor")
+    except RecollectError as error:  # a server that is away; the rest can be looked at all the same
+        yield Finding("database", "fail", str(error), error.hint)
+        return
+    if store["problem"]:
+        yield Finding("database", "fail", store["problem"], "docs/howto/scale.md")
     if checked["problems"]:
         rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
         told = f"{len(checked['problems'])} problems, such as: {checked['problems'][0]}"
@@ -184,7 +191,10 @@ def _database(client: Client) -> Iterator[Finding]:
         told = ", ".join(f"{count} {kind}" for kind, count in checked["orphans"].items())
         yield Finding("orphans", "warn", f"rows without an owner: {told}",
                       "recollect doctor --fix", drop)  # fmt: skip
-    yield _backups(client, checked)
+    if store["kind"] == "sqlite":
+        yield _backups(client, checked)
+    else:
+        yield Finding("backups", "ok", "are the server's: pg_dump --schema=recollect")
 
 
 def _backups(client: Client, checked: dict[str, Any]) -> Finding:

@@ -7,7 +7,7 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import aim, aim_options, show
 from recollect.cli.client import Client
-from recollect.cli.output import daemon_client, json_option, print_json, print_memories
+from recollect.cli.output import agreed, daemon_client, json_option, print_json, print_memories
 from recollect.core import settings
 from recollect.core.errors import NotFound
 
@@ -57,7 +57,7 @@ def command(
         return 0
     if not as_json:
         show(shown)
-    if not yes and not click.confirm("Erase this for good?", default=False):
+    if not agreed("Erase this for good?", yes=yes, as_json=as_json):
         return 1
     wanted = {**body, "dry_run": False, "backups": backups, "never_again": never_again}
     done = client.ask("POST", "/api/forget", wanted)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
+from recollect.cli.client import Client, NotRunning
 from recollect.cli.moments import MOMENT
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
@@ -137,12 +137,18 @@ def show(offers: list[dict[str, Any]]) -> None:
 
 def run(client: Client, body: dict[str, Any], *, as_json: bool) -> int:
     state = client.ask("POST", "/api/import", body)
-    if as_json or not sys.stdout.isatty():
-        while state["state"] == "running":
-            time.sleep(LOOK_S)
-            state = client.get("/api/import")
-    else:
-        state = _watched(client, state)
+    try:
+        if as_json or not sys.stdout.isatty():
+            while state["state"] == "running":
+                time.sleep(LOOK_S)
+                state = client.get("/api/import")
+        else:
+            state = _watched(client, state)
+    except NotRunning as error:
+        raise NotRunning(
+            "The daemon is gone in the middle of the import; what is stored is kept.",
+            hint="the same command again; it goes on from there",
+        ) from error
     if as_json:
         print_json(state)
     else:
@@ -177,13 +183,16 @@ def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
             "refused": "refused",
         }
         parts += [f"{tally[name]} {words}" for name, words in named.items() if tally[name]]
-        within = f" in {tally['sessions']} sessions" if tally["sessions"] else ""
+        sessions = tally["sessions"]
+        within = f" in {sessions} session{'s' * (sessions != 1)}" if sessions else ""
         click.echo(f"{source}: {tally['read']} read{within}; {', '.join(parts)}.")
     for problem in state["problems"][:5]:
         click.echo(f"  {problem}", err=True)
     if state["state"] != "done":
         told = state["problem"] or "It was stopped; run it again to go on."
         click.secho(f"The import {state['state']}: {told}", fg="red", err=True)
+    elif not dry_run and not any(tally["stored"] for tally in state["sources"].values()):
+        click.echo(f"Done in {state['seconds']:.0f} s; there was nothing new.")
     elif not dry_run:
         how = "by the language model" if llm else "by rules; no language model is asked"
         click.echo(f"Done in {state['seconds']:.0f} s.")

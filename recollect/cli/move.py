@@ -7,7 +7,7 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import aim, aim_options, directory, show
 from recollect.cli.client import Client
-from recollect.cli.output import daemon_client, json_option, place, print_json
+from recollect.cli.output import agreed, daemon_client, json_option, place, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -55,7 +55,7 @@ def command(
         return 0
     if not as_json:
         show(shown)
-    if not yes and not click.confirm(f"Move this to {target}?", default=True):
+    if not agreed(f"Move this to {target}?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/move", {**body, "dry_run": False})
     if as_json:

@@ -28,6 +28,16 @@ def print_json(value: Any) -> None:
     click.echo(raw.decode())
 
 
+def agreed(question: str, *, yes: bool, as_json: bool, default: bool = False) -> bool:
+    """Whether to go on. Who reads JSON cannot be asked in the middle of it: --yes, or nothing."""
+    if yes:
+        return True
+    if as_json:
+        click.echo("Nothing was done: with --json, say --yes too.", err=True)
+        return False
+    return click.confirm(question, default=default)
+
+
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich import box
     from rich.console import Console

@@ -8,11 +8,14 @@ import sys
 import click
 
 from recollect.cli import process
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import agreed, json_option, print_json
 from recollect.core import settings
-from recollect.core.errors import RecollectError
+from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import PREFIX
 from recollect.portable.backups import chosen as chosen_backup
+
+DATABASE = b"SQLite format 3\0"  # how every backup begins
+LIST = "recollect backup list"
 
 
 @click.command()
@@ -27,8 +30,9 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
     """
     chosen = settings.load()
     path = chosen_backup(chosen.path("backups"), backup)
+    _refuse(path)
     question = f"Put {os.path.basename(path)} in place of what is stored now?"
-    if not yes and not click.confirm(question, default=False):
+    if not agreed(question, yes=yes, as_json=as_json):
         return 1
     ran = process.stop(chosen)
     try:
@@ -43,6 +47,17 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
         if done["aside"]:
             click.echo(f"What was there before is kept: {done['aside']}")
     return 0
+
+
+def _refuse(path: str) -> None:
+    """What is no database at all is not worth stopping the daemon for."""
+    try:
+        with open(path, "rb") as file:
+            begins = file.read(len(DATABASE))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}", hint=LIST) from error
+    if begins != DATABASE:
+        raise BadInput(f"{path} is not a backup of Recollect; nothing was changed", hint=LIST)
 
 
 def _restore(directory: str, path: str) -> dict[str, object]:

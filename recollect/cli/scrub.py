@@ -3,9 +3,9 @@
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import ROWS
+from recollect.cli.aims import counted
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import agreed, json_option, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -36,7 +36,7 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
         return 0
     if not as_json:
         _show(found)
-    if not yes and not click.confirm("Take them out?", default=True):
+    if not agreed("Take them out?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/scrub", {"dry_run": False, "backups": backups})
     if as_json:
@@ -49,5 +49,4 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
 def _show(found: dict[str, dict[str, int]]) -> None:
     for kind, count in sorted(found["found"].items(), key=lambda pair: -pair[1]):
         click.echo(f"{count} x {kind}")
-    rows = ", ".join(f"{count} {ROWS.get(kind, kind)}" for kind, count in found["counts"].items())
-    click.echo(f"in {rows}")
+    click.echo(f"in {counted(found['counts'])}")

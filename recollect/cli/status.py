@@ -30,8 +30,8 @@ def command(as_json: bool) -> int:
         print_json(health)
     else:
         _tell(health, _connected(chosen))
-        names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
-        if names:
+        if not health["store"]["problem"]:
+            names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
         for stranger in settings.strangers():
             click.secho(stranger, fg="yellow")
@@ -69,12 +69,13 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     for alarm in health.get("alarms", ()):
         click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
         click.echo(f"  try: {alarm['hint']}")
-    if health["store"]["problem"]:
-        click.secho(f"New events wait in the spool: {health['store']['problem']}", fg="red")
+    if told := store_problem(health):
+        click.secho(told, fg="red")
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
-        click.secho(f"  {message}", fg="yellow")
+        if not _told_already(message, health["store"]["problem"]):
+            click.secho(f"  {message}", fg="yellow")
 
 
 def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
@@ -98,6 +99,17 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
     for namespace in extraction.get("judge_breakers", []):
         click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
+
+
+def _told_already(message: str, problem: str) -> bool:
+    """What fails because the store is away fails for the same reason."""
+    return bool(problem) and problem.startswith(message.partition(": ")[2] or message)
+
+
+def store_problem(health: dict[str, Any]) -> str:
+    """A server that is away or takes no writes, told; empty when all is well."""
+    problem = health["store"]["problem"]
+    return f"New events wait in the spool: {problem}" if problem else ""
 
 
 def moved(health: dict[str, Any]) -> str:

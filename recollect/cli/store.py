@@ -10,7 +10,7 @@ from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
 from recollect.core.addresses import wrong_with_store
-from recollect.core.errors import BadInput, BadSetting, StoreBusy
+from recollect.core.errors import BadInput, BadSetting, ReadOnlyStore, StoreBusy
 from recollect.core.settings import Settings
 from recollect.store import open_store
 from recollect.store.copying import Copied, copy
@@ -44,10 +44,15 @@ def copy_command(target: str, as_json: bool) -> None:
     if Client(chosen).alive():
         raise StoreBusy("the daemon is running and may write meanwhile", hint="recollect down")
     there = _target(chosen, target)
-    source = open_store(chosen)
+    source = open_store(chosen, needed=True)
     try:
-        written = open_store(there, locked=False)  # the lock is the source's
+        written = open_store(there, locked=False, needed=True)  # the lock is the source's
         try:
+            if written.writer.problem:
+                raise ReadOnlyStore(
+                    f"nothing can be copied there: {written.writer.problem}",
+                    hint="Name another --to.",
+                )
             done = copy(source, written, chosen.actor_id, _progress(as_json))
         finally:
             written.close()

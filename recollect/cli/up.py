@@ -5,7 +5,7 @@ import click
 from recollect.cli import process
 from recollect.cli.client import Client
 from recollect.cli.output import waiting
-from recollect.cli.status import moved
+from recollect.cli.status import moved, store_problem
 from recollect.core import settings
 
 
@@ -27,6 +27,6 @@ def command(foreground: bool, quiet: bool) -> int:
             f"Recollect {'is up' if started else 'was already up'}: process {health['pid']}, "
             f"http://127.0.0.1:{health['port']}, data in {chosen.directory}"
         )
-        if told := moved(health):
+        for told in filter(None, (moved(health), store_problem(health))):
             click.secho(told, fg="yellow")
     return 0

@@ -13,6 +13,7 @@
     │   └── CannotUndo
     ├── StoreError               the storage cannot do it now
     │   ├── NotADatabase
+    │   ├── WrongStore           a server that is there and cannot be the store as it is set up
     │   ├── NewerDatabase
     │   ├── MigrationDrift
     │   ├── DamagedRow
@@ -104,6 +105,12 @@ class NotADatabase(StoreError):
     """The file is not a Recollect database."""
 
     hint = "Move it away, or point RECOLLECT_HOME at another directory."
+
+
+class WrongStore(StoreError):
+    """The server cannot be the store as it is set up."""
+
+    hint = "docs/howto/scale.md says how it is set up."
 
 
 class NewerDatabase(StoreError):

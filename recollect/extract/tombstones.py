@@ -44,6 +44,11 @@ class Tombstones:
         """Take the stone away again."""
         return self._log(record, actor, lifted=True)
 
+    def forget_known(self) -> None:
+        """Stones came or went, here or by another daemon: they are read anew when needed."""
+        with self._lock:
+            self._known.clear()
+
     def went_with(self, namespace: str, record_id: str) -> bool:
         """Whether the last stone of a memory was put when it was deleted, and still lies."""
         stones = [
@@ -91,8 +96,7 @@ class Tombstones:
             return tx.log("tombstone", namespace, actor, detail=detail)
 
         operation = self._store.transaction(work)
-        with self._lock:
-            self._known.pop(namespace, None)
+        self.forget_known()
         return operation
 
     def _of(self, namespace: str) -> frozenset[str]:

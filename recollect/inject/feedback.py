@@ -3,7 +3,6 @@
 In: useful, wrong or never. Out: a decision in the log; ranking and injection heed it from then on.
 """
 
-import threading
 from typing import Literal
 
 from recollect.core import ids
@@ -11,7 +10,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import NotFound
 from recollect.core.values import Operation
 from recollect.extract.tombstones import Tombstones
-from recollect.store.interface import Cursor, Store
+from recollect.store.interface import Store
 
 Verdict = Literal["useful", "wrong", "never"]
 FACTORS = {"useful": 1.15, "wrong": 0.5}
@@ -22,7 +21,6 @@ class Feedback:
         self._store = store
         self._tombstones = tombstones or Tombstones(store)
         self._clock = clock
-        self._lock = threading.Lock()
         self._known: dict[str, dict[str, Verdict]] = {}
 
     def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
@@ -46,31 +44,28 @@ class Feedback:
                 detail={"record_id": record_id, "verdict": verdict},
             )
         )
-        with self._lock:
-            self._known[namespace][record_id] = verdict
+        if (known := self._known.get(namespace)) is not None:
+            known[record_id] = verdict
+        else:
+            self.forget_known()
         return operation
 
     def of(self, namespace: str) -> dict[str, Verdict]:
         """The verdicts that hold in a namespace, by memory."""
-        with self._lock:
-            if namespace in self._known:
-                return dict(self._known[namespace])
-        verdicts = self._read(namespace)
-        with self._lock:
-            return dict(self._known.setdefault(namespace, verdicts))
+        kept = self._known  # if it is forgotten meanwhile, this answer goes with it
+        verdicts = kept.get(namespace)
+        if verdicts is None:
+            verdicts = kept.setdefault(namespace, self._read(namespace))
+        return verdicts
+
+    def forget_known(self) -> None:
+        """Verdicts were given, here or to another daemon: they are read anew when needed."""
+        self._known = {}
 
     def _read(self, namespace: str) -> dict[str, Verdict]:
-        verdicts: dict[str, Verdict] = {}
-        cursor: Cursor | None = None
-        while True:
-            page = self._store.log.page(namespace, before=cursor, limit=200)
-            for operation in page.items:  # newest first, so the first one seen counts
-                if operation.kind == "feedback" and isinstance(operation.detail, dict):
-                    detail = operation.detail
-                    verdicts.setdefault(detail["record_id"], detail["verdict"])
-            if page.next is None:
-                return verdicts
-            cursor = page.next
+        return {
+            detail["record_id"]: detail["verdict"] for detail in self._store.log.verdicts(namespace)
+        }
 
 
 def factor(verdicts: dict[str, Verdict], record_id: str) -> float:

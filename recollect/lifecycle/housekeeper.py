@@ -1,7 +1,8 @@
 """Runs maintenance once a day when nothing else happens, and steps aside when something does.
 
 In: events as they arrive. Out: passes. A pass waits between two transactions while agents are at
-work; a daemon that stops ends it, and the next one goes on where it was.
+work; a daemon that stops ends it, and the next one goes on where it was. After every stretch of
+work, memory that is free goes back to the system.
 """
 
 import logging
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
+from recollect.core import oslayer
 from recollect.core.errors import StoreBusy, StoreError
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
@@ -77,8 +79,12 @@ class Housekeeper:
 
     def _loop(self) -> None:
         due = 0.0
+        rested = 0.0
         while not self._stop.wait(self._look_s):
             now = time.monotonic()
+            if rested < self._heard <= now - self._look_s:
+                oslayer.give_memory_back()
+                rested = now
             if now < due or now - self._heard < self._idle_s:
                 continue
             try:

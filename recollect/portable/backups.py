@@ -59,8 +59,8 @@ class Backups:
         return made_at(made[0]) if made else None
 
     def due(self) -> bool:
-        """Whether the schedule wants one now."""
-        if not self._settings.backup_days:
+        """Whether the schedule wants one now. A store on a server is backed up there."""
+        if not self._settings.backup_days or self._settings.store:
             return False
         newest = self.newest_at()
         age = timedelta(days=self._settings.backup_days)
@@ -69,6 +69,8 @@ class Backups:
     def replace_all(self) -> int:
         """A fresh backup instead of all earlier ones, which hold what must not be kept."""
         earlier = self.files()
+        if self._settings.store and not earlier:
+            return 0  # the server's own are out of our hands
         self.create()
         for path in earlier:
             with contextlib.suppress(FileNotFoundError):  # rotation was faster

@@ -212,7 +212,10 @@ class Erasure:
 
     def move(self, aim: Aim, target: str, actor: str, *, apply: bool) -> Outcome:
         with self._standing_still():
-            meant = [one for one in self._meant(aim) if one[0] != target]
+            found = self._meant(aim, required=False)
+            if not found:
+                raise NotFound("nothing that is stored fits this", hint="recollect search")
+            meant = [one for one in found if one[0] != target]
             if not meant:
                 raise NotFound("nothing outside the project that it should go to fits this")
             if not apply:

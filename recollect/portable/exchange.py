@@ -6,7 +6,7 @@ another one whatever it has not. Vectors, indexes and receipts' caches are deriv
 What comes in is cleaned like everything else, and a line that does not fit is named.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -39,6 +39,14 @@ _MOMENTS = {
     "version": "since",
 }
 _KEPT_NAMES = IDENTITIES | {"project_id"}
+# By what a row is known again, where it is not its kind's own id; `version` has two.
+_KEYS = {
+    "memory": ("record_id",),
+    "operation": ("op_id",),
+    "version": ("op_id", "source_id"),
+    "extraction_runs": ("run_id",),
+}
+_SESSION = "session"  # its row comes with its events, so it is never counted as new
 
 
 @dataclass(frozen=True)
@@ -170,12 +178,14 @@ class Intake:
         self._actor = actor
         self._namespaces: dict[str, str] = {}
         self._projects: dict[str, str] = {}
+        self._held: dict[str, set[Hashable]] = {}
         self._stones = Tombstones(store)
 
     def take(
         self, path: str, step: Callable[[int, int, dict[str, int]], None], *, dry_run: bool = False
     ) -> None:
-        """Read a file; `step` hears of bytes read, rows read and rows that were new."""
+        """Read a file; `step` hears of bytes read, rows read and rows that were new, or would be
+        in a dry run."""
         batch: list[Row] = []
         refused: dict[str, list[str]] = {}
         size = 0
@@ -213,7 +223,7 @@ class Intake:
         step: Callable[[int, int, dict[str, int]], None],
         dry_run: bool,
     ) -> None:
-        loaded: dict[str, int] = {}
+        loaded: dict[str, int] = self._would_load(batch) if dry_run else {}
         if batch and not dry_run:
             try:
                 loaded = self._store.holdings.load(batch)
@@ -221,7 +231,23 @@ class Intake:
                 near = f" (near line {number})" if number else " (at its end)"
                 raise BadInput(f"{error}{near}; nothing of this part was taken",
                                field=error.field) from error  # fmt: skip
-        step(size, len(batch), loaded)
+        step(size, sum(kind != _SESSION for kind, _ in batch), loaded)
+
+    def _would_load(self, batch: list[Row]) -> dict[str, int]:
+        """How many rows are not here, by kind."""
+        new: dict[str, int] = {}
+        for kind, row in batch:
+            if kind != _SESSION and _key(kind, row) not in self._here(kind, row):
+                new[kind] = new.get(kind, 0) + 1
+        return new
+
+    def _here(self, kind: str, row: dict[str, Any]) -> set[Hashable]:
+        if kind == "project":
+            return {("project", one.project_id) for one in self._store.projects.all()}
+        namespace = str(row.get("namespace"))
+        if namespace not in self._held:
+            self._held[namespace] = {_key(*one) for one in self._store.holdings.dump(namespace)}
+        return self._held[namespace]
 
     def _ours(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
         """A row cleaned, and of this store's actor and projects."""
@@ -267,6 +293,14 @@ class Intake:
                 for name, one in value.items()
             }
         return value
+
+
+def _key(kind: str, row: dict[str, Any]) -> Hashable:
+    """What makes it this row; all of it where nothing names it."""
+    names = _KEYS.get(kind, (f"{kind}_id",))
+    if all(name in row for name in names):
+        return (kind, *(str(row[name]) for name in names))
+    return (kind, encode(dict(sorted(row.items()))))
 
 
 def _cleaned(tree: Any) -> Any:

@@ -7,6 +7,7 @@ for those who watch. One import at a time; what one leaves unfinished, the next 
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from recollect import __version__
 from recollect.capture.hosts.adapter import prompt_draft
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
+from recollect.core.projects import Place
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, Source
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
@@ -269,7 +271,7 @@ class Importing:
         if not os.path.isfile(path):
             known = ", ".join([*transcripts.FINDERS, *foreign.PLACES, "git"])
             raise BadInput(
-                f"{given!r} is no source and no file", field="source", hint=f"known: {known}"
+                f"{given!r} is no source and no file", field="source", hint=f"one of {known}"
             )
         store = foreign.recognise(path)
         if store is not None:
@@ -411,10 +413,8 @@ def _found(program: str, item: Item, namespace: str) -> Found:
 
 
 def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> Offer:
-    projects: dict[str, int] = {}
-    for one in found:
-        name = attribution.place(one.cwd).name
-        projects[name] = projects.get(name, 0) + 1
+    places = [attribution.place(one.cwd) for one in found]
+    labels = _labels(places)
     times = [at for one in found for at in (one.began, one.ended) if at is not None]
     return Offer(
         source=host,
@@ -424,8 +424,18 @@ def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> O
         bytes=sum(one.bytes for one in found),
         first=min(times, default=None),
         last=max(times, default=None),
-        projects=dict(sorted(projects.items(), key=lambda pair: -pair[1])),
+        projects=dict(Counter(labels[place] for place in places).most_common()),
     )
+
+
+def _labels(places: Iterable[Place]) -> dict[Place, str]:
+    """What people call these projects; where that means several, where they lie."""
+    distinct = set(places)
+    shared = Counter(place.name for place in distinct)
+    return {
+        place: place.root if place.root and shared[place.name] > 1 else place.name
+        for place in distinct
+    }
 
 
 def _inside(directory: str, within: str) -> bool:

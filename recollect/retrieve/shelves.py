@@ -41,7 +41,9 @@ class Shelves:
         self._full: OrderedDict[str, None] = OrderedDict()
         self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
         self._renewing: dict[str, set[str]] = {}  # likewise, while it is built anew
-        self.epoch = 0  # grows with every change, so that no answer outlives what it came from
+        self._anew: set[str] = set()  # names of what is being built and must be read once more
+        # Grows after every change: an answer that was made before it is not given after it.
+        self.epoch = 0
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         """Whether all of them can be searched."""
@@ -83,10 +85,11 @@ class Shelves:
         self._engine.drop(namespace)
 
     def drop_all(self) -> None:
-        """Empty all of them: anything may have changed unheard. What is being filled is read
-        again by whoever needs it next."""
+        """Empty all of them: anything may have changed unheard. What is being built is read once
+        more from its beginning."""
         with self._lock:
             self.epoch += 1
+            self._anew.update(self._filling, map(_fresh, self._renewing))
             full = list(self._full)
         for namespace in full:
             self.drop(namespace)
@@ -97,12 +100,12 @@ class Shelves:
         for namespace, mine in _by_namespace(records):
             if self._live(namespace, [record.record_id for record in mine]):
                 self._put(namespace, mine)
-                self._renew_if_worn(namespace)
+                self._changed(namespace)
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
         if self._live(namespace, record_ids):
             self._engine.remove(namespace, record_ids)
-            self._renew_if_worn(namespace)
+            self._changed(namespace)
 
     def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
         """Memories got their vectors."""
@@ -111,11 +114,10 @@ class Shelves:
                 self._engine.add(
                     namespace, [document(record, rows[record.record_id]) for record in mine]
                 )
-                self._renew_if_worn(namespace)
+                self._changed(namespace)
 
     def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
         with self._lock:
-            self.epoch += 1
             if namespace in self._renewing:
                 self._renewing[namespace].update(record_ids)
             if namespace in self._filling:
@@ -123,16 +125,21 @@ class Shelves:
                 return False
             return namespace in self._full
 
+    def _changed(self, namespace: str) -> None:
+        with self._lock:
+            self.epoch += 1
+        self._renew_if_worn(namespace)
+
     # --- filling ---
 
     def _fill(self, namespace: str) -> None:
         try:
-            self._engine.drop(namespace)
             self._build(namespace, namespace, self._filling)
         except RecollectError as error:
             log.error("the search index of %s could not be filled: %s", namespace, error)
             with self._lock:
                 self._filling.pop(namespace, None)
+                self._anew.discard(namespace)
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
@@ -150,23 +157,29 @@ class Shelves:
         threading.Thread(target=self._renew, args=(namespace,), daemon=True).start()
 
     def _renew(self, namespace: str) -> None:
-        fresh = f"{namespace}\0fresh"  # no namespace is called that
+        fresh = _fresh(namespace)
         try:
             self._build(namespace, fresh, self._renewing)
         except RecollectError as error:
             log.error("the search index of %s could not be renewed: %s", namespace, error)
             with self._lock:
                 self._renewing.pop(namespace, None)
+                self._anew.discard(fresh)
         self._engine.drop(fresh)
         oslayer.give_memory_back()
 
     def _build(self, namespace: str, name: str, changes: dict[str, set[str]]) -> None:
         """Read a namespace into the engine under a name, until nothing has changed meanwhile."""
-        self._engine.add(name, self._documents(namespace))
+        anew, changed = True, set[str]()
         while True:
+            if anew:
+                self._engine.drop(name)
+                self._engine.add(name, self._documents(namespace))
+            else:
+                self._again(namespace, name, sorted(changed))
             with self._lock:
-                changed = changes[namespace]
-                if not changed:
+                anew, changed = name in self._anew, changes[namespace]
+                if not anew and not changed:
                     del changes[namespace]
                     self.epoch += 1
                     if name == namespace:
@@ -174,8 +187,8 @@ class Shelves:
                     elif namespace in self._full:
                         self._engine.replace(namespace, name)
                     return
+                self._anew.discard(name)
                 changes[namespace] = set()
-            self._again(namespace, name, sorted(changed))
 
     def _documents(self, namespace: str) -> Iterator[Document]:
         """Page by page, so that at no time more than a page is held twice."""
@@ -218,6 +231,11 @@ class Shelves:
                 del self._full[oldest]
             self._engine.drop(oldest)
             sizes.pop(oldest, None)
+
+
+def _fresh(namespace: str) -> str:
+    """What a shelf is called while it is built anew; no namespace is called that."""
+    return f"{namespace}\0fresh"
 
 
 def document(record: Record, vectors: Rows | None = None) -> Document:

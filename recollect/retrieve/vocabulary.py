@@ -13,18 +13,60 @@ from recollect.retrieve.growable import Growable, distinct, spread
 from recollect.retrieve.porter import stem
 from recollect.retrieve.tokens import GRAM_BITS, grams_of
 
+_NEWEST = 2048  # words that may wait to be sorted in
 
-class _Numbered(dict[str, int]):
-    """A dictionary that gives each new key the next number, and keeps the new ones apart."""
+
+class _Numbers:
+    """A number for every word, without the words: only their hashes are kept, in order, with the
+    newest in a dictionary until they are many. That two of a million words share one of 64 bits
+    happens once in some ten million stores; they would count as the same word."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.fresh: list[str] = []
+        self.fresh: list[str] = []  # words that were met for the first time
+        self._hashes = np.zeros(0, dtype=np.int64)
+        self._numbers = np.zeros(0, dtype=np.int32)
+        self._newest: dict[int, int] = {}  # hash -> number
 
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        self.fresh.append(key)
-        return number
+    def __len__(self) -> int:
+        return len(self._hashes) + len(self._newest)
+
+    @property
+    def nbytes(self) -> int:
+        newest = self._newest.__sizeof__() + 64 * len(self._newest)
+        return self._hashes.nbytes + self._numbers.nbytes + newest
+
+    def get(self, word: str) -> int:
+        """The number of a word, or -1."""
+        key = hash(word)
+        at = int(np.searchsorted(self._hashes, key))
+        if at < len(self._hashes) and self._hashes[at] == key:
+            return int(self._numbers[at])
+        return self._newest.get(key, -1)
+
+    def of(self, words: list[str]) -> NDArray[np.uint32]:
+        """The numbers of words; each new one gets the next."""
+        keys = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
+        numbers = np.full(len(words), -1, dtype=np.int64)
+        if len(self._hashes):
+            at = np.minimum(np.searchsorted(self._hashes, keys), len(self._hashes) - 1)
+            numbers = np.where(self._hashes[at] == keys, self._numbers[at], numbers)
+        unknown = np.flatnonzero(numbers < 0).tolist()
+        for place, key in zip(unknown, keys[unknown].tolist(), strict=True):
+            if key not in self._newest:
+                self._newest[key] = len(self)
+                self.fresh.append(words[place])
+            numbers[place] = self._newest[key]
+        if len(self._newest) > _NEWEST + len(self._hashes) // 8:
+            self._sort_in()
+        return numbers.astype(np.uint32)
+
+    def _sort_in(self) -> None:
+        hashes = np.concatenate([self._hashes, np.fromiter(self._newest, dtype=np.int64)])
+        newest = np.fromiter(self._newest.values(), dtype=np.int32)
+        order = np.argsort(hashes)
+        self._numbers = np.concatenate([self._numbers, newest])[order]
+        self._hashes = hashes[order]
+        self._newest = {}
 
 
 def _stem_key(word: str, stemmed: str) -> str:
@@ -35,7 +77,7 @@ def _stem_key(word: str, stemmed: str) -> str:
 
 class Vocabulary:
     def __init__(self) -> None:
-        self._words = _Numbered()
+        self._words = _Numbers()
         self.stem_of = Growable(np.int32)  # word -> the word that is its stem
         self._gram_ends = Growable(np.int64)  # word -> where its grams end
         self._grams = Growable(np.uint32)
@@ -46,15 +88,15 @@ class Vocabulary:
 
     def number(self, words: list[str]) -> NDArray[np.uint32]:
         """The numbers of these words; new ones get one, and must be settled before use."""
-        return np.fromiter(map(self._words.__getitem__, words), dtype=np.uint32, count=len(words))
+        return self._words.of(words)
 
     def settle(self) -> None:
         """Learn stems and grams of the words that are new, all at once."""
         fresh, self._words.fresh = self._words.fresh, []
-        self.stem_of.extend([self._words[_stem_key(word, stem(word))] for word in fresh])
+        self.stem_of.extend(self._words.of([_stem_key(word, stem(word)) for word in fresh]))
         # Stems that nobody wrote as a word yet: each is its own.
         made, self._words.fresh = self._words.fresh, []
-        self.stem_of.extend([self._words[word] for word in made])
+        self.stem_of.extend(self._words.of(made))
         grams, starts = grams_of(fresh + made)
         base = len(self._grams)
         self._grams.extend(grams)
@@ -62,7 +104,7 @@ class Vocabulary:
 
     def stem_number(self, stem: str) -> int:
         """The number of a stem, or -1 where no document holds it."""
-        return self._words.get(_stem_key("", stem), -1)
+        return self._words.get(_stem_key("", stem))
 
     def gram_counts(self, words: NDArray[Any]) -> NDArray[Any]:
         """How many 4-grams each of these words has."""
@@ -82,9 +124,8 @@ class Vocabulary:
 
     @property
     def nbytes(self) -> int:
-        strings = sum(len(word) + 49 + 32 for word in self._words)
         arrays = self.stem_of.nbytes + self._gram_ends.nbytes + self._grams.nbytes
-        return strings + self._words.__sizeof__() + arrays + self._by_gram.nbytes
+        return self._words.nbytes + arrays + self._by_gram.nbytes
 
 
 class _ByGram:

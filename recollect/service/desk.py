@@ -160,9 +160,18 @@ def project(desk: Desk, named: str) -> ProjectInfo:
             hint=_known(desk),
         )
     if len(found) > 1:
-        ids = ", ".join(one.project_id for one in found)
-        raise BadInput(f"several projects are called {named!r}: {ids}", field="project")
+        raise BadInput(
+            f"several projects are called {named!r}: {', '.join(map(_placed, found))}",
+            field="project",
+            hint="Name it by its id, or by its directory.",
+        )
     return found[0]
+
+
+def _placed(one: ProjectInfo) -> str:
+    """Its id, and where it lies if that is known."""
+    root = next((value for kind, value in one.identities if kind == "root"), "")
+    return f"{one.project_id} ({root})" if root else one.project_id
 
 
 def project_id(namespace: str) -> str:

@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 def open_store(
-    settings: "Settings", clock: "Clock | None" = None, *, locked: bool = True
+    settings: "Settings",
+    clock: "Clock | None" = None,
+    *,
+    locked: bool = True,
+    needed: bool = False,
 ) -> "SqliteStore | PostgresStore":
     """The store that the setting `store` names. It holds the data directory's lock, which only a
-    tool beside the daemon that works on a server alone may do without."""
+    tool beside the daemon that works on a server alone may do without. A server that is away is
+    waited for, unless it is `needed` at once."""
     if settings.store:
         try:
             from recollect.store.postgres import PostgresStore
@@ -28,7 +33,7 @@ def open_store(
                 field="store",
                 hint="pip install 'recollect[postgres]'",
             ) from error
-        return PostgresStore(settings, clock, locked=locked)
+        return PostgresStore(settings, clock, locked=locked, needed=needed)
     from recollect.store.sqlite import SqliteStore
 
     return SqliteStore(settings, clock)

@@ -261,10 +261,11 @@ class BackupInfo:
 
 @dataclass(frozen=True)
 class Change:
-    """What another process wrote: rows of a kind that came, changed or went, by id. After a time
-    in which nothing could be heard, `all` says that anything may have changed."""
+    """What another process wrote: rows of a kind that came, changed or went, by id. `decisions`
+    are stones and verdicts, `projects` names and marks. After a time in which nothing could be
+    heard, `all` says that anything may have changed."""
 
-    kind: Literal["records", "vectors", "events", "graph", "all"]
+    kind: Literal["records", "vectors", "events", "graph", "decisions", "projects", "all"]
     namespace: str = ""
     ids: tuple[str, ...] = ()
 
@@ -653,6 +654,9 @@ class Log(Protocol):
 
     def tombstones(self, namespace: str) -> list[Any]:
         """The details of all operations of kind `tombstone`, oldest first."""
+
+    def verdicts(self, namespace: str) -> list[Any]:
+        """The details of all operations of kind `feedback`, oldest first."""
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is

@@ -1,8 +1,10 @@
 """What retrieval costs on PostgreSQL beside SQLite: `python -m tests.bench.postgres`.
 
 In: how many memories are in a project and in all. Out: CPU of client plus server at p50, in the
-same run and by the same ranking; bytes a memory; reads a second; and the plans of the server's own
-search. Texts and vectors are synthetic. The server's CPU is read from its processes.
+same run and by the same ranking; bytes a memory and an event, by table and index; recalls, reads,
+searches and events a second; and the plans of the server's own search. Texts and vectors are
+synthetic. The server's CPU is read from its processes. With `--sets` it asks instead whether both
+backends rank the questions of the benchmark sets alike (see `agreement.py`).
 """
 
 import argparse
@@ -19,6 +21,7 @@ import psycopg
 
 from recollect.bench.latency import Writer
 from recollect.core import ids
+from recollect.core import vectors as layout
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record, Vector
@@ -29,8 +32,9 @@ from recollect.ingest.pipeline import Question
 from recollect.remember import Recollection
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
+from tests.bench import agreement
 from tests.fakes.postgres import Server, running
-from tests.make import NOON
+from tests.make import NOON, arrival
 
 PROJECT = "/actor/ada/project/p0/"
 BATCH = 500
@@ -81,8 +85,8 @@ def server_cpu(server: Server) -> int:
 
 def retrieval(
     settings: Settings, store: Any, prompts: list[str], server: Callable[[], int]
-) -> list[float]:
-    """Milliseconds of CPU for each prompt, client and server together."""
+) -> list[tuple[float, float]]:
+    """Milliseconds of CPU for each prompt, of the client and of the server."""
     counters = Counters(SystemClock())
     recollection = Recollection(settings, SystemClock(), store, Memories(store), counters)
     assert recollection.embedder is not None
@@ -102,29 +106,79 @@ def retrieval(
         there, began = server(), time.process_time()
         recollection.recall(question)
         recollection.receipts.flush()
-        spent.append(1000 * (time.process_time() - began) + (server() - there) / 1e6)
+        spent.append((1000 * (time.process_time() - began), (server() - there) / 1e6))
     recollection.close()
     return spent[len(spent) // 5 :]  # the first ones warm up
 
 
-def reads_a_second(store: Any, record_ids: list[str], seconds: float = 3.0) -> float:
-    """Memories read by their ids, ten at a time, by four threads."""
+def rate(work: Callable[[int], object], seconds: float = 3.0) -> float:
+    """How often a second four threads get something done; each call gets a number of its own."""
     done = [0] * 4
     stop = time.monotonic() + seconds
 
-    def read(number: int) -> None:
-        at = number
+    def run(thread: int) -> None:
         while time.monotonic() < stop:
-            at = (at + 37) % (len(record_ids) - 10)
-            store.records.get(PROJECT, record_ids[at : at + 10])
-            done[number] += 1
+            work(done[thread] * 4 + thread)
+            done[thread] += 1
 
-    threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     return sum(done) / seconds
+
+
+def rates(store: Any, record_ids: list[str], prompts: list[str], writer: Writer) -> None:
+    """What the store answers by itself, without the daemon's index."""
+    near = [layout.encode(row) for row in writer.vectors(64)]
+
+    def read(number: int) -> None:
+        at = number * 37 % (len(record_ids) - 10)
+        store.records.get(PROJECT, record_ids[at : at + 10])
+
+    def search(number: int) -> None:
+        store.records.search([PROJECT], prompts[number % len(prompts)], 20)
+
+    def nearest(number: int) -> None:
+        store.vectors.nearest(PROJECT, MODEL, near[number % len(near)], 20)
+
+    print(f"    reads of ten memories by id: {rate(read):,.0f} a second")
+    print(f"    searches by words: {rate(search):,.0f} a second")
+    if store.vectors.indexed:
+        print(f"    searches by meaning: {rate(nearest):,.0f} a second", flush=True)
+
+
+def events(server: Server, database: str, store: Any, writer: Writer) -> None:
+    """Bytes an event, and how many a second are taken one by one, each with its own commit. The
+    disk of this server is not synced: it tells what they cost, not how fast a disk is."""
+
+    def size() -> int:
+        found = server.admin(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN"
+            " ('events', 'unextracted') AND relnamespace = 'recollect'::regnamespace",
+            database,
+        )
+        return int(str(found[0][0]))
+
+    text = [writer.text(writer.length()) for _ in range(200)]
+    before, cpu, began = size(), server_cpu(server), time.process_time()
+    seconds = 5.0
+    taken = rate(
+        lambda number: store.events.put(
+            [arrival(text[number % 200], namespace=PROJECT, session_id=f"s{number // 400}")]
+        ),
+        seconds,
+    )
+    count = taken * seconds
+    client = (time.process_time() - began) * 1000 / count
+    behind = (server_cpu(server) - cpu) / 1e6 / count
+    print(
+        f"  events: {taken:,.0f} a second, {client:.2f} ms of the client, {behind:.2f} ms of "
+        f"the server each; {(size() - before) / count:,.0f} bytes for "
+        f"{sum(map(len, text)) / len(text):.0f} characters",
+        flush=True,
+    )
 
 
 # The other projects are copies of the first, made inside the server, with ids of their own and
@@ -176,6 +230,9 @@ def sizes(server: Server, database: str, memories: int) -> None:
             f"  {name}: {int(str(table)) / memories:.0f} bytes a memory, "
             f"{int(str(indexes)) / memories:.0f} of indexes"
         )
+    for index in ("embeddings_near", "records_by_words"):
+        found = server.admin(f"SELECT pg_relation_size('recollect.{index}')", database)
+        print(f"    of which {index}: {int(str(found[0][0])) / memories:.0f}")
 
 
 def plans(server: Server, database: str, word: str) -> None:
@@ -213,7 +270,13 @@ def main() -> None:
     parser.add_argument("--project", type=int, default=50_000)
     parser.add_argument("--all", type=int, default=200_000)
     parser.add_argument("--asked", type=int, default=100)
+    parser.add_argument("--sets", nargs="+", help="compare the ranking on these sets instead")
+    parser.add_argument("--data", help="where the sets lie; the shipped ones without")
+    parser.add_argument("--vectors", help="a directory that keeps vectors between runs")
     chosen = parser.parse_args()
+    if chosen.sets:
+        agreement.run(chosen.sets, chosen.data, chosen.vectors)
+        return
     writer = Writer([])
     prompts = [writer.text((5, 10, 20, 40)[n % 4]) for n in range(chosen.asked)]
     copies = chosen.all // chosen.project - 1
@@ -256,17 +319,20 @@ def main() -> None:
             ("SQLite", file, sqlite, lambda: 0),
             ("PostgreSQL", there, postgres, lambda: server_cpu(server)),
         ):
-            spent = retrieval(settings, store, prompts, cpu)
+            parts = retrieval(settings, store, prompts, cpu)
+            spent = [client + behind for client, behind in parts]
             figures[name] = statistics.median(spent)
             high = sorted(spent)[int(len(spent) * 0.95)]
-            rate = reads_a_second(store, known)
+            behind = statistics.median(behind for _, behind in parts)
             print(
-                f"  {name}: CPU of a recall p50 {figures[name]:.1f} ms, p95 {high:.1f} ms "
-                f"(client and server); {rate:,.0f} reads of ten memories a second",
+                f"  {name}: CPU of a recall p50 {figures[name]:.1f} ms, p95 {high:.1f} ms, client "
+                f"and server; of the server alone {behind:.1f} ms",
                 flush=True,
             )
+            rates(store, known, prompts, writer)
         print(f"  PostgreSQL takes {figures['PostgreSQL'] / figures['SQLite']:.2f} times SQLite's")
         plans(server, database, prompts[0].split()[0])
+        events(server, database, postgres, writer)
         sqlite.close()
         postgres.close()
 

@@ -39,7 +39,7 @@ def test_a_daemon_starts_without_its_server_and_keeps_what_it_is_told(
         one.start()
         health = one.client.get("/healthz")
         assert health["status"] == "degraded" and health["store"]["kind"] == "postgresql"
-        assert "cannot be reached" in health["store"]["problem"]
+        assert "no PostgreSQL server listens" in health["store"]["problem"]
         payload = {"session_id": "s", "cwd": "/", "tool_name": "Bash", "tool_use_id": "t",
                    "tool_input": {"command": "during the outage"}, "tool_response": {}}  # fmt: skip
         done = one.run_hook("claude-code", "PostToolUse", payload)

@@ -55,7 +55,8 @@ def test_history_comes_in_goes_out_and_comes_back(
     assert "7 would be new" in counted.stdout
     first = run(person, "import", "--yes")
     assert first.returncode == 0, first.stderr
-    assert first.stdout.count("7 read in 1 sessions; 7 new.") == 6
+    assert first.stdout.count("7 read in 1 session; 7 new.") == 6
+    assert "there was nothing new" in run(person, "import", "--yes").stdout
     again = json_of(person, "import", "--yes")
     assert isinstance(again, dict)
     assert all(one["stored"] == 0 for one in again["sources"].values())
@@ -72,6 +73,8 @@ def test_history_comes_in_goes_out_and_comes_back(
 
     other = RealDaemon(tmp_path / ".elsewhere", embedding="false")
     other.environment |= {"HOME": str(tmp_path / "nobody"), "PATH": "/usr/bin:/bin"}
+    would = run(other, "import", str(out), "--dry-run").stdout
+    assert "would be new." in would and "there already" not in would
     taken = run(other, "import", str(out), "--yes")
     assert taken.returncode == 0, taken.stderr
     assert other.client.get("/healthz")["unextracted"]["events"] == 42
@@ -115,6 +118,14 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
     assert before == 42
     declined = run(person, "restore", typed="n\n")
     assert declined.returncode == 1
+    program = run(person, "restore", "--json")
+    assert (program.returncode, program.stdout) == (1, "") and "--yes" in program.stderr
+    running = person.client.get("/healthz")["pid"]
+    (tmp_path / "notes.db").write_text("no database at all")
+    for wrong in ("notes.db", "work"):
+        refused = run(person, "restore", str(tmp_path / wrong), "--yes")
+        assert refused.returncode == 1 and "recollect backup list" in refused.stderr
+    assert person.client.get("/healthz")["pid"] == running, "nobody stopped it for that"
     done = run(person, "restore", "--yes")
     assert done.returncode == 0 and "kept" in done.stdout, done.stderr
     assert person.client.get("/healthz")["unextracted"]["events"] == 7
@@ -198,7 +209,7 @@ def test_old_secrets_are_scrubbed_from_a_running_store(
     store.records.put([record("About it", detail=f"token {SECRET}")])
     store.close()
     shown = run(person, "scrub", "--dry-run")
-    assert "github-token" in shown.stdout and "1 events" in shown.stdout
+    assert "github-token" in shown.stdout and "1 event, 2 memories" in shown.stdout
     assert SECRET not in shown.stdout
     done = run(person, "scrub", "--yes")
     assert done.returncode == 0 and in_files(tmp_path, SECRET) == []

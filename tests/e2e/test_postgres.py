@@ -1,15 +1,18 @@
 """Two real daemons on one real server, as two machines of one person have them."""
 
+import json
 import pathlib
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import apsw
 import pytest
 
 from recollect.core.settings import Settings
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import DATABASE, SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.postgres import Server
 from tests.make import arrival, record
@@ -54,8 +57,19 @@ def test_what_one_daemon_learns_the_other_recalls_and_shows(
             assert time.monotonic() < deadline, two.log()
             number += 1
             time.sleep(0.2)
+        # And what one is told never to say again, the other does not say either.
+        (memory_id,) = [record["record_id"] for record in two.client.get("/api/memories")["items"]]
+        one.client.ask("POST", "/api/feedback", {"record_id": memory_id, "verdict": "never"})
+        number += 1
+        while said.encode() in recalled(two, f"s{number}"):
+            assert time.monotonic() < deadline, two.log()
+            number += 1
+            time.sleep(0.2)
         health = two.client.get("/healthz")
         assert health["store"] == {"kind": "postgresql", "problem": ""}
+        looked = recollect(two.home, "doctor", "--json")
+        found = {line["what"]: line["told"] for line in json.loads(looked.stdout)}
+        assert "intact" in found["database"] and "pg_dump" in found["backups"]
         kinds = [event["kind"] for event in one.events()]
         assert kinds.count("prompt") == number + 2  # what was asked of the other is seen here
     finally:
@@ -93,12 +107,64 @@ def test_a_store_is_copied_to_the_server_by_a_command_and_back(
     copied.close()
 
 
+def killed_while_copying(home: pathlib.Path, target: str, begun: Callable[[], bool]) -> None:
+    """A copy whose process is killed as soon as rows of memories have arrived."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "store", "copy", "--to", target],
+        env=RealDaemon(home).environment, cwd="/",
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not begun():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
+
+
+def test_a_copy_that_is_killed_is_begun_again_in_both_directions(
+    postgres_server: Server, database: str, tmp_path: pathlib.Path
+) -> None:
+    home, back = tmp_path / "home", tmp_path / "back"
+    store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
+    store.events.put([arrival(f"event {number}") for number in range(1200)])
+    store.records.put([record(f"memory {number}") for number in range(1100)])
+    store.close()
+    url = postgres_server.url(database, "ada")
+
+    def on_the_server() -> bool:
+        found = postgres_server.admin("SELECT count(*) FROM recollect.memory_records", database)
+        return int(str(found[0][0])) > 0
+
+    def in_the_file() -> bool:
+        if not (back / DATABASE).exists():
+            return False
+        reader = apsw.Connection(str(back / DATABASE), apsw.SQLITE_OPEN_READONLY)
+        reader.set_busy_timeout(1000)
+        try:
+            return bool(reader.execute("SELECT count(*) FROM memory_records").get)
+        except apsw.SQLError:
+            return False  # its tables are not made yet
+        finally:
+            reader.close()
+
+    killed_while_copying(home, url, on_the_server)
+    assert "All rows are the same" in recollect(home, "store", "copy", "--to", url).stdout
+    (home / "settings.toml").write_text(f'store = "{url}"\n')
+    killed_while_copying(home, str(back), in_the_file)
+    assert "All rows are the same" in recollect(home, "store", "copy", "--to", str(back)).stdout
+    copied = SqliteStore(Settings(home=str(back), actor="ada", reserve_mb=0))
+    assert (copied.upkeep.stats().events, copied.upkeep.stats().records) == (1200, 1100)
+    copied.close()
+
+
 @pytest.mark.parametrize(
     ("target", "told"),
     [
         ("postgresql://ada:secret@host/db", "it takes no password"),
         ("mysql://host/db", "not an address such as postgresql://"),
-        ("postgresql://ada@/db?host=/nowhere", "cannot be reached"),
+        ("postgresql://ada@/db?host=/nowhere", "no PostgreSQL server listens on socket"),
+        ("postgresql://ada@127.0.0.1:1/db", 'listens at "127.0.0.1", port 1'),
     ],
 )
 def test_a_wrong_target_is_told_without_its_password(

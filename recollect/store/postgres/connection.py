@@ -7,6 +7,7 @@ the rooms that are shared with SQLite expect it.
 
 import contextlib
 import itertools
+import select
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from recollect.core import errors
 from recollect.store.postgres import dialect
 from recollect.store.postgres import statements as sql
+from recollect.store.postgres.complaints import LATER, not_connected
 
 
 class _Sums(Loader):
@@ -72,6 +74,15 @@ class Connection:
     def lost(self) -> bool:
         return self.raw.closed or self.raw.info.transaction_status == pq.TransactionStatus.UNKNOWN
 
+    @property
+    def cut(self) -> bool:
+        """Whether an idle connection has something to say: the server says only goodbye."""
+        if self.lost:
+            return True
+        look = select.poll()  # select() knows only the first thousand files of a process
+        look.register(self.raw.fileno(), select.POLLIN)
+        return bool(look.poll(0))
+
     def execute(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
         """Run one of SQLite's statements."""
         return self.run(*dialect.statement(text, dict(values or {})))
@@ -111,8 +122,8 @@ class Connection:
 
 def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: int) -> Connection:
     """A connection that has said whom it acts for."""
-    with explained():
-        known: dict[str, Any] = {"password": password} if password else {}
+    known: dict[str, Any] = {"password": password} if password else {}
+    try:
         raw = psycopg.connect(
             url,
             autocommit=True,
@@ -124,6 +135,9 @@ def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: 
             prepare_threshold=2,
             **known,
         )
+    except psycopg.Error as error:
+        raise not_connected(error) from error
+    with explained():
         try:
             raw.execute(sql.INTRODUCE, {"actor": actor, "origin": origin})
             adapt(raw)
@@ -172,18 +186,17 @@ def meaning(error: psycopg.Error) -> Exception:
         case _, "42501":
             return errors.ReadOnlyStore(
                 f"this login may not do that ({said})",
-                hint="Ask the owner of the store: SELECT recollect.admit(...).",
+                hint="Ask the owner of the tables to let it: SELECT recollect.admit('login', "
+                "'actor'). docs/howto/scale.md has the kinds of logins.",
             )
         case _, "25006":
-            return errors.ReadOnlyStore(f"the server is read-only now ({said})")
-        case "28", _:
-            return errors.StoreError(
-                f"the server does not let us in ({said})",
-                hint="Check the login in `store`, and PGPASSWORD or ~/.pgpass.",
+            return errors.ReadOnlyStore(
+                f"the server takes no writes now ({said})",
+                hint="It is a standby, or was set read-only: `store` must name the primary.",
             )
         case ("40", _) | ("57", _) | ("53", _) | ("08", _) | ("", _) | ("55", _) | ("25", "25P03"):
             return errors.StoreBusy(
                 f"the PostgreSQL server cannot be reached or is busy ({said})",
-                hint="New events wait in the spool until it is back.",
+                hint=LATER,
             )
     return errors.StoreError(f"The store cannot do this now. (PostgreSQL: {said})")

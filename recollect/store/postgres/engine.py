@@ -84,10 +84,7 @@ class PostgresEngine(Engine):
         if not self._room.acquire(timeout=CONNECT_S):
             raise errors.StoreBusy("all connections to the PostgreSQL server are in use")
         try:
-            try:
-                connection = self._ready.get_nowait()
-            except queue.Empty:
-                connection = self.connect()
+            connection = self._idle_one() or self.connect()
             try:
                 yield connection
             except BaseException:
@@ -101,6 +98,17 @@ class PostgresEngine(Engine):
                     self._ready.put(connection)
         finally:
             self._room.release()
+
+    def _idle_one(self) -> Connection | None:
+        """A connection that lay idle and was not cut meanwhile, as a restart does to all."""
+        while True:
+            try:
+                connection = self._ready.get_nowait()
+            except queue.Empty:
+                return None
+            if not connection.cut:
+                return connection
+            connection.close()
 
     def _drop_idle(self) -> None:
         while True:
@@ -151,6 +159,15 @@ class PostgresEngine(Engine):
             except apsw.ConstraintError as error:  # one that was put off until now
                 raise errors.BadInput(f"this does not hold together: {error}") from error
             return result
+
+    def once(self, work: Callable[[Connection], T]) -> T:
+        """One statement that is a transaction by itself. It is not tried again: whether it was
+        done before the connection was lost, nobody knows."""
+        with self._connection() as connection:
+            try:
+                return work(connection)
+            except apsw.Error as error:
+                raise sqlite_explained(error) from error
 
     @staticmethod
     def _undo(connection: Connection) -> None:

@@ -26,16 +26,38 @@ class PostgresEvents(SqliteEvents):
     def __init__(self, engine: PostgresEngine) -> None:
         super().__init__(engine)
         self._server = engine
+        self.telling = False  # whether somebody calls `tell` from time to time
+        self._untold: list[tuple[str, str]] = []
 
     def put(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
         now = self._engine.clock.now()
         prepared = [event_without_nul(rows.event_row(arrival, now)) for arrival in arrivals]
-        return self._server.transact(lambda db: _put_all(db, prepared))
+        if len(prepared) == 1:  # a statement is a transaction by itself
+            outcomes = self._server.once(lambda db: _put_all(db, prepared))
+        else:
+            outcomes = self._server.transact(lambda db: _put_all(db, prepared))
+        if self.telling:
+            self._untold += [
+                (row["namespace"], outcome.event_id)
+                for row, outcome in zip(prepared, outcomes, strict=True)
+                if outcome.stored
+            ]
+        return outcomes
+
+    def tell(self) -> None:
+        """Let other daemons know what came in here lately."""
+        untold, self._untold = self._untold, []
+        by_namespace: dict[str, list[str]] = {}
+        for namespace, event_id in untold:
+            by_namespace.setdefault(namespace, []).append(event_id)
+        for namespace, event_ids in by_namespace.items():
+            self._server.ask(sql.TELL_EVENTS, {"namespace": namespace, "event_ids": event_ids})
 
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         def work(db: Connection) -> Batch | None:
             db.run(sql.ALIVE, {"runner": self._server.origin})
-            values = {"namespace": namespace, "limit": limit, "lease_s": LEASE_S}
+            dead = db.run(sql.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
+            values = {"namespace": namespace, "limit": limit, "dead": [one for (one,) in dead]}
             chosen: list[int] = []
             total = 0
             for seq, size in db.run(sql.CLAIMABLE, values):
@@ -102,30 +124,19 @@ class PostgresEvents(SqliteEvents):
 
 
 def _put_all(db: Connection, prepared: Sequence[dict[str, Any]]) -> list[Outcome]:
-    sessions = {(row["namespace"], row["session_id"]): row for row in prepared}
-    for key in sorted(sessions):  # in one order, so that two daemons never wait for each other
-        db.run(sql.HOLD_SESSION, sessions[key])
-    wanted = [row["event_id"] for row in prepared]
-    known = {row[0]: row[1:] for row in db.run(sql.KNOWN_EVENTS, {"event_ids": wanted})}
-    outcomes = []
+    sessions: dict[str, set[str]] = {}
     for row in prepared:
-        there = known.get(row["event_id"])
-        if there is None:
-            seq = db.run(sql.PUT_EVENT, row).get
-            if seq is not None:
-                known[row["event_id"]] = (seq, row["namespace"], row["digest"])
-                outcomes.append(Outcome(row["event_id"], "stored", seq))
-                continue
-            # Another daemon was faster by a moment.
-            (there,) = [
-                found[1:] for found in db.run(sql.KNOWN_EVENTS, {"event_ids": [row["event_id"]]})
-            ]
-        outcomes.append(_repeat(row, there))
-    return outcomes
+        sessions.setdefault(row["namespace"], set()).add(row["session_id"])
+    if len(prepared) > 1:
+        for namespace in sorted(sessions):
+            held = {"namespace": namespace, "session_ids": sorted(sessions[namespace])}
+            db.run(sql.HOLD_SESSIONS, held)
+    return [_outcome(row, *db.run(sql.PUT_EVENT, row).get) for row in prepared]
 
 
-def _repeat(row: dict[str, Any], there: tuple[Any, ...]) -> Outcome:
-    seq, namespace, digest = there
+def _outcome(row: dict[str, Any], fresh: bool, seq: int, namespace: str, digest: str) -> Outcome:
+    if fresh:
+        return Outcome(row["event_id"], "stored", seq)
     differs = digest and row["digest"] and digest != row["digest"]
     if differs or namespace != row["namespace"]:
         return Outcome(row["event_id"], "conflict")

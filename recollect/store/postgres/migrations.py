@@ -6,13 +6,14 @@ an advisory lock lets one of them migrate while the others wait.
 """
 
 from recollect.core.clock import Clock, to_micros
-from recollect.core.errors import MigrationDrift, NewerDatabase, StoreError
-from recollect.store.postgres import schema_0001
+from recollect.core.errors import ReadOnlyStore, WrongStore
+from recollect.store.postgres import schema_0001, schema_0002
 from recollect.store.postgres.connection import Connection
-from recollect.store.sqlite.migrations import Migration
+from recollect.store.sqlite.migrations import Migration, Step, a_beginning
 
 LOCK = 0x52434C54  # "RCLT"
 OLDEST_SERVER = 150000
+OLDEST_VECTOR = (0, 8)
 
 BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS recollect._migrations (
@@ -23,10 +24,13 @@ CREATE TABLE IF NOT EXISTS recollect._migrations (
 )
 """
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "init", schema_0001.SQL),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "init", schema_0001.SQL),
+    Migration(2, "what others decided is heard", schema_0002.SQL),
+)
 
 
-def applied(connection: Connection) -> list[tuple[int, str, str]]:
+def applied(connection: Connection) -> list[Step]:
     """What the database says was done to it."""
     if connection.run("SELECT to_regclass('recollect._migrations')::text").get is None:
         return []
@@ -36,43 +40,92 @@ def applied(connection: Connection) -> list[tuple[int, str, str]]:
     return [(version, name, digest) for version, name, digest in found]
 
 
-def verify(
-    connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS
-) -> list[tuple[int, str, str]]:
+def verify(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> list[Step]:
     """Refuse a history that is not a beginning of ours; returns it."""
-    history = applied(connection)
-    for index, (version, name, digest) in enumerate(history):
-        if index >= len(migrations):
-            raise NewerDatabase(
-                f"the database is at schema {history[-1][0]}, this version knows "
-                f"{migrations[-1].version}"
-            )
-        known = migrations[index]
-        if (version, name, digest) != (known.version, known.name, known.digest):
-            raise MigrationDrift(
-                f"migration {version} is recorded as {name!r} ({digest[:8]}), "
-                f"the code has {known.version} {known.name!r} ({known.digest[:8]})"
-            )
-    return history
+    return a_beginning(applied(connection), migrations)
 
 
 def migrate(
     connection: Connection, clock: Clock, migrations: tuple[Migration, ...] = MIGRATIONS
 ) -> int:
-    """Bring the database to the newest version; returns how many steps that took."""
-    if connection.raw.info.server_version < OLDEST_SERVER:
-        raise StoreError("the server is too old: PostgreSQL 15 or newer is needed")
-    if len(verify(connection, migrations)) == len(migrations):
+    """Bring the database to the newest version; returns how many steps that took. WrongStore when
+    the server, or this login on it, cannot do that."""
+    server = connection.raw.info
+    if server.server_version < OLDEST_SERVER:
+        raise WrongStore(
+            f"the server is PostgreSQL {server.server_version // 10000}, which is too old",
+            hint="PostgreSQL 15 or newer is needed.",
+        )
+    try:
+        known = len(verify(connection, migrations))
+    except ReadOnlyStore as error:  # the schema is there, and closed to us
+        raise WrongStore(
+            f"the login {server.user!r} is not admitted to the store in {server.dbname!r}",
+            hint=f"As the owner of the tables: SELECT recollect.admit('{server.user}', 'actor').",
+        ) from error
+    if known == len(migrations):
         return 0
     connection.run("SELECT pg_advisory_lock(%(lock)s)", {"lock": LOCK})
     try:
+        _has_vectors(connection)
         pending = migrations[len(verify(connection, migrations)) :]
         for migration in pending:
             _apply(connection, clock, migration)
         return len(pending)
+    except ReadOnlyStore as error:
+        raise _may_not(connection, known, migrations[-1].version) from error
     finally:
         if not connection.lost:
             connection.run("SELECT pg_advisory_unlock(%(lock)s)", {"lock": LOCK})
+
+
+def _may_not(connection: Connection, known: int, newest: int) -> WrongStore:
+    server = connection.raw.info
+    if not known:
+        return WrongStore(
+            f"the database {server.dbname!r} has no tables of Recollect yet, and the login "
+            f"{server.user!r} may not make them",
+            hint="As the owner of the database, once: RECOLLECT_STORE=postgresql://owner@... "
+            f"recollect up. Then SELECT recollect.admit('{server.user}', 'actor').",
+        )
+    return WrongStore(
+        f"the tables in {server.dbname!r} are of an older version (schema {known} of {newest}), "
+        "and only their owner can renew them",
+        hint="As their owner, once: RECOLLECT_STORE=postgresql://owner@... recollect up. "
+        f"Then SELECT recollect.admit('{server.user}', 'actor') once more.",
+    )
+
+
+def _has_vectors(connection: Connection) -> None:
+    """The extension is there in a version that we can use, or can be made by whoever we are."""
+    found = connection.run(
+        "SELECT a.default_version, e.extversion FROM pg_available_extensions AS a"
+        " LEFT JOIN pg_extension AS e ON e.extname = a.name WHERE a.name = 'vector'"
+    ).fetchone()
+    if found is None:
+        raise WrongStore(
+            "the server has no pgvector",
+            hint="Install pgvector 0.8 or newer there (on Debian: postgresql-NN-pgvector).",
+        )
+    offered, installed = found
+    if _numbers(installed or offered) < OLDEST_VECTOR:
+        raise WrongStore(
+            f"the server's pgvector is {installed or offered}, which is too old",
+            hint="pgvector 0.8 or newer is needed; then: ALTER EXTENSION vector UPDATE.",
+        )
+    if installed is None:
+        try:
+            connection.run("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        except ReadOnlyStore as error:
+            name = connection.raw.info.dbname
+            raise WrongStore(
+                f"the database {name!r} has no pgvector yet, and this login may not add it",
+                hint=f'As a superuser: psql {name} -c "CREATE EXTENSION vector SCHEMA public".',
+            ) from error
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
 
 def _apply(connection: Connection, clock: Clock, migration: Migration) -> None:
@@ -80,7 +133,6 @@ def _apply(connection: Connection, clock: Clock, migration: Migration) -> None:
     try:
         if migration.version == 1:
             connection.run("CREATE SCHEMA IF NOT EXISTS recollect")
-            connection.run("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             connection.run(BOOKKEEPING)
         connection.run(migration.sql)
         connection.run(

@@ -107,6 +107,15 @@ SELECT set_config('recollect.actor', %(actor)s, false),
        set_config('lock_timeout', '10s', false),
        set_config('application_name', 'recollect', false)
 """
+# Who we are, whether we may act for whom we say and write for them, and whether anybody may now.
+MAY = """
+SELECT session_user::text,
+       my_actor() IS NOT NULL
+           OR pg_has_role(session_user, (SELECT relowner FROM pg_class
+                                          WHERE oid = 'recollect.scopes'::regclass), 'USAGE'),
+       has_table_privilege('recollect.operations', 'INSERT'),
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean
+"""
 BEGIN = "BEGIN"
 DEFER = "SET CONSTRAINTS ALL DEFERRED"
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -117,35 +126,34 @@ ALONE = "SELECT pg_try_advisory_lock(hashtextextended(%(work)s, 0))"
 
 # --- events --------------------------------------------------------------------------------------
 
-KNOWN_EVENTS = """
-SELECT event_id, seq, namespace, digest FROM events WHERE event_id = ANY(%(event_ids)s)
+PUT_EVENT = (
+    "SELECT fresh, seq, namespace, digest FROM put_event("
+    + ", ".join(f"new_{name} => %({name})s" for name in _EVENT_PUT)
+    + ")"
+)
+# In one order, so that two daemons that put events of the same sessions never wait for each other.
+HOLD_SESSIONS = """
+SELECT 1 FROM sessions WHERE namespace = %(namespace)s AND session_id = ANY(%(session_ids)s)
+ ORDER BY session_id FOR UPDATE
 """
-# Takes the session's row before its prompts are counted, so that two daemons cannot count alike.
-HOLD_SESSION = """
-INSERT INTO sessions AS s (namespace, session_id, surface, status, started_at, last_event_at)
-VALUES (%(namespace)s, %(session_id)s, %(surface)s, 'active', %(valid_time)s, %(valid_time)s)
-ON CONFLICT (namespace, session_id) DO UPDATE SET
-    started_at = least(s.started_at, excluded.started_at)
+# What a daemon put, for the others' live feeds; after the fact, and many at a time.
+TELL_EVENTS = "SELECT tell('events', %(namespace)s, %(event_ids)s)"
+# Daemons that hold claims and have not been heard of for a while. The server's clock decides.
+DEAD = """
+SELECT DISTINCT split_part(u.claim, '/', 1) FROM unextracted AS u
+ WHERE u.namespace = %(namespace)s AND u.claim IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM runners AS r
+        WHERE r.actor = acting() AND r.runner_id = split_part(u.claim, '/', 1)
+          AND r.seen_at > clock_timestamp() - make_interval(secs => %(lease_s)s))
 """
-PUT_EVENT = f"""
-INSERT INTO events ({", ".join(_EVENT_PUT)}, prompt_number)
-VALUES ({", ".join(f"%({name})s" for name in _EVENT_PUT)},
-        CASE %(kind)s WHEN 'prompt' THEN
-            (SELECT coalesce(max(prompt_number), 0) + 1 FROM events
-              WHERE namespace = %(namespace)s AND session_id = %(session_id)s
-                AND prompt_number IS NOT NULL)
-        END)
-ON CONFLICT (namespace, event_id) DO NOTHING RETURNING seq
-"""
-# Free, or claimed by a daemon that has not been heard of for a while. The server's clock decides.
+# Free, or claimed by a dead daemon. There is no subquery in it, and must be none: when two daemons
+# meet at a row, PostgreSQL (15 to 18) checks the condition once more, and with a subquery on a
+# table that has a policy the server process died of it (signal 11), and all connections with it.
 CLAIMABLE = """
-SELECT u.seq, u.bytes FROM unextracted AS u
- WHERE u.namespace = %(namespace)s AND u.state = 'waiting'
-   AND (u.claim IS NULL OR NOT EXISTS (
-        SELECT 1 FROM runners AS r
-         WHERE r.actor = acting() AND r.runner_id = split_part(u.claim, '/', 1)
-           AND r.seen_at > clock_timestamp() - make_interval(secs => %(lease_s)s)))
- ORDER BY u.seq LIMIT %(limit)s FOR UPDATE OF u SKIP LOCKED
+SELECT seq, bytes FROM unextracted
+ WHERE namespace = %(namespace)s AND state = 'waiting'
+   AND (claim IS NULL OR split_part(claim, '/', 1) = ANY(%(dead)s))
+ ORDER BY seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 """
 CLAIM = """
 UPDATE unextracted SET claim = %(claim)s
@@ -252,7 +260,6 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
 
 # What may look across namespaces, and why. Row-level security narrows all of them to the actor.
 WHOLE_STORE = {
-    "KNOWN_EVENTS": "an event id is unique in the whole store; id, place and digest are read",
     "RELEASE_ALL": "a daemon that stops gives back all that it claimed; it reads nothing",
     "HELD": "whether events are being extracted; it reads numbers alone",
     "SCRUB_EVENTS": "the scrubber checks hashes of every row; no content leaves it",

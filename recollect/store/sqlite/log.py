@@ -52,7 +52,13 @@ class SqliteLog:
         return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
 
     def tombstones(self, namespace: str) -> list[Any]:
-        found = self._engine.rows(sql.LIST_TOMBSTONES, {"namespace": namespace})
+        return self._details(namespace, "tombstone")
+
+    def verdicts(self, namespace: str) -> list[Any]:
+        return self._details(namespace, "feedback")
+
+    def _details(self, namespace: str, kind: str) -> list[Any]:
+        found = self._engine.rows(sql.LIST_DETAILS, {"namespace": namespace, "kind": kind})
         return [msgspec.json.decode(detail) for (detail,) in found]
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:

@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS _migrations (
 """
 
 
+Step = tuple[int, str, str]  # version, name and digest of one that was applied
+
+
 @dataclass(frozen=True)
 class Migration:
     version: int
@@ -56,7 +59,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 
-def applied(connection: apsw.Connection) -> list[tuple[int, str, str]]:
+def applied(connection: apsw.Connection) -> list[Step]:
     """What the database says was done to it."""
     if not connection.table_exists("main", "_migrations"):
         return []
@@ -66,9 +69,13 @@ def applied(connection: apsw.Connection) -> list[tuple[int, str, str]]:
 
 def verify(
     connection: apsw.Connection, migrations: tuple[Migration, ...] = MIGRATIONS
-) -> list[tuple[int, str, str]]:
+) -> list[Step]:
     """Refuse a history that is not a beginning of ours; returns it."""
-    history = applied(connection)
+    return a_beginning(applied(connection), migrations)
+
+
+def a_beginning(history: list[Step], migrations: tuple[Migration, ...]) -> list[Step]:
+    """The history, when it is how these migrations begin; for every backend."""
     for index, (version, name, digest) in enumerate(history):
         if index >= len(migrations):
             raise NewerDatabase(

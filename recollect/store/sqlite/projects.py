@@ -22,15 +22,16 @@ class SqliteProjects:
     def resolve(self, place: Place) -> str:
         if place.is_global:
             return GLOBAL_PROJECT
-        known = self._known.get(place.identities)
+        kept = self._known  # if it is forgotten meanwhile, this answer goes with it
+        known = kept.get(place.identities)
         if known is None:
             known = self._engine.write(lambda db: self._resolve(db, place))
-            self._known[place.identities] = known
+            kept[place.identities] = known
         return known
 
     def forget_known(self) -> None:
         """Projects came, went or were joined by another way than `resolve`."""
-        self._known.clear()
+        self._known = {}
 
     def all(self) -> list[ProjectInfo]:
         marks: dict[str, list[tuple[str, str]]] = {}
@@ -70,7 +71,7 @@ class SqliteProjects:
             db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
 
         self._engine.write(work)
-        self._known.clear()
+        self.forget_known()
 
     def namespaces(self) -> list[str]:
         return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]

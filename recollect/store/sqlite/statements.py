@@ -437,9 +437,8 @@ LIST_OPERATIONS = f"""
 SELECT seq, {_columns(rows.OPERATION.columns)} FROM operations
  WHERE namespace = :namespace AND seq < :before ORDER BY seq DESC LIMIT :limit
 """
-LIST_TOMBSTONES = """
-SELECT detail FROM operations
- WHERE namespace = :namespace AND kind = 'tombstone' ORDER BY seq
+LIST_DETAILS = """
+SELECT detail FROM operations WHERE namespace = :namespace AND kind = :kind ORDER BY seq
 """
 UNDONE_BY = "SELECT op_id FROM operations WHERE namespace = :namespace AND undoes = :op_id"
 ARCHIVE = """
@@ -804,11 +803,15 @@ FORGOTTEN = "SELECT 1 FROM forgotten WHERE mark = :mark"
 ANY_FORGOTTEN = "SELECT 1 FROM forgotten LIMIT 1"
 ORPHAN_VECTORS = """
 SELECT row_id FROM embeddings AS e WHERE NOT EXISTS (
-    SELECT 1 FROM memory_records WHERE e.source_kind = 'record' AND record_id = e.source_id
-     UNION ALL SELECT 1 FROM entities WHERE e.source_kind = 'entity' AND entity_id = e.source_id
-     UNION ALL SELECT 1 FROM facts WHERE e.source_kind = 'fact' AND fact_id = e.source_id
-     UNION ALL SELECT 1 FROM procedures
-                WHERE e.source_kind = 'procedure' AND procedure_id = e.source_id)
+    SELECT 1 FROM memory_records AS o
+     WHERE e.source_kind = 'record' AND o.namespace = e.namespace AND o.record_id = e.source_id
+     UNION ALL SELECT 1 FROM entities AS o
+     WHERE e.source_kind = 'entity' AND o.namespace = e.namespace AND o.entity_id = e.source_id
+     UNION ALL SELECT 1 FROM facts AS o
+     WHERE e.source_kind = 'fact' AND o.namespace = e.namespace AND o.fact_id = e.source_id
+     UNION ALL SELECT 1 FROM procedures AS o
+     WHERE e.source_kind = 'procedure' AND o.namespace = e.namespace
+       AND o.procedure_id = e.source_id)
 """
 ORPHAN_SESSIONS = """
 SELECT s.rowid FROM sessions AS s WHERE NOT EXISTS (

@@ -88,6 +88,7 @@ class Writer:
     """Group commit: gather who waits, up to `rows` or for `wait_s`, and commit them together."""
 
     kind = "sqlite"
+    problem = ""
 
     def __init__(
         self, connection: apsw.Connection, reserve: Reserve, *, rows: int, wait_s: float

@@ -250,6 +250,8 @@ class RunsContract:
         found = store.log.tombstones(NAMESPACE)
         assert found == [{"fingerprints": ["a"]}, {"fingerprints": ["b"]}]
         assert store.log.tombstones(OTHER) == []
+        assert store.log.verdicts(NAMESPACE) == [{"fingerprints": ["c"]}]
+        assert store.log.verdicts(OTHER) == []
 
 
 class LifeContract:

@@ -4,6 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
+from recollect.core import oslayer
 from recollect.core.clock import ManualClock
 from recollect.core.errors import StoreBusy
 from recollect.core.settings import Settings
@@ -93,3 +96,21 @@ def test_a_store_that_cannot_write_is_told_and_tried_again(
     _until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
     assert counters.errors_last_hour() == ["maintenance: busy"]
+
+
+def test_memory_goes_back_once_after_each_stretch_of_work(
+    store: SqliteStore, clock: ManualClock, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+    monkeypatch.setattr(oslayer, "give_memory_back", lambda: given.append(time.monotonic()))
+    maintenance = _made(store, clock, settings, 0)
+    keeper = Housekeeper(maintenance, Counters(clock), idle_s=3600, look_s=0.05)
+    keeper.start()
+    try:
+        _until(lambda: len(given) == 1)  # what starting left behind
+        time.sleep(0.3)
+        assert len(given) == 1, "nothing happened since"
+        keeper.heard(Notice(arrival(), "test"))
+        _until(lambda: len(given) == 2)
+    finally:
+        keeper.close()

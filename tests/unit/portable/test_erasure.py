@@ -361,6 +361,14 @@ def test_memories_move_by_rule_after_a_preview(desk: Desk, project: str) -> None
         desk.erasure.move(aim, other, "ada", apply=True)
 
 
+def test_a_move_that_fits_nothing_does_not_speak_of_backups(desk: Desk, project: str) -> None:
+    busy(desk, project)
+    desk.backups.create()
+    with pytest.raises(NotFound, match="nothing that is stored") as told:
+        desk.erasure.move(Aim(text="nobody said this"), desk.namespace(project), "ada", apply=False)
+    assert told.value.hint == "recollect search"
+
+
 def test_sweeping_leaves_a_store_that_goes_on(desk: Desk, project: str) -> None:
     plant(desk, project, CANARY)
     desk.store.holdings.erase(desk.namespace(project), Selection(session_id="planted"), "ada")

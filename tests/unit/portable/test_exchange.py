@@ -119,6 +119,33 @@ def test_an_export_is_imported_like_any_source(
     assert done.stored == 0 and done.known == done.read > 14
 
 
+def test_a_dry_run_counts_what_taking_it_would_bring(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    namespace = desk.namespace(project)
+    deleted = record("a memory that is deleted: an operation and a version", namespace=namespace)
+    desk.memories.add([deleted])
+    desk.memories.delete(namespace, [deleted.record_id], "ada")
+    path = written(desk, tmp_path / "out.jsonl")
+
+    def counted(*, dry_run: bool) -> tuple[int, int]:
+        """Rows read, and rows that are new."""
+        steps: list[tuple[int, int]] = []
+
+        def step(size: int, read: int, new: dict[str, int]) -> None:
+            steps.append((read, sum(new.values())))
+
+        Intake(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
+        return sum(read for read, _ in steps), sum(new for _, new in steps)
+
+    before = counted(dry_run=True)
+    assert elsewhere.projects.namespaces() == []
+    assert before[0] == before[1] > 14, "into an empty store, all of it"
+    assert counted(dry_run=False) == before
+    assert counted(dry_run=True) == (before[0], 0) == counted(dry_run=False)
+
+
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [

@@ -194,6 +194,14 @@ def test_an_offer_tells_counts_dates_and_projects(desk: Desk, project: str) -> N
     assert desk.events() == []
 
 
+def test_projects_of_one_name_are_told_apart_by_where_they_lie(desk: Desk, project: str) -> None:
+    made.claude_code(desk.home, project)
+    made.claude_code(desk.home, "/nowhere/shop", "second")
+    made.claude_code(desk.home, "/nowhere/else", "third")
+    (offer,) = desk.importing.offers(Request(home=str(desk.home)))
+    assert offer.projects == {project: 1, "/nowhere/shop": 1, "else": 1}
+
+
 def test_a_dry_run_counts_and_stores_nothing(desk: Desk, project: str) -> None:
     made.claude_code(desk.home, project)
     assert desk.take("claude-code", dry_run=True)["claude-code"].stored == 7

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from recollect.core.settings import Settings
 from recollect.ingest.memories import Memories
 from recollect.retrieve import index
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.index import Document
 from recollect.retrieve.shelves import Shelves
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record
@@ -131,3 +132,47 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     until(lambda: not shelves._renewing)
     assert found(engine, "port") == {kept.record_id, late.record_id}
     assert len(engine._indexes[NAMESPACE].ids) < 6
+
+
+class Watched(Engine):
+    """An engine that lets something happen right after memories were added to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.then: Callable[[], Any] = lambda: None
+
+    def add(self, namespace: str, documents: Iterable[Document]) -> None:
+        super().add(namespace, documents)
+        self.then()
+
+
+def test_an_answer_made_before_a_change_is_not_given_after_it(store: SqliteStore) -> None:
+    """Answers are kept by the epoch in which they were asked for: one that was made while a
+    memory was on its way to the index must not stand for those that come later."""
+    engine = Watched()
+    shelves = Shelves(store, engine, 64)
+    shelves.fill([NAMESPACE])
+    during: list[int] = []
+    engine.then = lambda: during.append(shelves.epoch)
+    shelves.stored(made := store.records.put([record("The quokka gate")]))
+    assert len(during) == 1 and shelves.epoch > during[0]
+    before = shelves.epoch
+    shelves.removed(NAMESPACE, [made[0].record_id])
+    assert shelves.epoch > before
+
+
+def test_what_changed_unheard_while_a_shelf_is_filled_is_read_again(store: SqliteStore) -> None:
+    engine = Watched()
+    shelves = Shelves(store, engine, 64)
+    kept, gone = store.records.put([record("The quokka gate"), record("The walrus door")])
+
+    def unheard() -> None:
+        engine.then = lambda: None
+        store.records.delete(NAMESPACE, [gone.record_id], "ada")
+        shelves.drop_all()  # the connection over which it would have been heard was lost
+
+    engine.then = unheard
+    shelves.fill([NAMESPACE])
+    assert shelves.ready([NAMESPACE])
+    assert found(engine, "quokka gate") == {kept.record_id}
+    assert found(engine, "walrus door") == set()

@@ -1,5 +1,6 @@
 """Several daemons on one server: claims, clocks, and what each hears of the others."""
 
+import json
 import threading
 import time
 from datetime import timedelta
@@ -11,7 +12,9 @@ from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.projects import Place
 from recollect.core.values import Entity
-from recollect.store.interface import Change
+from recollect.extract.tombstones import Tombstones, fingerprint
+from recollect.inject.feedback import Feedback
+from recollect.store.interface import Change, Selection
 from recollect.store.postgres import events as claims
 from tests.fakes.postgres import Server
 from tests.make import NAMESPACE, NOON, arrival, record, vector
@@ -197,6 +200,97 @@ def test_each_daemon_hears_what_the_others_write_and_nothing_of_its_own(opened: 
     assert heard.wait_for("records", last.record_id)
     assert sum(one.record_id in change.ids for change in heard.changes) == 2  # put, and its vector
     assert own.changes == []
+
+
+def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> None:
+    writer, listener = opened(), opened()
+    project = writer.projects.resolve(Place(root="/src/a"))
+    thing = Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t")
+    writer.graph.put(thing)
+    known = listener.graph.version(NAMESPACE)
+    heard = Heard()
+    listener.changes.subscribe(heard)
+    assert listener.changes.listening.wait(20)
+    stone = writer.transaction(lambda tx: tx.log("tombstone", NAMESPACE, "ada", detail={}))
+    verdict = writer.transaction(lambda tx: tx.log("feedback", NAMESPACE, "ada", detail={}))
+    writer.transaction(lambda tx: tx.log("add", NAMESPACE, "ada"))
+    assert heard.wait_for("decisions", stone.op_id, verdict.op_id)
+    assert sum(len(one.ids) for one in heard.changes) == 2, "what is only logged is nobody's news"
+    writer.graph.put(msgspec.structs.replace(thing, aliases=("another name",)))
+    assert heard.wait_for("graph", "en_1")
+    assert listener.graph.version(NAMESPACE) > known
+    writer.projects.alias(project, "root", "/src/b")
+    assert heard.wait_for("projects", project)
+    heard.changes.clear()
+    writer.projects.rename(project, "a better name")
+    assert heard.wait_for("projects", project)
+    assert [one.name for one in listener.projects.all()] == ["a better name"]
+
+
+def test_a_project_that_another_daemon_erased_is_not_written_to_again(opened: Opener) -> None:
+    writer, listener = opened(), opened()
+    place = Place(root="/src/a")
+    first = listener.projects.resolve(place)
+    heard = Heard()
+    listener.changes.subscribe(heard)
+    assert listener.changes.listening.wait(20)
+    assert listener.projects.resolve(place) == first
+    heard.changes.clear()
+    writer.holdings.erase(f"/actor/ada/project/{first}/", Selection(everything=True), "ada")
+    assert heard.wait_for("projects", first)
+    second = listener.projects.resolve(place)
+    assert second != first and writer.projects.resolve(place) == second
+
+
+def test_what_was_decided_while_the_connection_was_lost_is_read_again(
+    opened: Opener, postgres_server: Server, database: str
+) -> None:
+    """As the daemon wires it: stones, verdicts and projects of the store that listens."""
+    writer, listener = opened(), opened()
+    kept = writer.records.put([record("Tabs are wider than spaces")])[0]
+    place = Place(root="/src/a")
+    project = listener.projects.resolve(place)
+    stones = Tombstones(listener)
+    verdicts = Feedback(listener, ManualClock(), stones)
+    heard = Heard()
+
+    def told(change: Change) -> None:
+        stones.forget_known()
+        verdicts.forget_known()
+        heard(change)
+
+    listener.changes.subscribe(told)
+    assert listener.changes.listening.wait(20)
+    assert not stones.refused(NAMESPACE, kept.title) and verdicts.of(NAMESPACE) == {}
+    assert listener.projects.resolve(place) == project
+    # Nothing can be heard: the listener may not log in for a while, and its connections are cut.
+    postgres_server.admin(f"ALTER DATABASE {database} CONNECTION LIMIT 0")
+    try:
+        postgres_server.admin(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            f" WHERE datname = '{database}' AND pid <> pg_backend_pid()"
+        )
+        with postgres_server._connected(database) as owner:  # the owner is let in all the same
+            owner.execute("SET search_path = recollect, public")
+            owner.execute(
+                "INSERT INTO operations (op_id, namespace, kind, actor, at, targets,"
+                " created, reason, detail) VALUES ('op_1', %s, 'tombstone', 'ada', 1, '[]', '[]',"
+                " '', %s), ('op_2', %s, 'feedback', 'ada', 1, '[]', '[]', '', %s)",
+                [
+                    NAMESPACE,
+                    json.dumps({"fingerprints": [fingerprint(kept.title)], "lifted": False}),
+                    NAMESPACE,
+                    json.dumps({"record_id": kept.record_id, "verdict": "never"}),
+                ],
+            )
+            owner.execute("DELETE FROM project_identities")
+        assert heard.changes == []
+    finally:
+        postgres_server.admin(f"ALTER DATABASE {database} CONNECTION LIMIT -1")
+    assert heard.wait_for("all")
+    assert stones.refused(NAMESPACE, kept.title)
+    assert verdicts.of(NAMESPACE) == {kept.record_id: "never"}
+    assert listener.projects.resolve(place) != project
 
 
 def test_after_a_lost_connection_anything_may_have_changed(

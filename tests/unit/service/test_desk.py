@@ -1,0 +1,17 @@
+"""Which project is meant."""
+
+import pytest
+
+from recollect.core.errors import BadInput
+from recollect.core.projects import Place
+from recollect.service.desk import Desk, project
+
+
+def test_projects_of_one_name_are_told_apart_by_where_they_lie(desk: Desk) -> None:
+    first = desk.store.projects.resolve(Place(root="/work/shop"))
+    second = desk.store.projects.resolve(Place(root="/old/shop"))
+    with pytest.raises(BadInput) as told:
+        project(desk, "shop")
+    assert f"{first} (/work/shop)" in str(told.value) and f"{second} (/old/shop)" in str(told.value)
+    assert "directory" in told.value.hint
+    assert project(desk, first).project_id == first
