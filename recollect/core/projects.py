@@ -99,10 +99,10 @@ def canonical(path: str) -> str:
 
 def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
     """The key under which an actor's memories of a project are kept."""
-    owner = _segment(actor)
+    owner = segment(actor)
     if not project_id:
         return f"/actor/{owner}/"
-    return f"/actor/{owner}/project/{_segment(project_id)}/"
+    return f"/actor/{owner}/project/{segment(project_id)}/"
 
 
 def normalise_remote(url: str) -> str:
@@ -126,7 +126,7 @@ def normalise_remote(url: str) -> str:
     return unicodedata.normalize("NFC", f"{host}/{path}")
 
 
-def _segment(text: str) -> str:
+def segment(text: str) -> str:
     """One path segment of a namespace: nothing in a name may open another segment."""
     cleaned = unicodedata.normalize("NFC", text)
     return re.sub(r"[/%\x00-\x1f]", lambda char: f"%{ord(char.group()):02X}", cleaned)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from recollect.core import ids
+from recollect.core import ids, projects
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import StoreBusy, StoreError, WrongStore
 from recollect.core.oslayer import FileLock, private_directory
@@ -159,8 +159,9 @@ class PostgresStore:
 
     def _open(self, settings: Settings, clock: Clock, needed: bool) -> None:
         url = settings.store
+        actor = projects.segment(settings.actor_id)  # as it stands in its namespaces
         self._engine = engine = PostgresEngine(
-            url, from_keychain(), settings.actor_id, f"{os.getpid()}-{ids.new_ulid()}", clock
+            url, from_keychain(), actor, f"{os.getpid()}-{ids.new_ulid()}", clock
         )
         engine.prepare = lambda connection: migrate(connection, clock)
         self.writer = Link(engine)
@@ -179,7 +180,7 @@ class PostgresStore:
         self.holdings = PostgresHoldings(engine, self.events, self.projects)
         self.changes = PostgresChanges(engine, self.events, self.projects)
         try:
-            self.writer.problem = self._writable(settings.actor_id)
+            self.writer.problem = self._writable(actor)
             if not self.writer.problem:
                 self.log.purge(clock.now() - timedelta(days=settings.archive_days))
         except StoreBusy as error:

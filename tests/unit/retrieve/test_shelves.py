@@ -28,6 +28,16 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
+def filled(store: SqliteStore) -> tuple[Engine, Shelves, Memories]:
+    """A shelf that hears of every write."""
+    engine = Engine()
+    shelves = Shelves(store, engine, cache_mb=100)
+    memories = Memories(store)
+    memories.listeners.append(shelves)
+    shelves.fill([NAMESPACE])
+    return engine, shelves, memories
+
+
 def found(engine: Engine, text: str, namespace: str = NAMESPACE) -> set[str]:
     ranked = engine.search(text, [namespace], limit=100, floor=False)
     return {result.id for result in ranked.results}
@@ -84,11 +94,7 @@ def test_worn_shelf_is_built_anew_and_holds_what_the_store_holds(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "WASTE", 40)
-    engine = Engine()
-    shelves = Shelves(store, engine, cache_mb=100)
-    memories = Memories(store)
-    memories.listeners.append(shelves)
-    shelves.fill([NAMESPACE])
+    engine, shelves, memories = filled(store)
     live = [record(f"port {number}") for number in range(30)]
     memories.add(live)
     for turn in range(3):
@@ -105,11 +111,7 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "WASTE", 2)
-    engine = Engine()
-    shelves = Shelves(store, engine, cache_mb=100)
-    memories = Memories(store)
-    memories.listeners.append(shelves)
-    shelves.fill([NAMESPACE])
+    engine, shelves, memories = filled(store)
     reading, go_on = threading.Event(), threading.Event()
     documents = shelves._documents
 

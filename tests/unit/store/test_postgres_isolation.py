@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from recollect.core import errors
+from recollect.core import errors, projects
 from recollect.core.projects import Place
 from tests.fakes.postgres import Server
 from tests.make import arrival, record, vector
@@ -178,3 +178,18 @@ def test_the_store_of_one_actor_shows_nothing_of_another(server: Server, opened:
     assert {info.name for info in store.projects.all()} == {"ada"}
     with pytest.raises(errors.ReadOnlyStore):
         store.records.put([record(namespace=BOB)])
+
+
+def test_a_name_with_a_slash_is_an_actor_like_any_other(
+    server: Server, database: str, opened: Opener
+) -> None:
+    name = "ops/ci 50%"
+    with pytest.raises(errors.WrongStore) as refused:
+        opened(name, user="iso_bob")
+    admit = refused.value.hint.split(": ", 1)[1].split(";")[0]  # exactly what the hint says to do
+    server.admin(admit, database)
+    store = opened(name, user="iso_bob")
+    mine = projects.namespace(name, "engine")
+    store.records.put([record("memory of a robot", namespace=mine)])
+    assert [one.title for one in store.records.page(mine).items] == ["memory of a robot"]
+    assert store.records.page(BOB).items == ()  # who says that it is another sees the other's
