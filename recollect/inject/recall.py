@@ -182,7 +182,7 @@ class Recall:
         if question.trigger == "session-start":
             if question.reason != "resume":
                 self._said.forget(question.namespaces[0], question.session_id)
-            draft = self._start(question)
+            draft = self._start(question, Draft())
             room = self._settings.start_tokens
         else:
             draft = self._prompt(question)
@@ -200,7 +200,10 @@ class Recall:
         explicit = asks_to_remember(text)
         if explicit:
             draft.notes["explicit"] = True
-        named = "topic" if explicit else says(text)
+        named = says(text)
+        if explicit and named == "nothing":
+            # "Where were we?" is answered by what a session starts with.
+            return self._start(question, draft)
         if named == "nothing":
             draft.notes["left_out"] = {"all": "the prompt names nothing to look for"}
             self._shelves.prepare(question.namespaces)  # the next prompt may
@@ -233,7 +236,7 @@ class Recall:
             # Only now: whoever fills would slow this very search down.
             self._shelves.prepare(question.namespaces)
         self._judge(question, draft, repeat=explicit)
-        if named == "chore":
+        if named == "chore" and not explicit:
             _drop_turns(draft.candidates)
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
         return draft
@@ -278,9 +281,8 @@ class Recall:
             lambda: self._engine.search(text, namespaces, limit=limit, now=now, reached=bonus),
         )
 
-    def _start(self, question: Question) -> Draft:
+    def _start(self, question: Question, draft: Draft) -> Draft:
         """No question yet: preferences, the last summaries, and what four signals say matters."""
-        draft = Draft()
         if self._settings.start_tokens == 0:
             return draft
         draft.items = known.preferences(self._graphs, question.namespaces)

@@ -13,7 +13,8 @@ from recollect.store.interface import Store
 
 _EXPLICIT = re.compile(
     r"\b(remember (when|how|what|that|the|our|why)|do you (remember|recall)|recall (when|how|what)"
-    r"|what did (we|i|you)|(how|why) did we|last time|the other (day|time)"
+    r"|what did (we|i|you)|(how|why|where) did we|remind me|where we (left|were|stopped)"
+    r"|where were we|last time|the other (day|time)"
     r"|(we|i) (already|previously)|as we (did|decided|discussed)"
     r"|earlier (we|you|today|this week)|have we (ever|already))\b",
     re.IGNORECASE,

@@ -117,7 +117,14 @@ def test_a_prompt_that_names_nothing_gets_nothing_and_the_receipt_says_why(setup
         assert (recalled.context, recalled.records) == ("", ()), text
         left = setup.receipt(recalled).detail["left_out"]
         assert left == {"all": "the prompt names nothing to look for"}
-    assert setup.ask("do you remember: ok, continue?").context  # asks for the past by name
+
+
+def test_where_were_we_is_answered_with_the_last_work(setup: Setup) -> None:
+    made = setup.memories.add([*WORK, record("Session: retries capped", kind="summary")])
+    setup.settle()
+    recalled = setup.ask("where were we?")
+    assert recalled.records[0] == made[-1].record_id
+    assert setup.receipt(recalled).detail["explicit"]
 
 
 def test_a_chore_is_told_what_holds_in_general_and_no_turns(setup: Setup) -> None:

@@ -14,6 +14,9 @@ y|sounds good, proceed|option 2 please|hmm, that seems wrong|can you do that dif
 great, now the next one|never mind|one more time|not quite what I meant|is it done?|and now?
 could you explain that again, more slowly|that's better|perfect, thank you so much!|ignore that
 I don't understand|go on then|shorter please|let's move on|do both|do the first one|sure, whatever
+lgtm|can you double check?|that's not what I asked for|there's a typo|let's do the next step
+how far are we?|what's the status?|sounds like a plan|please fix the bug|why is this so slow?
+remind me what we did|pick up where we left off|where were we?
 weiter|ja bitte|mach das|oui, continue|sí, gracias|继续|はい|👍|...
 """
 
@@ -21,7 +24,8 @@ CHORES = """
 run the tests|run the tests again|commit and push|commit this|looks good to me, commit it
 can you fix the failing tests?|add tests|write a test for it|review this|show me the diff|open a PR
 now run the linter|update the changelog|merge it to main|does it build?|deploy it|add comments
-rebase and push again|write a commit message|bump the version|run make check
+rebase and push again|write a commit message|bump the version
+make the tests pass|ship it|the build is broken|run make check
 """
 
 TOPICS = """
