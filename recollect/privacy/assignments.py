@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from recollect.privacy import names, values
-from recollect.privacy.lazy import pattern
+from recollect.privacy.lazy import pattern, words
 from recollect.privacy.patterns import compiled
 from recollect.privacy.rules.vendors import VENDORS
 
@@ -32,9 +32,13 @@ _OPERATOR = (
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+\{[^{}]{0,200}?\bdefault\s{0,20}+=\s{0,8}+"  # Terraform's variable
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
-    r"|[ \t]{1,8}+(?=\\*+[\"'`]))"  # PASSWORD 'value'
+    # PASSWORD 'value'; "use password value", "set the password to value": only if not a mere word
+    r"|[ \t]{1,8}+(?:to[ \t]{1,8}+)?+(?=\\*+[\"'`]|\S{0,64}[0-9!@#$%^&]))"
 )
+_SAID = words("is was are equals to")  # words that stand where a sign could
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
+# What follows a value that is an expression, or the next parameter of a signature.
+_CODE_AFTER = r"\s*(?:[-+*/|?=<>&%.\[{]|(?:or|if|else|in|is|for)\b)"
 # Names inside one unbroken value, as in `key=key=key=…`: so many are judged, then the run is left.
 _PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -54,6 +58,14 @@ def _opening() -> re.Pattern[str]:
 def _bare() -> re.Pattern[str]:
     # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
     return compiled(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
+
+
+@cache
+def _ampersand() -> re.Pattern[str]:
+    # More of the value; not the next field of a query, a shell's `&&`, or an HTML entity.
+    return compiled(
+        r"""(?:&(?!&|#|[\w.%-]{0,64}+(?:=|\[)|[a-z]{2,6}+;)[^\s"'`<>,;&(){}|\\]{1,256}+)++"""
+    )
 
 
 def find_assignments(text: str, low: str) -> Iterator[Span]:
@@ -87,8 +99,9 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         name = f"{words[-1]}_{name}"  # "the api key: …"
     start = found.end()
     opening = _opening().match(text, start)
-    if operator.isspace() and not name.isupper() and not name.startswith("--"):
-        return None  # without any sign between them only `PASSWORD 'x'` of SQL gives a value
+    # Without any sign between them only `PASSWORD 'x'` of SQL gives a value of any looks.
+    signless = operator.isspace() or operator.strip() == "to"
+    sql = opening is not None and (name.isupper() or name.startswith("--"))
     kind_of_name = names.family(name)
     if kind_of_name is None:
         return None
@@ -100,7 +113,10 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         end = _closing(text, opening)
         if end is None:
             return None
-        return judge(name, text[opening.end() : end], opening.end(), kind_of_name, vendor_zone)
+        value = text[opening.end() : end]
+        if signless and not sql and not values.is_spoken(value):
+            return None
+        return judge(name, value, opening.end(), kind_of_name, vendor_zone)
     if (
         "\n" in operator
         and ":" in operator
@@ -114,12 +130,25 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         if bare is None:
             return None
         end = bare.end()
+    if text[end : end + 1] == "&" and (rest := _ampersand().match(text, end)) is not None:
+        end = rest.end()
     value = text[start:end].rstrip(".:!?")
     follower = text[end : end + 1]
     if follower in ("(", "[", "{") or (follower == "<") != operator.startswith(">"):
         return None  # a call; or `>` that ends no element
-    if values.is_code(value) and not _is_line(text, found, end, name, operator):
+    spoken = values.is_spoken(value)
+    if signless and not spoken:
         return None
+    if operator.strip(" \t:").partition(" ")[0] in _SAID and values.is_term(value):
+        return None
+    if values.is_code(value) and not (
+        (signless and spoken)
+        or _is_line(text, found, end, name, operator)
+        or (kind_of_name is names.PASSWORD and _is_chosen(text, end, name, operator, value))
+    ):
+        return None
+    if text[start + len(value) : end] == "!":
+        value += "!"  # more likely its last character than the sentence's
     return judge(name, value, start, kind_of_name, vendor_zone)
 
 
@@ -156,6 +185,18 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         and name.replace("_", "").isalnum()
         and any(map(str.isdigit, text[found.end() : end]))
     )
+
+
+def _is_chosen(text: str, end: int, name: str, operator: str, value: str) -> bool:
+    """A password that could be an identifier, in a line that is no code."""
+    sign = operator.strip()
+    if sign not in ("=", ":") and sign.partition(" ")[0].rstrip(":") not in _SAID:
+        return False
+    if "." in name and operator != "=":
+        return False  # `self.password = …`
+    if pattern(_CODE_AFTER).match(text, end):
+        return False
+    return values.is_chosen(value) if sign in ("=", ":") else values.is_spoken(value)
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
@@ -200,7 +241,8 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
                 return (*span, vendor.kind)
             break
     if kind_of_name is names.PASSWORD:
-        return (*span, "password") if values.is_password(bare) or _is_env_word(name, bare) else None
+        fits = values.is_password(bare) or _is_env_word(name, bare) or values.is_run_together(bare)
+        return (*span, "password") if fits else None
     if kind_of_name is names.SECRET:
         if values.is_uuid(bare) and pattern(r"(?i:key|.secret|(?:api|auth|access).?token)$").search(
             name

@@ -42,6 +42,25 @@ _VOWEL = r"[aeiouyAEIOUY]"
 _PLACE = r"(?:[a-z][a-z0-9+.-]*://|\.{1,2}/|~/|[A-Za-z]:[\\/])\S*\Z"
 _CHANGE = r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])"
 
+# Words with digits or symbols that sentences about secrets are full of.
+_TERM = (
+    r"(?i:(?:base|b|x|rfc|iso|utf|cp|u?int|float|amd|arm|sha|md|hs|rs|es|ps|aes|rsa|ed|argon|pbkdf"
+    r"|oauth|http|saml|tls|ssl|ipv|ecdsa|curve|bcrypt|scrypt|crc|python|py|v|ver|win|windows)"
+    r"[-_]?\d+(?:[./]\d+)*(?:id|ctr|cbc|gcm)?|1password|i18n|l10n|k8s|[23]fa|\bs3|\bec2|p2p)"
+)
+# Dates, sizes, addresses of mail, files, paths, calls, issues: of any looks but no secret.
+_THING = (
+    r"[-#(]|\d+(?:[-/:.]\d|[A-Za-z]{0,5}\Z|-[a-z]+\Z)|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\Z"
+    r"|.*(?:[/=:|\[\]]|\.[A-Za-z]{1,5}\d?\Z|->)|[A-Za-z-]*#\d+\Z|[A-Z]+-\d+\Z|@[\w-]+"
+)
+_STRONG = r"[!@#$%^&*+~?]"
+_TELLING = r"(?i:passw|password|pwd|secret|token|cred|user|config|auth|input|field|value|param|arg)"
+# How long English words end; what several words run together seldom do.
+_ENDING = (
+    r"(?:tion|tions|sion|ed|ing|able|ible|ity|ment|ments|ly|ness|ical|ive|al|ous|ent|ant|ance|ence"
+    r"|ism|ist|ship|er|ers|or|ors|ate|ates|ic|ics|ies|ize|ary|ory|ful|less|ility)\Z"
+)
+
 
 def without_marks(value: str) -> str:
     """The value without what was redacted in it before."""
@@ -130,3 +149,55 @@ def is_password(value: str) -> bool:
     if digits or symbols:
         return letters + digits + symbols >= 0.6 * len(value)
     return len(value) >= 10 and not is_wordy(value)
+
+
+def is_term(value: str) -> bool:
+    """A technical word and no more ("base64-encoded", "argon2id"), or a date, a file, an address."""
+    if pattern(_THING).match(value):
+        return True
+    rest, found = pattern(_TERM).subn("", value)
+    return found > 0 and not pattern(r"\d|" + _STRONG).search(rest)
+
+
+def is_spoken(value: str) -> bool:
+    """Looks like a secret amid a sentence, with no sign before it that says that it is one."""
+    if not 6 <= len(value) <= 256 or not value.isascii() or is_term(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    letters = sum(map(str.isalpha, value))
+    if letters < 2 or len(value.split(None, 1)) > 1:
+        return False
+    strong = pattern(_STRONG).search(value, 1, len(value) - 1) is not None
+    mixed = not value.islower() and not value.isupper()
+    if strong:
+        return digits > 0 or mixed
+    if digits == 0 or not pattern(r"[\w.-]+\Z").match(value):
+        return False
+    return mixed if not value.isalnum() else mixed or is_chosen(value)
+
+
+def is_chosen(value: str) -> bool:
+    """An identifier by its characters, yet more likely a password: digits where names of things
+    have none, or words run together."""
+    if is_term(value) or not value.isascii() or value.isupper():
+        return False
+    if value.isalpha():
+        return is_run_together(value)
+    plain = pattern(_TERM).sub("", value)
+    if pattern(r"[A-Za-z]\d+_?[A-Za-z]|[A-Za-z]_?\d+[A-Za-z]").search(plain):
+        return True
+    found = pattern(r"([A-Za-z]{4,})(\d+)\Z").match(plain)
+    if found is None or found[1].lower() in _COMMON or pattern(_TELLING).search(plain):
+        return False
+    return True
+
+
+def is_run_together(value: str) -> bool:
+    """Several words without a gap ("correcthorsebattery"), as no long word of English is made."""
+    return (
+        12 <= len(value) <= 64
+        and value.isascii()
+        and value.isalpha()
+        and value.islower()
+        and not pattern(f"{_TELLING}|{_ENDING}").search(value)
+    )
