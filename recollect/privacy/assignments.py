@@ -25,20 +25,25 @@ _SPACES = r"[ \t]{0,40}+"
 _OPERATOR = (
     rf"(?:{_SPACES}:{_SPACES}{_TYPE}{_SPACES}(?<![=!<>])=(?!=)\s{{0,40}}+"  # name: str = value
     rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
-    rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])\(?\s{{0,80}}+"
+    rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])(?:\*\*)?+\(?\s{{0,80}}+"
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
-    r"|[ \t]{1,8}+(?:is|was|are|set to|equals|will be)(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    r"|[ \t]{1,8}+(?:is|was|are|(?:(?:was )?(?:re)?set|changed) to|equals|(?:will|should) be)"
+    r"(?:[ \t]{1,8}+|: )(?:set to |now )?"
+    r"|[ \t]for[ \t](?:the[ \t])?+[\w.@-]{1,40}+(?:[ \t]{1,4}+(?:is|was)|:)[ \t]{1,4}+"
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+\{[^{}]{0,200}?\bdefault\s{0,20}+=\s{0,8}+"  # Terraform's variable
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
     # PASSWORD 'value'; "use password value", "set the password to value": only if not a mere word
-    r"|[ \t]{1,8}+(?:to[ \t]{1,8}+)?+(?=\\*+[\"'`]|\S{0,64}[0-9!@#$%^&]))"
+    r"|(?:(?<=')s)?+[ \t]{1,8}+(?:to[ \t]{1,8}+)?+(?=\\*+[\"'`]|\S{0,64}[0-9!@#$%^&]))"
 )
-_SAID = words("is was are equals to")  # words that stand where a sign could
+# Words that stand where a sign could.
+_SAID = words("is was are equals to s for set reset changed will should")
+_SIGNLESS = words("to s for")
+_SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # What follows a value that is an expression, or the next parameter of a signature.
-_CODE_AFTER = r"\s*(?:[-+*/|?=<>&%.\[{]|(?:or|if|else|in|is|for)\b)"
+_CODE_AFTER = r"\s*(?:[+?=<>&%\[{]|\|\|)"
 # Names inside one unbroken value, as in `key=key=key=…`: so many are judged, then the run is left.
 _PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -46,7 +51,7 @@ _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 @cache
 def _assignment() -> re.Pattern[str]:
-    return compiled(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\])?+)({_OPERATOR})")
+    return compiled(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\]|\*\*)?+)({_OPERATOR})")
 
 
 @cache
@@ -100,8 +105,11 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     start = found.end()
     opening = _opening().match(text, start)
     # Without any sign between them only `PASSWORD 'x'` of SQL gives a value of any looks.
-    signless = operator.isspace() or operator.strip() == "to"
+    sign = operator.strip(" \t\r\n*")
+    signless = not sign or _first(sign) in _SIGNLESS
     sql = opening is not None and (name.isupper() or name.startswith("--"))
+    if signless and not sql and (name.lower() == "pass" or not _is_spoken_name(name)):
+        return None  # the verb, an identifier
     kind_of_name = names.family(name)
     if kind_of_name is None:
         return None
@@ -139,12 +147,12 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     spoken = values.is_spoken(value)
     if signless and not spoken:
         return None
-    if operator.strip(" \t:").partition(" ")[0] in _SAID and values.is_term(value):
+    if _first(sign) in _SAID and values.is_term(value):
         return None
     if values.is_code(value) and not (
         (signless and spoken)
         or _is_line(text, found, end, name, operator)
-        or (kind_of_name is names.PASSWORD and _is_chosen(text, end, name, operator, value))
+        or _is_chosen(text, found, end, name, sign)
     ):
         return None
     if text[start + len(value) : end] == "!":
@@ -187,16 +195,26 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
     )
 
 
-def _is_chosen(text: str, end: int, name: str, operator: str, value: str) -> bool:
+def _first(sign: str) -> str:
+    return sign.partition(" ")[0].rstrip(":")
+
+
+def _is_spoken_name(name: str) -> bool:
+    return pattern(_SPOKEN_NAME).match(name) is not None
+
+
+def _is_chosen(text: str, found: re.Match[str], end: int, name: str, sign: str) -> bool:
     """A password that could be an identifier, in a line that is no code."""
-    sign = operator.strip()
-    if sign not in ("=", ":") and sign.partition(" ")[0].rstrip(":") not in _SAID:
-        return False
-    if "." in name and operator != "=":
+    value = text[found.end() : end].rstrip(".:!?")
+    if "." in name and found[2] != "=":
         return False  # `self.password = …`
     if pattern(_CODE_AFTER).match(text, end):
         return False
-    return values.is_chosen(value) if sign in ("=", ":") else values.is_spoken(value)
+    if sign in ("=", ":") or found[2] == " -> ":
+        return values.is_chosen(value)
+    return _first(sign) in _SAID and (
+        values.is_spoken(value) or (not value.isalpha() and values.is_chosen(value))
+    )
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
@@ -233,6 +251,8 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     most = 256 if kind_of_name is names.PASSWORD else 4096
     if not 6 <= len(value) <= most or kind_of_name is None or values.is_placeholder(value):
         return None
+    if value[0] == "/" and name.lower().endswith("pwd"):
+        return None  # the shell's working directory
     bare = values.without_marks(value)
     span = (start, start + len(value))
     for vendor in VENDORS:

@@ -50,7 +50,7 @@ _TERM = (
 )
 # Dates, sizes, addresses of mail, files, paths, calls, issues: of any looks but no secret.
 _THING = (
-    r"[-#(]|\d+(?:[-/:.]\d|[A-Za-z]{0,5}\Z|-[a-z]+\Z)|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\Z"
+    r"[-#(]|0x|\d+(?:[-/:.]\d|[A-Za-z]{0,5}\Z|-[a-z]+\Z)|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\Z"
     r"|.*(?:[/=:|\[\]]|\.[A-Za-z]{1,5}\d?\Z|->)|[A-Za-z-]*#\d+\Z|[A-Z]+-\d+\Z|@[\w-]+"
 )
 _STRONG = r"[!@#$%^&*+~?]"
