@@ -152,7 +152,7 @@ def is_password(value: str) -> bool:
 
 
 def is_term(value: str) -> bool:
-    """A technical word and no more ("base64-encoded", "argon2id"), or a date, a file, an address."""
+    """A technical word and no more ("base64-encoded", "argon2id"), a date, a file, an address."""
     if pattern(_THING).match(value):
         return True
     rest, found = pattern(_TERM).subn("", value)
@@ -187,9 +187,11 @@ def is_chosen(value: str) -> bool:
     if pattern(r"[A-Za-z]\d+_?[A-Za-z]|[A-Za-z]_?\d+[A-Za-z]").search(plain):
         return True
     found = pattern(r"([A-Za-z]{4,})(\d+)\Z").match(plain)
-    if found is None or found[1].lower() in _COMMON or pattern(_TELLING).search(plain):
-        return False
-    return True
+    return (
+        found is not None
+        and found[1].lower() not in _COMMON
+        and pattern(_TELLING).search(plain) is None
+    )
 
 
 def is_run_together(value: str) -> bool:

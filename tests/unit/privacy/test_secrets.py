@@ -296,7 +296,13 @@ _BASE64 = "".join(_RNG.choices(string.ascii_letters + string.digits + "+/", k=50
                     "AAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----\n",
                 ),
                 *("curl -u a:", "key ", "key:\n", "sig=%2B", "M", "A3-", "-us1", "bearer ", '["'),
-                *("password to 1", "password for a is ", "password=a&", "password's 1 ", "password "),
+                *(
+                    "password to 1",
+                    "password for a is ",
+                    "password=a&",
+                    "password's 1 ",
+                    "password ",
+                ),
                 *("password" + "a" * 60 + "1 ", "password is a1.", "password " + "a" * 63 + "!"),
             )
         ),
