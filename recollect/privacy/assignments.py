@@ -27,19 +27,20 @@ _OPERATOR = (
     rf"|{_SPACES}:{_SPACES}[|>][+-]?{_SPACES}\n\s{{1,80}}+"  # YAML block
     rf"|{_SPACES}(?:::=|:=|=>|->|[!=]?={{1,3}}|:|%3[ad]|\\u003[ad])(?:\*\*)?+\(?\s{{0,80}}+"
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
-    r"|[ \t]{1,8}+(?:is|was|are|(?:(?:was )?(?:re)?set|changed) to|equals|(?:will|should) be)"
+    r"|[ \t]{1,8}+(?:is|was|are|(?:(?:was )?(?:re)?set|changed) to|equals|(?:will|should|would) be)"
     r"(?:[ \t]{1,8}+|: )(?:set to |now )?"
-    r"|[ \t]for[ \t](?:the[ \t])?+[\w.@-]{1,40}+(?:[ \t]{1,4}+(?:is|was)|:)[ \t]{1,4}+"
+    r"|[ \t]for(?:[ \t][\w.@-]{1,40}+){1,4}?(?:[ \t]{1,4}+(?:is|was)|:)[ \t]{1,4}+"  # for bob is
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+\{[^{}]{0,200}?\bdefault\s{0,20}+=\s{0,8}+"  # Terraform's variable
     r"|\s{0,8}+[,(]\s{0,40}+(?=\\*+[\"'`])"  # set(name, value), name(value)
     # PASSWORD 'value'; "use password value", "set the password to value": only if not a mere word
-    r"|(?:(?<=')s)?+[ \t]{1,8}+(?:to[ \t]{1,8}+)?+(?=\\*+[\"'`]|\S{0,64}[0-9!@#$%^&]))"
+    r"|(?:(?<=')s)?+[ \t]{1,8}+(?:(?:to|[-–—])[ \t]{1,8}+)?+"
+    r"(?=\\*+[\"'`]|[^\s0-9!@#$%^&]{0,64}+[0-9!@#$%^&]))"
 )
 # Words that stand where a sign could.
-_SAID = words("is was are equals to s for set reset changed will should")
-_SIGNLESS = words("to s for")
+_SAID = words("is was are equals to s for set reset changed will should would - – —")
+_SIGNLESS = words("to s for - – —")
 _SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # What follows a value that is an expression, or the next parameter of a signature.
@@ -144,13 +145,12 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     follower = text[end : end + 1]
     if follower in ("(", "[", "{") or (follower == "<") != operator.startswith(">"):
         return None  # a call; or `>` that ends no element
-    spoken = values.is_spoken(value)
-    if signless and not spoken:
+    if signless and not values.is_spoken(value):
         return None
     if _first(sign) in _SAID and values.is_term(value):
         return None
     if values.is_code(value) and not (
-        (signless and spoken)
+        signless
         or _is_line(text, found, end, name, operator)
         or _is_chosen(text, found, end, name, sign)
     ):

@@ -38,6 +38,18 @@ LEAKS = [
     ("pw: maple&Syrup4 works for me", "maple&Syrup4"),
     ("Password = Thunder77bird on the test box", "Thunder77bird"),
     ('"remember: the db password is Pickle5Jar&Lid"', "Pickle5Jar&Lid"),
+    # written after it, and mended then
+    ("root password changed to Xen0n!Lamp", "Xen0n!Lamp"),
+    ("secret = Ab3$kkzz91QpLw in the yaml", "Ab3$kkzz91QpLw"),
+    ("password -> hunter2isMyPass (old)", "hunter2isMyPass"),
+    ("password for staging: Kiwi88Bird", "Kiwi88Bird"),
+    ("the password for the staging db is Dune&Sand9", "Dune&Sand9"),
+    ("the password is hunter2 for now", "hunter2"),
+    ("**Password:** Olive77Branch", "Olive77Branch"),
+    ("the password's Cedar42Wood", "Cedar42Wood"),
+    ("the new password should be Cobalt9Sky", "Cobalt9Sky"),
+    ("Password – Basil7Leaf", "Basil7Leaf"),
+    ("password=Fig&Date2 user=x", "Fig&Date2"),
 ]
 
 # What a rule for the above could take by mistake.
@@ -82,6 +94,19 @@ NEAR_MISSES = [
     "password: z.string().min(8)",
     "| password | string | yes | The user's password |",
     "token: refreshToken2 ?? null",
+    # written after it, or found in headers and manuals
+    "#define GL_STENCIL_PASS_DEPTH_PASS 0x0B96",
+    "typedef struct SEC_PKCS12SecretStr SEC_PKCS12Secret;",
+    "container type (pass `asn1Spec` to guide the decoder)",
+    "sent the password to alice@corp.example",
+    "the password was leaked in 2024-05-01T10:00:00Z logs",
+    "see password PR#123 and ISSUE-44",
+    "PWD=/home/bob/App2 go",
+    "the password is wrong!",
+    "token - v2.1.3 released",
+    "password for bob: unchanged",
+    "token type is Bearer",
+    "password: unauthenticated",
 ]
 
 
