@@ -108,7 +108,7 @@ GLUE = [
     *("\\n", '\\"', "Bearer ", "Basic ", "--secret ", "<private>", "</private>", "[REDACTED]", "&"),
     *("[REDACTED:jwt]", "curl -u a:", "key", "_", "-", "hunter2x", "<password>", "\ud800", "İ"),
     *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "<private:", "%3D", "value="),
-    *("(", ")", "{", "}"),
+    *("(", ")", "{", "}", " password is ", "password ", "token to ", "&x7!", "token for a: "),
 ]
 
 
