@@ -156,7 +156,7 @@ class Recall:
         if text:
             told = (*injected, *(item.id for item in draft.items if not item.why_not))
             self._said.add(question.namespaces[0], question.session_id, told)
-            self.own_text.injected(text)
+            self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
 
