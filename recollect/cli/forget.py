@@ -69,6 +69,11 @@ def command(
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, those that a restore kept aside included.")
+    elif chosen.store:
+        click.echo(
+            "Backups are not changed: neither the server's, nor those of the SQLite file that was "
+            f"in use before ({chosen.path('backups')})."
+        )
     elif not backups and client.get("/api/backups")["items"]:
         click.echo(
             "Backups still hold it until they are rotated out, and what a restore kept aside holds "
