@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.moments import MOMENT
+from recollect.cli.moments import AGES, MOMENT
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What a person calls one row of a kind, and several, where it is not the kind and an "s".
@@ -29,7 +29,9 @@ def aim_options(function: F) -> F:
             "--entity", help="Everything that speaks of this entity, by any of its names."
         ),
         click.option("--text", help="Everything that holds these words."),
-        click.option("--older-than", type=MOMENT, help="What happened before: a date, or 90d."),
+        click.option(
+            "--older-than", type=MOMENT, help=f"What happened before: a date, or an age: {AGES}."
+        ),
         click.option("--project", help="Within this project: its directory, name or id."),
         click.option("--all", "everything", is_flag=True, help="All of that project."),
         click.option("-y", "--yes", is_flag=True, help="Do not ask."),
