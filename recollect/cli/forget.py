@@ -5,7 +5,7 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, show
+from recollect.cli.aims import aim, aim_options, refuse_strange, show
 from recollect.cli.client import Client
 from recollect.cli.output import agreed, daemon_client, json_option, print_json, print_memories
 from recollect.core import settings
@@ -84,6 +84,7 @@ def command(
 
 def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_json: bool) -> int:
     """Out of memory and into the archive."""
+    refuse_strange(ids)
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
     if not found["items"]:

@@ -34,8 +34,8 @@ class Moment(click.ParamType[datetime]):
             found = datetime.fromisoformat(text.upper())
         except (ValueError, OverflowError):
             self.fail(
-                f"{value!r} is no time; write 2026-11-01, 2026-11-01T15:30 or an age: a number and "
-                "s, m (minutes), h, d, w, mo (months) or y",
+                f"{value!r} is no time; write 2026-11-01, 2026-11-01T15:30 or an age such as 7d: a "
+                "number and s, m (minutes), h, d, w, mo (months) or y",
                 param,
                 ctx,
             )

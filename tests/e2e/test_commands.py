@@ -81,7 +81,7 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
 
 def test_an_unknown_host_names_the_known_ones(person: RealDaemon) -> None:
     done = run(person, "install", "emacs")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "claude-code" in done.stderr and "emacs" in done.stderr
 
 
@@ -293,6 +293,22 @@ def test_bad_input_is_told_in_plain_words(
     assert "--force" in told("export", str(tmp_path / "all.jsonl"))
     assert (tmp_path / "all.jsonl").read_text() == "mine"
     assert run(shared_daemon, "export", "--force", str(tmp_path / "all.jsonl")).returncode == 0
+
+
+def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(shared_daemon: RealDaemon) -> None:
+    for arguments, words in (
+        (("install", "nosuch"), "there is no host 'nosuch'"),
+        (("settings", "set", "nosuch", "1"), "there is no setting 'nosuch'"),
+        (("settings", "set", "port", "many"), "port"),
+        (("forget", "--all", "-y"), "--project"),
+        (("forget", "--text", "", "-y"), "--text is empty"),
+        (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
+        (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
+        (("import", "nosuch"), "'nosuch' is no source and no file"),
+        (("add",), "there is nothing to remember"),
+    ):
+        done = run(shared_daemon, *arguments, typed="")
+        assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
 
 
 def test_a_data_directory_that_cannot_be_used_is_told_with_a_way_out(person: RealDaemon) -> None:

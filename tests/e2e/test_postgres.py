@@ -202,7 +202,8 @@ def test_a_wrong_target_is_told_without_its_password(
 ) -> None:
     SqliteStore(Settings(home=str(tmp_path / "home"), actor="ada", reserve_mb=0)).close()
     done = recollect(tmp_path / "home", "store", "copy", "--to", target)
-    assert done.returncode == 1 and told in done.stderr, done.stderr
+    wrong_call = told.startswith(("it takes", "not an address"))
+    assert done.returncode == (2 if wrong_call else 1) and told in done.stderr, done.stderr
     assert "secret" not in done.stdout + done.stderr and "Traceback" not in done.stderr
     settings = tmp_path / "home" / "settings.toml"
     if "secret" in target:
