@@ -107,7 +107,8 @@ class Pipeline:
         self._turns = Turns()
         self._pace = Pace(clock)
         self.recall = recall
-        self.own_text: Callable[[str], str] = str  # takes out what we injected ourselves
+        # What an agent says in a session, without what the session was told by us.
+        self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
         self.listeners: list[Listener] = []
 
     # --- hooks ---
@@ -209,7 +210,7 @@ class Pipeline:
         session_id: str,
         path: str | None,
     ) -> Arrival:
-        body = self._scrubbed_body(draft.body)
+        body = self._scrubbed_body(draft.body, draft.kind, session_id)
         happened = captured.happened_at or _wall(frame.wall_ns)
         return Arrival(
             event=Event(
@@ -308,13 +309,22 @@ class Pipeline:
             for listener in self.listeners:
                 listener(Notice(arrival, captured.host, captured.signal))
 
-    def _scrubbed_body(self, body: values.Body) -> values.Body:
+    def _scrubbed_body(
+        self, body: values.Body, kind: values.EventKind, session_id: str
+    ) -> values.Body:
         match body:
             case values.MessageBody(turns=turns):
-                said = [msgspec.structs.replace(t, content=self.own_text(t.content)) for t in turns]
+                said = [
+                    turn
+                    if turn.role == "user"
+                    else msgspec.structs.replace(
+                        turn, content=self.own_text(session_id, turn.content)
+                    )
+                    for turn in turns
+                ]
                 body = values.MessageBody(turns=tuple(said))
-            case values.TextBody(content=content):
-                body = values.TextBody(content=self.own_text(content))
+            case values.TextBody(content=content) if kind != "prompt":
+                body = values.TextBody(content=self.own_text(session_id, content))
         clean = self._clean_tree(msgspec.to_builtins(body))
         cleaned: values.Body = msgspec.convert(clean, type=values.Body)
         return cleaned
@@ -323,7 +333,7 @@ class Pipeline:
         """Every text of an event cleaned, the session's name and the path included."""
         clean = self._clean_tree(msgspec.to_builtins(event, builtin_types=(datetime,)))
         kept = {"event_id": event.event_id, "namespace": event.namespace, "body": None}
-        body = self._scrubbed_body(event.body)
+        body = self._scrubbed_body(event.body, event.kind, event.session_id)
         return msgspec.structs.replace(
             values.convert(Event, clean | kept | {"body": msgspec.to_builtins(body)}), body=body
         )

@@ -29,6 +29,12 @@ def forms(record: Record, stale: str = "") -> tuple[str, str]:
     return long, short
 
 
+def older(form: str) -> str:
+    """A memory of the same day as a newer one that is much like it."""
+    first, *rest = form.split("\n")
+    return "\n".join([f"{first} (older than one above)", *rest])
+
+
 def preference_line(preference: Preference) -> str:
     return f"- {preference.category}.{preference.key}: {one_line(preference.value)}"
 

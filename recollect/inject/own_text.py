@@ -1,7 +1,8 @@
 """Text that was injected, recognised when it comes back without its fence.
 
-In: what was injected, and later whatever is captured. Out: the captured text without the lines that
-are ours, so that a memory that an agent repeats word for word does not become a new memory.
+In: what a session was told, and later what its agent says. Out: that text without the lines that
+are ours, so that a memory that an agent repeats word for word does not become a new memory. What a
+user says is never looked at: whoever says a thing again means it.
 """
 
 import hashlib
@@ -21,28 +22,31 @@ class OwnText:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, None] = OrderedDict()
 
-    def injected(self, text: str) -> None:
-        """Remember the lines of an injected text."""
+    def injected(self, session_id: str, text: str) -> None:
+        """Remember the lines that a session was told."""
         with self._lock:
-            for mark in filter(None, map(_mark, text.splitlines())):
+            for line in text.splitlines():
+                mark = _mark(session_id, line)
+                if mark is None:
+                    continue
                 self._known[mark] = None
                 self._known.move_to_end(mark)
             while len(self._known) > LINES:
                 self._known.popitem(last=False)
 
-    def without(self, text: str) -> str:
-        """The text without lines that we injected."""
+    def without(self, session_id: str, text: str) -> str:
+        """What an agent says, without the lines that its session was told."""
         if not self._known or len(text) < SHORTEST:
             return text
         lines = text.splitlines(keepends=True)
-        kept = [line for line in lines if _mark(line) not in self._known]
+        kept = [line for line in lines if _mark(session_id, line) not in self._known]
         return text if len(kept) == len(lines) else "".join(kept)
 
 
-def _mark(line: str) -> bytes | None:
+def _mark(session_id: str, line: str) -> bytes | None:
     """What a line says, however it is dressed: quoted, as a list item, in other white space."""
     bare = _DATE.sub("", _DRESS.sub("", line))
     if len(bare) < SHORTEST:
         return None
-    said = " ".join(bare.lower().split())
+    said = f"{session_id}\0{' '.join(bare.lower().split())}"
     return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=12).digest()

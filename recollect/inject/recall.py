@@ -25,7 +25,7 @@ from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import context, fence, known
 from recollect.inject.budget import allot, count_tokens, fit
-from recollect.inject.echoes import drop_echoes
+from recollect.inject.echoes import drop_echoes, newest_first
 from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
@@ -74,6 +74,7 @@ class Found:
     parts: dict[str, float] = field(default_factory=dict)
     why_not: str = ""
     stale: str = ""  # the file that changed since or is gone
+    older: bool = False  # something newer, said before it, is much like it
 
 
 @dataclass
@@ -156,7 +157,7 @@ class Recall:
         if text:
             told = (*injected, *(item.id for item in draft.items if not item.why_not))
             self._said.add(question.namespaces[0], question.session_id, told)
-            self.own_text.injected(text)
+            self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
 
@@ -239,6 +240,9 @@ class Recall:
         if named == "chore" and not explicit:
             _drop_turns(draft.candidates)
         _drop_weak([one for one in draft.candidates if one.parts and not one.why_not])
+        said = [one for one in draft.candidates if not one.why_not]
+        newest_first(said)
+        draft.candidates = said + [one for one in draft.candidates if one.why_not]
         return draft
 
     def _nearest(self, text: str, namespaces: Sequence[str], known: Sequence[Found]) -> list[Found]:
@@ -429,6 +433,8 @@ class Recall:
             facts = {one.stands.fact_id: one.stands for one in rivals if one.told_in(said)}
             if facts:
                 forms = tuple(context.beside(form, list(facts.values())) for form in forms)
+        if found.older and not later:
+            forms = tuple(context.older(form) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
     def _receipt(

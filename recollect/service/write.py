@@ -5,6 +5,7 @@ operation that undo takes back. The same content twice is one memory.
 """
 
 import hashlib
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -456,7 +457,9 @@ def _scrubbed(desk: Desk, given: V) -> V:
     tree = msgspec.to_builtins(given)
     kept = {name: tree.pop(name) for name in ("project", "namespace", "project_path")
             if name in tree}  # fmt: skip
-    tree = _without_own(tree, desk.pipeline.own_text)
+    session_id = tree.get("session_id")
+    if session_id and tree.get("author", "user") != "user":
+        tree = _without_own(tree, partial(desk.pipeline.own_text, session_id))
     cleaned = privacy.scrub_tree(tree)
     if cleaned.private:
         desk.counters.count("private spans removed", cleaned.private)

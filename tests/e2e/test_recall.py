@@ -117,3 +117,30 @@ def test_without_a_model_words_are_enough(tmp_path: pathlib.Path) -> None:
         assert daemon.client.get("/healthz")["embedding"]["state"] == "off"
     finally:
         daemon.stop()
+
+
+def test_what_a_user_says_again_is_kept_word_for_word(
+    daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    sentence = "We decided on Kafka for the event bus because RabbitMQ lost messages."
+    place, other = tmp_path / "a", tmp_path / "b"
+    for directory in (place, other):
+        directory.mkdir()
+        (directory / "Makefile").touch()
+    work(daemon, place, sentence, "Noted, the event bus is Kafka.")
+    until_embedded(daemon, 1)
+    session = new_ulid()
+    told = prompt(daemon, "which event bus did we decide on?", place, session)
+    line = next(line for line in told.splitlines() if sentence in line)
+    # The user says so again, here and elsewhere, and the agent repeats the line it was given.
+    prompt(daemon, line, place, session)
+    prompt(daemon, line, other)
+    stop = {"session_id": session, "cwd": str(place), "last_assistant_message": f"So:\n{line}\nOk."}
+    daemon.run_hook("claude-code", "Stop", stop)
+    said = [
+        json.dumps(event)
+        for where in (place, other)
+        for event in daemon.client.get(f"/v1/events?project_path={where}")["items"]
+    ]
+    assert sum(sentence in body for body in said) == 3
+    assert any("So:" in body and sentence not in body for body in said)

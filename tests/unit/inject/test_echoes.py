@@ -1,18 +1,20 @@
 """What only repeats another memory is left out; what differs stays."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.inject.echoes import drop_echoes
-from tests.make import record
+from recollect.inject.echoes import drop_echoes, newest_first
+from tests.make import NOON, record
 
 
 @dataclass
 class Found:
     record: Record
     why_not: str = ""
+    older: bool = False
 
 
 TURN = (ids.new_ulid(), ids.new_ulid())
@@ -71,3 +73,38 @@ def test_the_same_question_with_another_answer_stays() -> None:
     assert len(kept(first, second)) == 2
     again = of("What is slow?", "episode", (ids.new_ulid(),), summary="The index.")
     assert len(kept(first, again)) == 1
+
+
+def ordered(*said: tuple[str, int]) -> list[tuple[str, bool]]:
+    """Titles, each said so many hours after noon, in the order in which they are told."""
+    found = [Found(record(text, valid_from=NOON + timedelta(hours=hour))) for text, hour in said]
+    newest_first(found)
+    return [(one.record.title, one.older) for one in found]
+
+
+def test_the_newer_of_two_that_are_much_alike_comes_first() -> None:
+    fifteen, thirty = "The session timeout is 15 minutes.", "The session timeout is 30 minutes."
+    assert ordered((fifteen, 0), (thirty, 1)) == [(thirty, False), (fifteen, True)]
+    assert ordered((thirty, 1), (fifteen, 0)) == [(thirty, False), (fifteen, True)]
+    # The dates tell it themselves on different days.
+    assert ordered((fifteen, 0), (thirty, 48)) == [(thirty, False), (fifteen, False)]
+
+
+def test_what_is_about_other_things_keeps_its_order() -> None:
+    first, second, third = "We deploy to Heroku", "Tests need Docker to run", "Use it"
+    assert ordered((first, 0), (second, 5), (third, 6)) == [
+        (first, False),
+        (second, False),
+        (third, False),
+    ]
+
+
+def test_the_newest_of_many_goes_to_the_place_of_the_first() -> None:
+    other = "Tests need Docker to run"
+    old, mid, new = (f"The build of {n} runs on the large runner" for n in ("1", "2", "3"))
+    assert ordered((other, 0), (old, 1), (mid, 2), (new, 3)) == [
+        (other, False),
+        (new, False),
+        (mid, True),
+        (old, True),
+    ]
