@@ -90,8 +90,8 @@ def copy(
         extra += _compare(source, target, namespace)
     if extra:
         raise StoreError(
-            f"everything here is in the target, but it also has {_told(extra)} that are not here: "
-            "forgotten or deleted here since an earlier copy, or written there",
+            "everything here is in the target, but the target also has what is not here: "
+            f"{_told(extra)}; it was forgotten here since an earlier copy, or written there",
             hint="For the same on both sides, copy into an empty store.",
         )
     return [Copied(table, there, new) for table, (there, new) in counts.items()]
