@@ -53,6 +53,8 @@ def newest_first(candidates: list[C]) -> None:
 
 def _renews(newer: Candidate, older: Candidate) -> bool:
     """Whether one says nearly the same as another, and later."""
+    if "summary" in (newer.record.kind, older.record.kind):
+        return False  # of a session: it says what its turns say
     if newer.record.valid_from <= older.record.valid_from:
         return False
     mine, theirs = _title(newer.record), _title(older.record)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import msgspec
+
 from recollect.core import ids
 from recollect.core.values import Record
 from recollect.inject.echoes import drop_echoes, newest_first
@@ -88,6 +90,15 @@ def test_the_newer_of_two_that_are_much_alike_comes_first() -> None:
     assert ordered((thirty, 1), (fifteen, 0)) == [(thirty, False), (fifteen, True)]
     # The dates tell it themselves on different days.
     assert ordered((fifteen, 0), (thirty, 48)) == [(thirty, False), (fifteen, False)]
+
+
+def test_a_session_in_short_does_not_make_its_turns_old() -> None:
+    turn = Found(record("Always use ruff for formatting", kind="episode", valid_from=NOON))
+    summary = record("Session: always use ruff for formatting", kind="summary")
+    short = Found(msgspec.structs.replace(summary, valid_from=NOON + timedelta(hours=1)))
+    told = [turn, short]
+    newest_first(told)
+    assert told == [turn, short] and not turn.older
 
 
 def test_what_is_about_other_things_keeps_its_order() -> None:
