@@ -104,6 +104,11 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
     click.echo(f"Forgotten: {', '.join(gone['record_ids'])}")
     if never:
         click.echo("What they say is not learned again.")
+    if any(item["kind"] != "episode" and item.get("source_event_ids") for item in found["items"]):
+        click.echo(
+            "The turns that it was learned from are remembered still; "
+            f"recollect forget --for-good {' '.join(ids)} erases them too."
+        )
     for op_id in gone["op_ids"]:
         click.echo(f"Bring it back: recollect undo {op_id}")
     return 0

@@ -68,9 +68,9 @@ class Backups:
 
     def replace_all(self) -> int:
         """A fresh backup instead of all earlier ones, which hold what must not be kept."""
-        earlier = self.files()
-        if self._settings.store and not earlier:
+        if self._settings.store:
             return 0  # the server's own are out of our hands
+        earlier = self.files()
         self.create()
         for path in earlier:
             with contextlib.suppress(FileNotFoundError):  # rotation was faster
