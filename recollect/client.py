@@ -68,14 +68,7 @@ class Client:
         status, raw = self.send(method, path, payload, headers)
         answer = json.loads(raw) if raw else None
         if status >= 400:
-            told = (answer or {}).get("error", {})
-            raise Refused(
-                told.get("message", ""),
-                hint=told.get("hint", ""),
-                code=told.get("code", ""),
-                field=told.get("field", ""),
-                status=status,
-            )
+            raise _refused(answer, status)
         return answer
 
     def send(
@@ -101,8 +94,7 @@ class Client:
             connection.request("GET", path, headers={"Host": "localhost"})
             response = connection.getresponse()
             if response.status >= 400:
-                told = json.loads(response.read() or b"{}").get("error", {})
-                raise Refused(told.get("message", ""), hint=told.get("hint", ""))
+                raise _refused(json.loads(response.read() or b"{}"), response.status)
             while piece := response.read(1 << 16):
                 yield piece
         except (FileNotFoundError, ConnectionRefusedError):
@@ -120,6 +112,17 @@ class Client:
         except RecollectError:
             return False
         return True
+
+
+def _refused(answer: Any, status: int) -> Refused:
+    told = (answer or {}).get("error", {})
+    return Refused(
+        told.get("message", ""),
+        hint=told.get("hint", ""),
+        code=told.get("code", ""),
+        field=told.get("field", ""),
+        status=status,
+    )
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -30,7 +30,7 @@ from recollect.ingest.scribe import Scribe
 from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
-from recollect.portable.backups import Backups, aside_name
+from recollect.portable.backups import Backups, aside_name, refuse_server
 from recollect.server.hooksock import HookServer
 from recollect.store import open_store
 from recollect.store.interface import Change
@@ -496,6 +496,7 @@ def restore(chosen: Settings, path: str) -> dict[str, Any]:
     """Put a backup in place of the store, under the store's own lock. The old one is kept."""
     from recollect.store.sqlite import DATABASE, upkeep
 
+    refuse_server(chosen)
     oslayer.private_directory(chosen.directory)
     oslayer.private_directory(chosen.path("backups"))
     lock = oslayer.FileLock(chosen.path("lock"))

@@ -249,12 +249,14 @@ class Memory:
         body = {"ids": list(record_ids), "reason": reason, "never": never}
         return _as(Deleted, self._ask("POST", "/api/memories/delete", body))
 
-    def undo(self, op_id: str | None = None) -> "Undone":
-        """Take an operation back; without an id, the newest."""
+    def undo(self, op_id: str | None = None, *, project: str | None = None) -> "Undone":
+        """Take an operation back; without an id, the newest of the project."""
         from recollect.service.write import Undone
 
-        path = f"/api/operations/{_part(op_id)}/undo" if op_id else "/api/undo"
-        return _as(Undone, self._ask("POST", path))
+        if op_id:
+            return _as(Undone, self._ask("POST", f"/api/operations/{_part(op_id)}/undo"))
+        query = {"project": self._where(project)}
+        return _as(Undone, self._ask("POST", "/api/undo", query=query))
 
     def feedback(self, record_id: str, verdict: Verdict) -> str:
         """Say that a memory was useful, wrong, or never to be injected again."""

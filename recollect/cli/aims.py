@@ -1,13 +1,16 @@
 """What `forget` and `move` mean, as options, and how what they would do is shown."""
 
 import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.moments import MOMENT
+from recollect.cli.moments import AGES, MOMENT
+from recollect.core.errors import BadInput
+from recollect.core.ids import RECORD_PATTERN
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What a person calls one row of a kind, and several, where it is not the kind and an "s".
@@ -29,7 +32,9 @@ def aim_options(function: F) -> F:
             "--entity", help="Everything that speaks of this entity, by any of its names."
         ),
         click.option("--text", help="Everything that holds these words."),
-        click.option("--older-than", type=MOMENT, help="What happened before: a date, or 90d."),
+        click.option(
+            "--older-than", type=MOMENT, help=f"What happened before: a date, or an age: {AGES}."
+        ),
         click.option("--project", help="Within this project: its directory, name or id."),
         click.option("--all", "everything", is_flag=True, help="All of that project."),
         click.option("-y", "--yes", is_flag=True, help="Do not ask."),
@@ -51,13 +56,15 @@ def aim(
     path: str | None = None,
 ) -> dict[str, Any]:
     """The body of a request; exactly one thing must be meant."""
+    refuse_empty(session=session, entity=entity, text=text, project=project)
+    refuse_strange(memories)
     meant = [bool(memories), session, entity, text, older_than, path, everything]
     if sum(bool(one) for one in meant) != 1:
         raise click.UsageError(
             "Say one thing: memories, --session, --entity, --text, --older-than, or --all with "
             "--project."
         )
-    if older_than and not project:
+    if (older_than or everything) and not project:
         raise click.UsageError("Say in which --project; `global` is what belongs to none.")
     return {
         "record_ids": list(memories),
@@ -69,6 +76,22 @@ def aim(
         "everything": everything,
         "project": directory(project),
     }
+
+
+def refuse_empty(**options: str | None) -> None:
+    """What is given and empty is a slip, often of a variable that is not set."""
+    for name, value in options.items():
+        if value is not None and not value.strip():
+            raise click.UsageError(f"--{name} is empty: say which {name} is meant.")
+
+
+def refuse_strange(memories: tuple[str, ...]) -> None:
+    for one in memories:
+        if not re.match(RECORD_PATTERN, one):
+            raise BadInput(
+                f"{one!r} is not the id of a memory: mr_ and 26 letters and digits",
+                hint="recollect search shows the ids; --text takes words instead.",
+            )
 
 
 def directory(given: str | None) -> str | None:

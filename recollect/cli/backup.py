@@ -8,6 +8,10 @@ from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
 
 SLOW_S = 600.0
+ON_SERVER = (
+    "The store is on PostgreSQL, and its server backs it up: "
+    "pg_dump --format=custom --schema=recollect"
+)
 
 
 @click.command()
@@ -26,6 +30,8 @@ def command(what: str, as_json: bool) -> int:
         items = client.get("/api/backups")["items"]
         if as_json:
             print_json(items)
+        elif not items and chosen.store:
+            click.echo(ON_SERVER)
         elif not items:
             click.echo("There is no backup yet. Make one: recollect backup")
         else:
@@ -34,6 +40,8 @@ def command(what: str, as_json: bool) -> int:
                 for one in items
             ]
             print_table(["Made", "Size", "File"], rows)
+            if chosen.store:
+                click.echo(f"These are of the SQLite file, which is not in use. {ON_SERVER}")
         return 0
     made = client.ask("POST", "/api/backups")
     if as_json:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from recollect.cli.moments import AGES
 from recollect.cli.output import (
     daemon_client,
     json_option,
@@ -19,7 +20,11 @@ from recollect.cli.search import moment
 @click.argument("prompt", nargs=-1)
 @project_option
 @click.option("--tokens", type=click.IntRange(100, 20_000), help="At most so many tokens.")
-@click.option("--as-of", metavar="TIME", help="What would have been injected at that moment.")
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    help=f"What would have been injected at that moment: a date, or an age: {AGES}.",
+)
 @click.option("--why", is_flag=True, help="Also show every candidate and why not.")
 @json_option
 def command(

@@ -5,7 +5,7 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, show
+from recollect.cli.aims import aim, aim_options, refuse_strange, show
 from recollect.cli.client import Client
 from recollect.cli.output import agreed, daemon_client, json_option, print_json, print_memories
 from recollect.core import settings
@@ -69,6 +69,11 @@ def command(
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, those that a restore kept aside included.")
+    elif chosen.store:
+        click.echo(
+            "Backups are not changed: neither the server's, nor those of the SQLite file that was "
+            f"in use before ({chosen.path('backups')})."
+        )
     elif not backups and client.get("/api/backups")["items"]:
         click.echo(
             "Backups still hold it until they are rotated out, and what a restore kept aside holds "
@@ -79,6 +84,7 @@ def command(
 
 def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_json: bool) -> int:
     """Out of memory and into the archive."""
+    refuse_strange(ids)
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
     if not found["items"]:
@@ -98,6 +104,11 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
     click.echo(f"Forgotten: {', '.join(gone['record_ids'])}")
     if never:
         click.echo("What they say is not learned again.")
+    if any(item["kind"] != "episode" and item.get("source_event_ids") for item in found["items"]):
+        click.echo(
+            "The turns that it was learned from are remembered still; "
+            f"recollect forget --for-good {' '.join(ids)} erases them too."
+        )
     for op_id in gone["op_ids"]:
         click.echo(f"Bring it back: recollect undo {op_id}")
     return 0

@@ -3,7 +3,7 @@
 import os
 
 from recollect.capture import launcher
-from recollect.core.errors import BadInput, CannotWrite
+from recollect.core.errors import CannotWrite, NotFound
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
 from recollect.hosts import INSTALLERS, Installer, detect_all, installer
@@ -29,7 +29,7 @@ def chosen(names: tuple[str, ...]) -> list[Installer]:
     found = detect_all(os.path.expanduser("~"), dict(os.environ))
     if not found:
         known = ", ".join(one.name for one in INSTALLERS)
-        raise BadInput(
+        raise NotFound(
             "no agent was found on this machine",
             hint=f"Name one: recollect install HOST (known: {known})",
         )

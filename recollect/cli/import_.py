@@ -10,7 +10,7 @@ import click
 
 from recollect.cli import process
 from recollect.cli.client import Client, NotRunning
-from recollect.cli.moments import MOMENT
+from recollect.cli.moments import AGES, MOMENT
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
 from recollect.core.errors import RecollectError
@@ -23,7 +23,7 @@ SLOW_S = 600.0
 @click.command()
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--project", type=click.Path(), help="Only what was done in this directory.")
-@click.option("--since", type=MOMENT, help="Not before: a date, or an age such as 90d.")
+@click.option("--since", type=MOMENT, help=f"Not before: a date, or an age: {AGES}.")
 @click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
 @click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
               help="How many commits of git history at the most.")  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from recollect.cli.moments import AGES
 from recollect.cli.output import (
     daemon_client,
     json_option,
@@ -22,7 +23,9 @@ BAR = 24
 @click.option(
     "--period", default="week", show_default=True, type=click.Choice(["day", "week", "month"])
 )
-@click.option("--since", metavar="TIME", help="From then on, instead of a period.")
+@click.option(
+    "--since", metavar="TIME", help=f"From then on, instead of a period: a date, or an age: {AGES}."
+)
 @click.option("--until", metavar="TIME", help="Until then; now by default.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 @json_option

@@ -13,6 +13,7 @@ from recollect.core import settings
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import PREFIX
 from recollect.portable.backups import chosen as chosen_backup
+from recollect.portable.backups import refuse_server
 
 DATABASE = b"SQLite format 3\0"  # how every backup begins
 LIST = "recollect backup list"
@@ -29,6 +30,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
     fire meanwhile keep their events in the spool. The database as it was is kept in `backups/`.
     """
     chosen = settings.load()
+    refuse_server(chosen)
     path = chosen_backup(chosen.path("backups"), backup)
     _refuse(path)
     question = f"Put {os.path.basename(path)} in place of what is stored now?"

@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from recollect.core.errors import RecollectError
+from recollect.core.errors import BadInput, BadSetting, RecollectError
 
 
 def run(name: str, module: str, arguments: list[str]) -> int:
@@ -31,7 +31,7 @@ def run(name: str, module: str, arguments: list[str]) -> int:
         return 1
     except RecollectError as error:
         tell(error)
-        return 1
+        return 2 if _wrong_call(error) else 1
     except BrokenPipeError:
         return _unheard()
     except SystemExit as error:
@@ -40,6 +40,15 @@ def run(name: str, module: str, arguments: list[str]) -> int:
             return _unheard()
         raise
     return result if isinstance(result, int) else 0
+
+
+def _wrong_call(error: RecollectError) -> bool:
+    """Whether other arguments would have helped. A setting that is wrong in the file is not one."""
+    from recollect.client import Refused  # only after a failure
+
+    if isinstance(error, Refused):
+        return error.code == "bad_input"
+    return isinstance(error, BadInput) and not isinstance(error, BadSetting)
 
 
 def _pacified() -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from recollect.cli.moments import AGES, MOMENT
 from recollect.cli.output import (
     daemon_client,
     json_option,
@@ -36,7 +37,7 @@ TYPES = ("tool_use", "decision", "error", "discovery", "pattern", "session_summa
 @click.option("--concept", help="Only with this concept.")
 @click.option("--file", "file_", help="Only about this file; its end is enough.")
 @click.option("--session", "session_id", help="Only of this session.")
-@click.option("--since", metavar="TIME", help="Made at or after: 2026-11-01, or 7d.")
+@click.option("--since", metavar="TIME", help=f"Made at or after: 2026-11-01, or an age: {AGES}.")
 @click.option("--until", metavar="TIME", help="Made before.")
 @click.option("--as-of", metavar="TIME", help="As memory was at that moment.")
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
@@ -88,17 +89,12 @@ def command(
 
 def moment(text: str | None, name: str) -> str | None:
     """A day, a time or an age as people write it, in local time unless it says otherwise."""
-    from recollect.cli.moments import MOMENT
-
     if text is None:
         return None
     try:
         return MOMENT.convert(text, None, None).isoformat()
-    except click.BadParameter:
-        raise click.BadParameter(
-            f"{text!r} is no time; write 2026-11-01, 2026-11-01T15:30 or an age such as 7d",
-            param_hint=name,
-        ) from None
+    except click.BadParameter as error:
+        raise click.BadParameter(error.message, param_hint=name) from None
 
 
 def _tell(answer: dict[str, Any], project: str) -> None:

@@ -7,7 +7,7 @@ import click
 
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import oslayer, settings
-from recollect.core.errors import BadSetting, CannotWrite
+from recollect.core.errors import BadInput, BadSetting, CannotWrite
 
 
 @click.command()
@@ -26,7 +26,9 @@ def command(action: str | None, name: str | None, value: str | None, as_json: bo
     if name is None or (action == "set") != (value is not None):
         raise click.UsageError("it is: settings get NAME, set NAME VALUE, or unset NAME")
     if name not in {one["name"] for one in settings.described()}:
-        raise BadSetting(f"there is no setting {name!r}{settings.nearest(name)}", field=name)
+        raise BadInput(
+            f"there is no setting {name!r}{settings.nearest(name)}", hint=BadSetting.hint
+        )
     if action == "get":
         found = getattr(settings.load(), name)
         if as_json:
@@ -65,8 +67,11 @@ def _list(*, as_json: bool) -> int:
 def _write(name: str, value: str | None, *, as_json: bool) -> int:
     """The file may hold what is wrong at the moment, so only the new value is checked."""
     if name == "home":
-        raise BadSetting("the data directory cannot name itself", hint="RECOLLECT_HOME moves it.")
-    wanted = None if value is None else settings.checked(name, value)
+        raise BadInput("the data directory cannot name itself", hint="RECOLLECT_HOME moves it.")
+    try:
+        wanted = None if value is None else settings.checked(name, value)
+    except BadSetting as error:
+        raise BadInput(str(error), hint=error.hint) from error
     environment = os.environ.get(settings.PREFIX + "HOME") or settings.Settings.home
     directory = os.path.abspath(os.path.expanduser(environment))
     path = os.path.join(directory, "settings.toml")

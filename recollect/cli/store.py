@@ -10,7 +10,7 @@ from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
 from recollect.core.addresses import wrong_with_store
-from recollect.core.errors import BadInput, BadSetting, ReadOnlyStore, StoreBusy
+from recollect.core.errors import BadInput, ReadOnlyStore, StoreBusy
 from recollect.core.settings import Settings
 from recollect.store import open_store
 from recollect.store.copying import Copied, copy
@@ -64,7 +64,7 @@ def copy_command(target: str, as_json: bool) -> None:
 def _target(chosen: Settings, target: str) -> Settings:
     if "://" in target:
         if problem := wrong_with_store(target):
-            raise BadSetting(f"--to is not valid: {problem}", field="to")
+            raise BadInput(f"--to is not valid: {problem}", field="to")
         there = dataclasses.replace(chosen, store=target)
     else:
         there = dataclasses.replace(chosen, store="", home=os.path.abspath(target), reserve_mb=0)

@@ -18,7 +18,8 @@ from recollect.cli.output import (
 @project_option
 @json_option
 def command(operation: str | None, listed: bool, project: str, as_json: bool) -> int:
-    """Undo OPERATION, or the newest one: what was displaced comes back, what was made goes."""
+    """Undo OPERATION, or the newest one of the project: what was displaced comes back, what was
+    made goes."""
     client = daemon_client()
     if listed:
         found = client.get("/api/operations", project=place(project), undoable=True, limit=200)
@@ -42,7 +43,10 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
             if any(one["undoes"] for one in found["items"]):
                 click.echo("An undo that is undone by its id does again what it took back.")
         return 0
-    path = f"/api/operations/{operation}/undo" if operation else "/api/undo"
+    if operation:
+        path = f"/api/operations/{operation}/undo"
+    else:
+        path = client.path("/api/undo", {"project": place(project)})
     done = client.ask("POST", path)
     if as_json:
         print_json(done)

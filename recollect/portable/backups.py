@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.core import oslayer
 from recollect.core.clock import Clock
-from recollect.core.errors import NotFound
+from recollect.core.errors import NotFound, StoreError
 from recollect.core.settings import Settings
 from recollect.store.interface import BackupInfo, Store
 
@@ -68,9 +68,9 @@ class Backups:
 
     def replace_all(self) -> int:
         """A fresh backup instead of all earlier ones, which hold what must not be kept."""
-        earlier = self.files()
-        if self._settings.store and not earlier:
+        if self._settings.store:
             return 0  # the server's own are out of our hands
+        earlier = self.files()
         self.create()
         for path in earlier:
             with contextlib.suppress(FileNotFoundError):  # rotation was faster
@@ -97,6 +97,17 @@ def chosen(folder: str, which: str | None) -> str:
         told = f"there is no backup {which!r}" if which else "there is no backup yet"
         raise NotFound(told, hint="recollect backup list")
     return found[0]
+
+
+def refuse_server(settings: Settings) -> None:
+    """StoreError when the store is on a server: a backup would replace a file that nobody reads."""
+    if settings.store:
+        raise StoreError(
+            "the store is on PostgreSQL, and the backups here are of the SQLite file that is not "
+            "in use; nothing was changed",
+            hint="pg_restore a dump of the server; or, to go back to the file, recollect settings "
+            "unset store and restore then.",
+        )
 
 
 def aside_name(folder: str, now: datetime) -> str:

@@ -141,7 +141,7 @@ class Erasure:
 
     def _nothing(self, *, backups: bool) -> NotFound:
         hint = "recollect search"
-        if not backups and self._backups.files():
+        if not backups and not self._settings.store and self._backups.files():
             hint = "recollect search; --backups looks into the backups too."
         return NotFound("nothing that is stored fits this", hint=hint)
 

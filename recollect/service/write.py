@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.service.desk import Desk, Scope, everywhere, writing
+from recollect.service.desk import Desk, Scope, everywhere, listing, writing
 
 Content = Annotated[str, Meta(max_length=50_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
@@ -361,9 +361,9 @@ def move(desk: Desk, record_id: str, scope: Scope, reason: str = "") -> Changed:
     return Changed(record=find(desk, record_id), op_id=came.op_id)
 
 
-def undo(desk: Desk, op_id: str | None = None) -> Undone:
-    """Take an operation back; without an id, the newest that can be."""
-    operation = _operation(desk, op_id) if op_id else _newest(desk)
+def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Undone:
+    """Take an operation back; without an id, the newest that can be, where the scope looks."""
+    operation = _operation(desk, op_id) if op_id else _newest(desk, scope or Scope())
     detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "move" and "to" in detail:
         operation = _other_half(desk, operation, detail["to"])
@@ -428,11 +428,11 @@ def _other_half(desk: Desk, left: Operation, namespace: str) -> Operation:
     return left
 
 
-def _newest(desk: Desk) -> Operation:
+def _newest(desk: Desk, scope: Scope) -> Operation:
     """The last thing that was done to memories and can be undone. What was undone stays so, unless
     somebody names that undo; but an undo of an undo is done anew, and can be taken back."""
     standing: list[Operation] = []
-    for namespace in everywhere(desk):
+    for namespace in listing(desk, scope):
         items = desk.store.log.page(namespace, limit=50).items
         undos = {one.op_id for one in items if one.undoes}
         wanted = [one for one in items if not one.undoes or one.undoes in undos]
@@ -440,7 +440,8 @@ def _newest(desk: Desk) -> Operation:
         standing += [one for one in wanted if one.op_id in can]
     if not standing:
         raise NotFound(
-            "there is nothing to undo", hint="recollect undo --list shows undos to take back."
+            "there is nothing to undo here",
+            hint="recollect undo --list shows undos to take back; with -p all, in every project.",
         )
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
 

@@ -6,6 +6,7 @@ copy that was broken off is begun again; at the end every row is compared by its
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,18 @@ TABLES: dict[str, tuple[str, ...]] = {
     "compacted": ("source_id",),
     "llm_usage": ("day", "provider", "model", "purpose"),
 }
+# What a person calls one row of a table, and several, where it is not the table's name.
+WORDS = {
+    "unextracted": ("event in line for extraction", "events in line for extraction"),
+    "memory_records": ("memory", "memories"),
+    "embeddings": ("vector", "vectors"),
+    "entities": ("entity", "entities"),
+    "archive": ("archived version", "archived versions"),
+    "extraction_runs": ("extraction run", "extraction runs"),
+    "waiting_claims": ("claim heard only once", "claims heard only once"),
+    "compacted": ("mark of a shortened turn", "marks of shortened turns"),
+    "llm_usage": ("day's usage of a model", "days' usages of models"),
+}
 # What each store makes for itself.
 LOCAL = frozenset({"row_id", "words", "near", "claim"})
 
@@ -54,10 +67,10 @@ def copy(
     source: Any, target: Any, actor: str, progress: Callable[[str, int], None] = lambda t, n: None
 ) -> list[Copied]:
     """Everything of an actor. Conflict when the target holds other things under the same numbers;
-    StoreError when a row is not the same on both sides afterwards."""
+    StoreError when a row is not the same on both sides afterwards, or only in the target."""
     counts = {table: [0, 0] for table in ("projects", "project_identities", *TABLES)}
     _projects(source, target, counts)
-    mine = [one for one in source.projects.namespaces() if one.split("/")[2] == actor]
+    mine = _namespaces(source, actor)
     for namespace in mine:
         for table, key in TABLES.items():
             columns = _columns(source, target, table)
@@ -72,9 +85,20 @@ def copy(
                 progress(table, counts[table][0])
     target.copied()
     _marks(source, target)
-    for namespace in mine:
-        _compare(source, target, namespace)
+    extra: Counter[str] = Counter()
+    for namespace in sorted({*mine, *_namespaces(target, actor)}):
+        extra += _compare(source, target, namespace)
+    if extra:
+        raise StoreError(
+            "everything here is in the target, but the target also has what is not here: "
+            f"{_told(extra)}; it was forgotten here since an earlier copy, or written there",
+            hint="For the same on both sides, copy into an empty store.",
+        )
     return [Copied(table, there, new) for table, (there, new) in counts.items()]
+
+
+def _namespaces(side: Any, actor: str) -> list[str]:
+    return [one for one in side.projects.namespaces() if one.split("/")[2] == actor]
 
 
 def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
@@ -216,13 +240,23 @@ def _digest(row: dict[str, Any], columns: Sequence[str]) -> bytes:
     return told.digest()
 
 
-def _compare(source: Any, target: Any, namespace: str) -> None:
+def _compare(source: Any, target: Any, namespace: str) -> Counter[str]:
+    """How many rows only the target has, by table. StoreError when it lacks one of the source."""
+    extra: Counter[str] = Counter()
     for table in TABLES:
-        missing = digests(source, target, table, namespace) - digests(
-            target, source, table, namespace
-        )
-        if missing:
+        here = digests(source, target, table, namespace)
+        there = digests(target, source, table, namespace)
+        if missing := here - there:
             raise StoreError(
                 f"{len(missing)} rows of {table} in {namespace} are not the same in the copy",
                 hint="Stop whoever writes to either store, and copy again.",
             )
+        extra[table] = len(there - here)
+    return +extra
+
+
+def _told(extra: Counter[str]) -> str:
+    return ", ".join(
+        f"{count} {WORDS.get(table, (table.removesuffix('s'), table))[count != 1]}"
+        for table, count in extra.items()
+    )

@@ -9,7 +9,9 @@ import sys
 
 import pytest
 
+from recollect import Memory
 from recollect.cli import COMMANDS
+from recollect.core.errors import RecollectError
 from tests.fakes.daemons import RealDaemon, real_daemon
 
 RECOLLECT = pathlib.Path(sys.executable).parent / "recollect"
@@ -79,7 +81,7 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
 
 def test_an_unknown_host_names_the_known_ones(person: RealDaemon) -> None:
     done = run(person, "install", "emacs")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "claude-code" in done.stderr and "emacs" in done.stderr
 
 
@@ -293,6 +295,22 @@ def test_bad_input_is_told_in_plain_words(
     assert run(shared_daemon, "export", "--force", str(tmp_path / "all.jsonl")).returncode == 0
 
 
+def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(shared_daemon: RealDaemon) -> None:
+    for arguments, words in (
+        (("install", "nosuch"), "there is no host 'nosuch'"),
+        (("settings", "set", "nosuch", "1"), "there is no setting 'nosuch'"),
+        (("settings", "set", "port", "many"), "port"),
+        (("forget", "--all", "-y"), "--project"),
+        (("forget", "--text", "", "-y"), "--text is empty"),
+        (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
+        (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
+        (("import", "nosuch"), "'nosuch' is no source and no file"),
+        (("add",), "there is nothing to remember"),
+    ):
+        done = run(shared_daemon, *arguments, typed="")
+        assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
+
+
 def test_a_data_directory_that_cannot_be_used_is_told_with_a_way_out(person: RealDaemon) -> None:
     person.environment["RECOLLECT_HOME"] = "/proc/nope"
     nowhere = run(person, "up")
@@ -310,7 +328,8 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
         return [one["op_id"] for one in json.loads(shown.stdout)["items"]]
 
     def undone(*which: str) -> dict[str, str]:
-        told: dict[str, str] = json.loads(run(shared_daemon, "undo", *which, "--json").stdout)
+        done = run(shared_daemon, "undo", "-p", str(place), *which, "--json")
+        told: dict[str, str] = json.loads(done.stdout)
         return told
 
     added = run(shared_daemon, "add", "-p", str(place), "to and fro", "--json")
@@ -324,6 +343,27 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
     assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
     shown = run(shared_daemon, "undo", "--list", "-p", str(place)).stdout
     assert last["op_id"] in shown and first not in shown and "undone by its id" in shown
+
+
+def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
+    shared_daemon: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    proj, shop = tmp_path / "proj", tmp_path / "webshop"
+    for place in (proj, shop):
+        place.mkdir()
+        (place / "Makefile").touch()
+    older = json.loads(run(shared_daemon, "add", "-p", str(shop), "older", "--json").stdout)
+    newer = json.loads(run(shared_daemon, "add", "-p", str(proj), "newer", "--json").stdout)
+    done = run(shared_daemon, "undo", "-p", "webshop", "--json")
+    assert json.loads(done.stdout)["undoes"] == older["op_id"]
+    again = run(shared_daemon, "undo", "-p", "webshop")
+    assert again.returncode == 1 and "there is nothing to undo here" in again.stderr
+    unknown = run(shared_daemon, "undo", "-p", "nosuch")
+    assert unknown.returncode == 1 and "nosuch" in unknown.stderr and "proj" in unknown.stderr
+    memory = Memory(str(shop), home=str(shared_daemon.home))
+    with pytest.raises(RecollectError, match="nothing to undo here"):
+        memory.undo()
+    assert memory.undo(project=str(proj)).undoes == newer["op_id"]
 
 
 def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> None:

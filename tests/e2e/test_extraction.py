@@ -235,5 +235,5 @@ def test_never_again_at_every_door(daemon: RealDaemon, tmp_path: pathlib.Path) -
         door(known["record_id"])
         turn(daemon, place, stated)
         assert rules() == [], f"door {number}"
-    assert command(daemon, "undo").returncode == 0
+    assert command(daemon, "undo", "-p", str(place)).returncode == 0
     assert [one["title"] for one in rules()] == [known["title"]]

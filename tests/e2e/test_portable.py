@@ -69,7 +69,7 @@ def test_history_comes_in_goes_out_and_comes_back(
     shown = run(person, "export", "--format", "markdown", "--project", str(tmp_path / "work/shop"))
     assert "## shop" in shown.stdout and made.PROMPTS[0] in shown.stdout
     wrong = run(person, "export", "--rows", "spaceships")
-    assert wrong.returncode == 1 and "spaceships" in wrong.stderr
+    assert wrong.returncode == 2 and "spaceships" in wrong.stderr
 
     other = RealDaemon(tmp_path / ".elsewhere", embedding="false")
     other.environment |= {"HOME": str(tmp_path / "nobody"), "PATH": "/usr/bin:/bin"}
@@ -124,7 +124,7 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
     (tmp_path / "notes.db").write_text("no database at all")
     for wrong in ("notes.db", "work"):
         refused = run(person, "restore", str(tmp_path / wrong), "--yes")
-        assert refused.returncode == 1 and "recollect backup list" in refused.stderr
+        assert refused.returncode == 2 and "recollect backup list" in refused.stderr
     assert person.client.get("/healthz")["pid"] == running, "nobody stopped it for that"
     done = run(person, "restore", "--yes")
     assert done.returncode == 0 and "kept" in done.stdout, done.stderr

@@ -185,8 +185,8 @@ def undo(services: Services, asked: OneOperation) -> Undone:
     return write.undo(services.desk, asked.op_id)
 
 
-def undo_last(services: Services, asked: Nothing) -> Undone:
-    return write.undo(services.desk)
+def undo_last(services: Services, asked: Scope) -> Undone:
+    return write.undo(services.desk, scope=asked)
 
 
 ENDPOINTS = (
@@ -263,5 +263,8 @@ ENDPOINTS = (
         "POST", "/api/operations/{op_id}/undo", "Take an operation back.",
         undo, Undone, OneOperation,
     ),
-    Endpoint("POST", "/api/undo", "Take the newest operation back.", undo_last, Undone),
+    Endpoint(
+        "POST", "/api/undo", "Take the newest operation of a project back, or of all.",
+        undo_last, Undone, Scope,
+    ),
 )  # fmt: skip

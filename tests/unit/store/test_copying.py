@@ -20,7 +20,7 @@ from recollect.core.values import (
     Usage,
 )
 from recollect.store import copying
-from recollect.store.interface import Store, Transaction, Waiting
+from recollect.store.interface import RecordFilter, Selection, Store, Transaction, Waiting
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
@@ -146,3 +146,19 @@ def test_a_row_that_differs_is_found(store: SqliteStore, opened: Opener) -> None
     server.records.touch(NAMESPACE, [one.record_id], NOON)
     with pytest.raises(errors.StoreError, match="memory_records"):
         copying.copy(store, server, "ada")
+
+
+def test_what_only_the_target_has_is_counted_and_told(
+    store: SqliteStore, opened: Opener, clock: ManualClock
+) -> None:
+    store.records.put([record(f"memory {number}") for number in range(4)])
+    (secret,) = store.records.put([record("secret", namespace=OTHER)])
+    server = opened()
+    copying.copy(store, server, "ada")
+    kept = [one.record_id for one in store.records.page(NAMESPACE, RecordFilter()).items]
+    store.holdings.erase(NAMESPACE, Selection(record_ids=tuple(kept[:3])), "ada")
+    store.holdings.erase(OTHER, Selection(everything=True), "ada")
+    with pytest.raises(errors.StoreError, match="also has what is not here: 4 memories;") as told:
+        copying.copy(store, server, "ada")
+    assert "empty store" in told.value.hint
+    assert server.records.get(OTHER, [secret.record_id]), "a copy erases nothing by itself"
