@@ -28,6 +28,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
 
     The backup is checked first, row by row. The daemon is stopped and started again; hooks that
     fire meanwhile keep their events in the spool. The database as it was is kept in `backups/`.
+    What was forgotten since the backup was made is back with it.
     """
     chosen = settings.load()
     refuse_server(chosen)
@@ -46,6 +47,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
         print_json(done)
     else:
         click.echo(f"Restored: {done['events']} events, {done['records']} memories.")
+        click.echo("What was forgotten since that backup is back with it; forget it again.")
         if done["aside"]:
             click.echo(f"What was there before is kept: {done['aside']}")
     return 0

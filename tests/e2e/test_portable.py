@@ -127,6 +127,7 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
         assert refused.returncode == 2 and "recollect backup list" in refused.stderr
     assert person.client.get("/healthz")["pid"] == running, "nobody stopped it for that"
     done = run(person, "restore", "--yes")
+    assert "What was forgotten since" in done.stdout
     assert done.returncode == 0 and "kept" in done.stdout, done.stderr
     assert person.client.get("/healthz")["unextracted"]["events"] == 7
     aside = done.stdout.split("kept: ")[1].strip()
