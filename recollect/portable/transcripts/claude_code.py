@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.capture.hosts.reading import Data, moment, prose, section, word
 from recollect.portable.transcripts import lines
-from recollect.portable.transcripts.told import Conversation, Told, Transcript
+from recollect.portable.transcripts.told import Conversation, Told, Transcript, of_lines
 
 HOST = "claude-code"
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
@@ -33,17 +33,8 @@ def describe(path: str) -> Transcript | None:
             return None  # a subagent's own file
         cwd = word(line, "cwd")
         if cwd and line.get("type") in ("user", "assistant"):
-            return Transcript(
-                host=HOST,
-                session_id=word(line, "sessionId") or os.path.basename(path).split(".")[0],
-                path=path,
-                cwd=cwd,
-                began=moment(line.get("timestamp")),
-                ended=lines.last_time(path),
-                messages=lines.occurrences(path, _MESSAGES),
-                bytes=lines.size(path),
-                read=read,
-            )
+            session = word(line, "sessionId") or os.path.basename(path).split(".")[0]
+            return of_lines(HOST, session, path, cwd, line, _MESSAGES, read)
     return None
 
 

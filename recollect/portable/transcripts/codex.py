@@ -14,7 +14,7 @@ import msgspec
 
 from recollect.capture.hosts.reading import Data, moment, prose, section, word
 from recollect.portable.transcripts import lines
-from recollect.portable.transcripts.told import Conversation, Told, Transcript
+from recollect.portable.transcripts.told import Conversation, Told, Transcript, of_lines
 
 HOST = "codex"
 _MESSAGES = (b'"type":"message"', b'"type":"function_call"', b'"type":"custom_tool_call"')
@@ -39,17 +39,8 @@ def describe(path: str) -> Transcript | None:
         if line.get("type") == "session_meta" and word(payload, "id", "session_id"):
             if section(payload, "source").get("subagent") is not None:
                 return None  # what a subagent does is told by the call that began it
-            return Transcript(
-                host=HOST,
-                session_id=word(payload, "id", "session_id"),
-                path=path,
-                cwd=word(payload, "cwd"),
-                began=moment(line.get("timestamp")),
-                ended=lines.last_time(path),
-                messages=lines.occurrences(path, _MESSAGES),
-                bytes=lines.size(path),
-                read=read,
-            )
+            session = word(payload, "id", "session_id")
+            return of_lines(HOST, session, path, word(payload, "cwd"), line, _MESSAGES, read)
     return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from recollect.capture.hosts.reading import Data, moment, section, word
 from recollect.portable.transcripts import lines
-from recollect.portable.transcripts.told import Conversation, Told, Transcript
+from recollect.portable.transcripts.told import Conversation, Told, Transcript, of_lines
 
 HOST = "copilot"
 _MESSAGES = (b'"type":"user.message"', b'"type":"assistant.message"')
@@ -28,17 +28,9 @@ def describe(path: str) -> Transcript | None:
     for line in lines.first_objects(path, most=5):
         data = section(line, "data")
         if line.get("type") == "session.start":
-            return Transcript(
-                host=HOST,
-                session_id=word(data, "sessionId") or os.path.basename(os.path.dirname(path)),
-                path=path,
-                cwd=word(section(data, "context"), "cwd", "gitRoot"),
-                began=moment(line.get("timestamp")),
-                ended=lines.last_time(path),
-                messages=lines.occurrences(path, _MESSAGES),
-                bytes=lines.size(path),
-                read=read,
-            )
+            session = word(data, "sessionId") or os.path.basename(os.path.dirname(path))
+            cwd = word(section(data, "context"), "cwd", "gitRoot")
+            return of_lines(HOST, session, path, cwd, line, _MESSAGES, read)
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.capture.hosts.reading import Data, moment, prose, section, word
 from recollect.portable.transcripts import lines
-from recollect.portable.transcripts.told import Conversation, Told, Transcript
+from recollect.portable.transcripts.told import Conversation, Told, Transcript, of_lines
 
 HOST = "qwen"
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"')
@@ -30,17 +30,8 @@ def describe(path: str) -> Transcript | None:
         if line.get("isSidechain") is True:
             return None
         if line.get("type") in ("user", "assistant") and word(line, "sessionId"):
-            return Transcript(
-                host=HOST,
-                session_id=word(line, "sessionId"),
-                path=path,
-                cwd=word(line, "cwd"),
-                began=moment(line.get("timestamp")),
-                ended=lines.last_time(path),
-                messages=lines.occurrences(path, _MESSAGES),
-                bytes=lines.size(path),
-                read=read,
-            )
+            session = word(line, "sessionId")
+            return of_lines(HOST, session, path, word(line, "cwd"), line, _MESSAGES, read)
     return None
 
 

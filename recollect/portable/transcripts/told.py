@@ -13,9 +13,10 @@ from typing import Any
 from recollect.capture.hosts import Draft
 from recollect.capture.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.capture.hosts.fitting import fit
-from recollect.capture.hosts.reading import plain
+from recollect.capture.hosts.reading import Data, moment, plain
 from recollect.capture.hosts.tools import ignored
 from recollect.core.values import JsonBody, MessageBody, Turn
+from recollect.portable.transcripts import lines
 
 # What hosts put where the user speaks, beside the blocks that `capture.foreign` knows.
 _NOT_SAID = (
@@ -50,6 +51,29 @@ class Transcript:
 
     def told(self) -> Iterator[Told]:
         return self.read(self)
+
+
+def of_lines(
+    host: str,
+    session_id: str,
+    path: str,
+    cwd: str,
+    first: Data,
+    marks: tuple[bytes, ...],
+    read: Callable[[Transcript], Iterator[Told]],
+) -> Transcript:
+    """A file of a line an event, each with its time; `marks` are what messages are known by."""
+    return Transcript(
+        host=host,
+        session_id=session_id,
+        path=path,
+        cwd=cwd,
+        began=moment(first.get("timestamp")),
+        ended=lines.last_time(path),
+        messages=lines.occurrences(path, marks),
+        bytes=lines.size(path),
+        read=read,
+    )
 
 
 class Conversation:
