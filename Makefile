@@ -74,12 +74,10 @@ bench: setup browser
 clients: setup
 	$(BIN)/python -m tests.clients.run $(HOSTS)
 
-# Crash tests for longer: make torture MINUTES=10
+# Attacks and crashes for longer: make torture MINUTES=30. TABLE=file keeps what came of it.
 MINUTES ?= 5
 torture: setup
-	$(BIN)/python -m tests.crash.torture --minutes $(MINUTES)
-	$(BIN)/python -m tests.e2e.torture_hook $(MINUTES)
-	$(BIN)/python -m tests.crash.torture_postgres
+	$(BIN)/python -m tests.torture --minutes $(MINUTES) $(if $(TABLE),--table $(TABLE),)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
