@@ -259,13 +259,16 @@ class BackupInfo:
     schema: int
 
 
+ChangeKind = Literal["records", "vectors", "events", "graph", "decisions", "projects", "all"]
+
+
 @dataclass(frozen=True)
 class Change:
     """What another process wrote: rows of a kind that came, changed or went, by id. `decisions`
     are stones and verdicts, `projects` names and marks. After a time in which nothing could be
     heard, `all` says that anything may have changed."""
 
-    kind: Literal["records", "vectors", "events", "graph", "decisions", "projects", "all"]
+    kind: ChangeKind
     namespace: str = ""
     ids: tuple[str, ...] = ()
 

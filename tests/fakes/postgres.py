@@ -131,7 +131,7 @@ class Server:
         tables = self.admin(
             "SELECT string_agg(format('recollect.%I', relname), ', ') FROM pg_class"
             " WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r'"
-            " AND relname NOT IN ('_migrations', 'scopes')",
+            " AND relname NOT IN ('_migrations', 'scopes', 'channel_salt')",
             name,
         )
         self.admin(f"TRUNCATE {tables[0][0]} RESTART IDENTITY CASCADE", name)

@@ -8,11 +8,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import cast, get_args
 
 import psycopg
 
 from recollect.core.errors import StoreError
-from recollect.store.interface import Change
+from recollect.store.interface import Change, ChangeKind
 from recollect.store.postgres.connection import Connection, meaning
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import LEASE_S, PostgresEvents
@@ -97,9 +98,14 @@ class PostgresChanges:
                     return
 
     def _take(self, payload: str) -> None:
-        origin, kind, namespace, ids = payload.split("\n", 3)
+        """What a server passes on is not always ours: whatever has another form is left alone."""
+        parts = payload.split("\n", 3)
+        if len(parts) != 4 or parts[1] not in get_args(ChangeKind):
+            log.warning("a notification that no daemon sends was ignored: %.80r", payload)
+            return
+        origin, kind, namespace, ids = parts
         if origin != self._engine.origin:
-            self._tell(Change(kind, namespace, tuple(ids.split(","))))  # type: ignore[arg-type]
+            self._tell(Change(cast(ChangeKind, kind), namespace, tuple(ids.split(","))))
 
     def _tell(self, change: Change) -> None:
         if change.kind == "graph":

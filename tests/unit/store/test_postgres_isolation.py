@@ -1,6 +1,8 @@
 """The database itself keeps namespaces apart, whatever a login says in SQL (P15, G1, G2)."""
 
 import contextlib
+import hashlib
+import queue
 from collections.abc import Iterator
 
 import psycopg
@@ -8,6 +10,7 @@ import pytest
 
 from recollect.core import errors, projects
 from recollect.core.projects import Place
+from recollect.store.interface import Change
 from tests.fakes.postgres import Server
 from tests.make import arrival, record, vector
 from tests.unit.store.conftest import Opener
@@ -193,3 +196,34 @@ def test_a_name_with_a_slash_is_an_actor_like_any_other(
     store.records.put([record("memory of a robot", namespace=mine)])
     assert [one.title for one in store.records.page(mine).items] == ["memory of a robot"]
     assert store.records.page(BOB).items == ()  # who says that it is another sees the other's
+
+
+def test_nobody_else_can_name_an_actors_channel(server: Server, database: str) -> None:
+    with login(server, database, "iso_ada", "ada") as ada:
+        (own,) = ada.execute("SELECT channel('ada')").fetchall()[0]
+    assert own
+    for actor in ("bob", "ada", ""):
+        with login(server, database, "iso_bob", actor) as bob:
+            assert bob.execute("SELECT channel('ada')").fetchall() == [(None,)]
+            assert bob.execute("SELECT salt FROM channel_salt").fetchall() == []
+    # Not by computing it as schema 1 did, either.
+    assert own != "recollect_" + hashlib.md5(b"ada").hexdigest()
+
+
+def test_what_another_login_sends_is_neither_heard_nor_harmful(
+    server: Server, database: str, opened: Opener
+) -> None:
+    store = opened("ada", user="postgres")
+    heard: queue.Queue[Change] = queue.Queue()
+    store.changes.subscribe(heard.put)
+    assert store.changes.listening.wait(20)
+    with login(server, database, "iso_bob", "bob") as bob:
+        bob.execute("SELECT tell('records', %s, ARRAY['forged'])", [ADA])
+        bob.execute("SELECT pg_notify('recollect_' || md5('ada'), E'x\\nall\\n\\n')")
+    # Even on the right channel, what no daemon would say does not end the listening.
+    channel = server.admin("SELECT recollect.channel('ada')", database)[0][0]
+    for payload in ("", "x", "a\nb", "o\nnonsense\n/actor/ada/\nx", "\n" * 50, "x" * 7000):
+        server.admin(f"SELECT pg_notify('{channel}', $${payload}$$)", database)
+    server.admin(f"SELECT pg_notify('{channel}', E'other\\nrecords\\n{ADA}\\nmr_1')", database)
+    assert heard.get(timeout=20) == Change("records", ADA, ("mr_1",))
+    assert heard.empty()
