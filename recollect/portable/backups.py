@@ -59,12 +59,13 @@ class Backups:
         return made_at(made[0]) if made else None
 
     def due(self) -> bool:
-        """Whether the schedule wants one now. A store on a server is backed up there."""
+        """Whether the schedule wants one now. A store on a server is backed up there. A newest one
+        from the future says that the clock was set back: then it is time for one, too."""
         if not self._settings.backup_days or self._settings.store:
             return False
         newest = self.newest_at()
         age = timedelta(days=self._settings.backup_days)
-        return newest is None or self._clock.now() - newest >= age
+        return newest is None or abs(self._clock.now() - newest) >= age
 
     def replace_all(self) -> int:
         """A fresh backup instead of all earlier ones, which hold what must not be kept."""

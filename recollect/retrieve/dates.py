@@ -105,7 +105,8 @@ _ANCHOR = re.compile(
 
 def spans_in(text: str, now: int) -> tuple[Span, ...]:
     """The spans that a text names in words like "last week", as seen from `now`."""
-    here = datetime.fromtimestamp(now / 1_000_000).astimezone()
+    # Without a zone: Python then counts in days of the calendar, which have 23 to 25 hours.
+    here = datetime.fromtimestamp(now / 1_000_000)
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
     return tuple(
         Span(round(start.timestamp() * 1_000_000), round(end.timestamp() * 1_000_000))
@@ -135,10 +136,10 @@ def _span(
     elif part["unit"]:
         yield _calendar(part["unit"], part["which"] != "this", midnight)
     elif part["n"]:
-        yield here - timedelta(days=_count(part["n"]) * _UNITS[part["units"]]), here
+        yield _earlier(here, _count(part["n"]), part["units"]), here
     elif part["ago"]:
         length = _UNITS[part["agos"]]
-        when = here - timedelta(days=_count(part["ago"]) * length)
+        when = _earlier(here, _count(part["ago"]), part["agos"])
         if length < 1:
             yield when - timedelta(hours=1), when + timedelta(hours=1)
         else:
@@ -148,6 +149,12 @@ def _span(
     else:
         back = (midnight.weekday() - _WEEKDAYS.index(part["weekday"])) % 7 or 7
         yield midnight - back * day, midnight - (back - 1) * day
+
+
+def _earlier(here: datetime, count: int, unit: str) -> datetime:
+    if unit == "hour":  # as the clock runs, not as it is set
+        return datetime.fromtimestamp(here.timestamp() - count * 3600)
+    return here - timedelta(days=count * _UNITS[unit])
 
 
 def _calendar(unit: str, last: bool, midnight: datetime) -> tuple[datetime, datetime]:

@@ -72,7 +72,18 @@ def deep_json(folder: Path, chance: random.Random) -> Path:
 
 
 def wrong_types(folder: Path, chance: random.Random) -> Path:
-    values: list[object] = [None, [], {}, 1e308, -1, "", "\ud800", "x" * 100_000, True, {"a": [None] * 1000}]
+    values: list[object] = [
+        None,
+        [],
+        {},
+        1e308,
+        -1,
+        "",
+        "\ud800",
+        "x" * 100_000,
+        True,
+        {"a": [None] * 1000},
+    ]
     rows = []
     for kind in ("memory", "event", "project", "fact", "operation", "version", "nonsense", 3):
         names = ("record_id", "namespace", "title", "body", "marks", "payload", "valid_from", "at")
