@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from recollect.core.errors import DiskFull, RecollectError, StoreClosed, StoreError, StoreFailed
+from recollect.core.errors import (
+    DiskFull,
+    ReadOnlyStore,
+    RecollectError,
+    StoreClosed,
+    StoreError,
+    StoreFailed,
+)
 from recollect.store.sqlite import SqliteStore
 from tests.crash.oracle import (
     Findings,
@@ -34,6 +41,7 @@ TORN_WRITE = Trouble("write", torn=True)
 SYNC = Trouble("sync")
 TRUNCATE = Trouble("truncate")
 READ = Trouble("read")
+READ_ONLY = Trouble("write", error="read-only", lasts=True)
 
 KINDS = {
     "disk full once": FULL,
@@ -44,6 +52,7 @@ KINDS = {
     "EIO on sync": SYNC,
     "EIO on truncate": TRUNCATE,
     "EIO on read": READ,
+    "read-only from then on": READ_ONLY,
 }
 
 
@@ -161,7 +170,7 @@ def _stays_stopped(store: SqliteStore, trouble: Trouble) -> None:
     try:
         put_event(store, 0, 10_000, lambda told: None)
     except StoreError as error:
-        assert isinstance(error, StoreFailed), error
+        assert isinstance(error, (StoreFailed, ReadOnlyStore)), error
     else:
         raise AssertionError("a failed store took a write")
     if trouble.operation != "read":
@@ -171,5 +180,5 @@ def _stays_stopped(store: SqliteStore, trouble: Trouble) -> None:
 def _expect(error: RecollectError, trouble: Trouble, report: Report) -> None:
     """Trouble is called by its name, and never damage."""
     report.answers[type(error).__name__] += 1
-    allowed = (DiskFull,) if trouble.error == "full" else (StoreFailed,)
-    assert isinstance(error, (*allowed, StoreClosed)), f"{type(error).__name__}: {error}"
+    named = {"full": DiskFull, "read-only": ReadOnlyStore}.get(trouble.error, StoreFailed)
+    assert isinstance(error, (named, StoreClosed)), f"{type(error).__name__}: {error}"

@@ -187,7 +187,7 @@ class Trouble:
 
     operation: Operation = "write"
     nth: int = 0  # 0: nothing goes wrong
-    error: Literal["full", "io", "busy"] = "io"
+    error: Literal["full", "io", "busy", "read-only"] = "io"
     torn: bool = False  # half of the data is written before the error
     lasts: bool = False
     calls: int = 0
@@ -210,6 +210,8 @@ class Trouble:
             return apsw.FullError("no room (injected)")
         if self.error == "busy":
             return apsw.BusyError("busy (injected)")
+        if self.error == "read-only":
+            return apsw.ReadOnlyError("read-only file system (injected)")
         failure = apsw.IOError(f"input/output error on {self.operation} (injected)")
         codes: dict[Operation, int] = {
             "read": apsw.SQLITE_IOERR_READ,
