@@ -37,6 +37,7 @@ from recollect.store.interface import Change
 
 if TYPE_CHECKING:
     from recollect.learn import Learning
+    from recollect.portable.clones import Clones
     from recollect.portable.parts import Portable
     from recollect.remember import Recollection
     from recollect.service.desk import Desk
@@ -96,6 +97,7 @@ class Daemon:
         )
         self._backups = Backups(chosen, self._store, self._clock)
         self._portable: Portable | None = None
+        self._clones: Clones | None = None
         self._keeper = threading.Thread(target=self._keep, name="recollect-keeper", daemon=True)
 
     def run(self) -> None:
@@ -129,6 +131,8 @@ class Daemon:
             self._learning.close()
         if self._recall is not None:
             self._recall.close()
+        if self._clones is not None:
+            self._clones.close()
         if self._keeper.is_alive():
             self._keeper.join()
         self._store.close()
@@ -220,6 +224,7 @@ class Daemon:
         """The slow imports come here, when hooks are already answered."""
         import uvicorn
 
+        from recollect.portable.clones import Clones
         from recollect.portable.erasure import Erasure
         from recollect.portable.importing import Importing
         from recollect.portable.parts import Portable
@@ -265,6 +270,12 @@ class Daemon:
             ),
             backups=self._backups,
         )
+        erasure, actor = self._portable.erasure, self._settings.actor_id
+        self._clones = Clones(
+            self._store, self._clock, actor, lambda old, new: erasure.join(old, new, actor)
+        )
+        self._pipeline.listeners.append(self._clones.heard)
+        self._clones.start()
         if self._settings.catch_up:
             threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
@@ -442,6 +453,10 @@ class Daemon:
             "embedding": embedding,
             "alarms": alarming,
             "wanted_port": self._settings.port,
+            "clones": {
+                "offers": self._clones.offers if self._clones else [],
+                "joined": self._clones.joined if self._clones else {},
+            },
         }
 
     def _alarming(self) -> list[Any]:

@@ -32,6 +32,7 @@ COMMANDS = {
     "forget": ("recollect.cli.forget", "Erase memories everywhere, after showing what goes"),
     "scrub": ("recollect.cli.scrub", "Find secrets in what is stored already, and take them out"),
     "move": ("recollect.cli.move", "Give memories to another project, after showing which"),
+    "separate": ("recollect.cli.separate", "Make a folder a project of its own again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),
     "service": ("recollect.cli.service", "Start Recollect when you log in"),
     "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),

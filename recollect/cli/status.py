@@ -1,5 +1,6 @@
 """`recollect status`: whether it runs, whom it heard, what waits, what went wrong."""
 
+import shlex
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +34,7 @@ def command(as_json: bool) -> int:
         if not health["store"]["problem"]:
             names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
+        _tell_clones(health.get("clones", {}))
         for stranger in settings.strangers():
             click.secho(stranger, fg="yellow")
     return 0
@@ -76,6 +78,30 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     for message in health["errors_last_hour"]["latest"]:
         if not _told_already(message, health["store"]["problem"]):
             click.secho(f"  {message}", fg="yellow")
+
+
+def _tell_clones(clones: dict[str, Any]) -> None:
+    """Folders that were joined with a project, and those that only say that they belong to it."""
+    for root, name in clones.get("joined", {}).items():
+        click.echo(f"{_printable(root)} is a clone of {_printable(name)} and was joined with it.")
+        click.echo(f"  to keep them apart: recollect separate {_quoted(root)}")
+    for one in clones.get("offers", ()):
+        root, name, at = (_printable(one[key]) for key in ("root", "claims_name", "claims_root"))
+        click.secho(f"{root} says that it is {name} ({at}), but {one['why']}.", fg="yellow")
+        click.echo(
+            f"  to join them: recollect move --all --project {one['project_id']} "
+            f"--to {one['claims']}"
+        )
+        click.echo(f"  to keep them apart: recollect separate {_quoted(one['root'])}")
+
+
+def _printable(text: str) -> str:
+    """A name that somebody else chose, without what would move the cursor."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _quoted(path: str) -> str:
+    return shlex.quote(_printable(path))
 
 
 def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:

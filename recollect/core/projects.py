@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 GLOBAL_PROJECT = ""
+# How many of a history's latest commits stand for it. Older ones may be those of a template, which
+# anybody has; fewer would not reach below what was not pushed yet.
+WINDOW = 16
 
 # What makes a directory a project when there is no git repository around it.
 MARKERS = (
@@ -39,12 +42,14 @@ IdentityKind = Literal["git", "root", "remote", "alias"]
 @dataclass(frozen=True)
 class Place:
     """Where work happens. `root` is empty for the global project, and for a project of which only
-    a name is known: what another program called it (`alias`)."""
+    a name is known: what another program called it (`alias`). `remote` and `claimed` are what the
+    folder says of itself: whence it was cloned, and a repository that does not know of it."""
 
     root: str = ""
     git_dir: str = ""
     remote: str = ""
     alias: str = ""
+    claimed: str = ""
 
     @property
     def is_global(self) -> bool:
@@ -61,19 +66,40 @@ class Place:
 
     @property
     def identities(self) -> tuple[tuple[IdentityKind, str], ...]:
-        """The marks, strongest first: where the repository lies, where the files lie, whence it
-        was cloned. The path leads so that a renamed remote does not orphan a project's memories;
-        the remote makes a second clone, or a moved one, the same project."""
+        """The marks by which it is known again, strongest first: where the repository lies, where
+        the files lie. Both are seen, not told: whoever unpacks an archive cannot choose them."""
         marks: list[tuple[IdentityKind, str]] = []
         if self.git_dir:
             marks.append(("git", self.git_dir))
         if self.root:
             marks.append(("root", self.root))
-        if self.remote:
-            marks.append(("remote", self.remote))
         if self.alias:
             marks.append(("alias", self.alias))
         return tuple(marks)
+
+    @property
+    def claims(self) -> tuple[tuple[IdentityKind, str], ...]:
+        """Marks that the folder names itself. They may belong to a project of somebody else, so
+        they count only after a look at the history (`portable/clones.py`)."""
+        marks: list[tuple[IdentityKind, str]] = []
+        if self.claimed:
+            marks.append(("git", self.claimed))
+        if self.remote:
+            marks.append(("remote", self.remote))
+        return tuple(marks)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A git repository as its files show it: the top of a work tree, the git directory of that work
+    tree, and the one that all its work trees share. `own` when these belong to the work tree: they
+    lie in it, or they point back at it."""
+
+    top: str
+    git_dir: str
+    common: str
+    linked: bool
+    own: bool
 
 
 def locate(cwd: str, home: str | None = None) -> Place:
@@ -90,6 +116,34 @@ def locate(cwd: str, home: str | None = None) -> Place:
         if any(os.path.exists(os.path.join(directory, marker)) for marker in MARKERS):
             return Place(root=canonical(directory))
     return Place()
+
+
+def repository(directory: str) -> Repository | None:
+    """The repository around a directory. None when there is none, and when what the directory
+    names is a repository that does not know of it."""
+    for above in _upward(os.path.realpath(directory), os.sep):
+        found = _repository(above)
+        if found is not None:
+            return found if found.own else None
+    return None
+
+
+def place_at(root: str) -> Place:
+    """What lies at the root of a known project now. A bare repository stands for its work trees."""
+    found = _git_place(root)
+    if found is not None and found.root == root:
+        return found
+    if os.path.isfile(os.path.join(root, "HEAD")) and os.path.isdir(os.path.join(root, "objects")):
+        config = _read(os.path.join(root, "config"))
+        return Place(root=root, git_dir=root, remote=normalise_remote(_origin(config)))
+    return Place(root=root)
+
+
+def repository_of(place: Place) -> Repository | None:
+    """The repository of a place, if it has one of its own, as its main work tree has it."""
+    if not place.git_dir:
+        return None
+    return Repository(place.root, place.git_dir, place.git_dir, linked=False, own=True)
 
 
 def canonical(path: str) -> str:
@@ -154,45 +208,82 @@ def _covers(directory: str, ceiling: str) -> bool:
 
 def _git_place(directory: str) -> Place | None:
     """The repository whose work tree starts here, seen from its main work tree."""
+    found = _repository(directory)
+    if found is None:
+        return None
+    remote = normalise_remote(_origin(_read(os.path.join(found.common, "config"))))
+    if not found.own:
+        claimed = canonical(found.common)
+        return Place(root=canonical(directory), remote=remote, claimed=claimed)
+    if not found.linked:
+        root = directory
+    elif os.path.basename(found.common) == ".git":
+        root = os.path.dirname(found.common)
+    else:
+        root = found.common  # work trees of a bare repository: the repository stands for them
+    return Place(root=canonical(root), git_dir=canonical(found.common), remote=remote)
+
+
+def _repository(directory: str) -> Repository | None:
+    """What the `.git` of a directory leads to; a directory or a pointer, of one or the other kind.
+    A linked work tree names the repository it shares; a submodule is a repository of its own."""
     dot_git = os.path.join(directory, ".git")
     if os.path.isdir(dot_git):
-        git_dir = dot_git
+        git_dir = os.path.realpath(dot_git)
     else:
         pointer = _read(dot_git)
         if not pointer.startswith("gitdir:"):
             return None
-        git_dir = os.path.join(directory, pointer[len("gitdir:") :].strip())
+        git_dir = os.path.realpath(_joined(directory, pointer[len("gitdir:") :]))
     if not os.path.exists(os.path.join(git_dir, "HEAD")):
         return None
-    # A linked work tree names the repository it shares; a submodule is a repository of its own.
     shared = _read(os.path.join(git_dir, "commondir")).strip()
-    common = (
-        os.path.realpath(os.path.join(git_dir, shared)) if shared else os.path.realpath(git_dir)
-    )
-    if not shared:
-        root = directory
-    elif os.path.basename(common) == ".git":
-        root = os.path.dirname(common)
+    common = os.path.realpath(_joined(git_dir, shared)) if shared else git_dir
+    if shared:
+        back = _joined(git_dir, _read(os.path.join(git_dir, "gitdir")))
+        own = os.path.dirname(git_dir) == os.path.join(common, "worktrees") and (
+            os.path.realpath(os.path.dirname(back)) == directory
+        )
     else:
-        root = common  # work trees of a bare repository: the repository itself stands for them
-    remote = _origin(_read(os.path.join(common, "config")))
-    return Place(root=canonical(root), git_dir=canonical(common), remote=normalise_remote(remote))
+        own = git_dir == dot_git or directory in _work_trees(git_dir)
+    return Repository(directory, git_dir, common, bool(shared), own)
+
+
+def _work_trees(git_dir: str) -> list[str]:
+    """The work tree that a git directory says is its own: a submodule's does."""
+    texts = (_read(os.path.join(git_dir, name)) for name in ("config", "config.worktree"))
+    named = (_sections(text).get("core", {}).get("worktree", "") for text in texts)
+    return [os.path.realpath(_joined(git_dir, one)) for one in named if one]
+
+
+def _joined(directory: str, written: str) -> str:
+    """A path as git writes it into a file: absolute, or seen from a directory. NUL is in none."""
+    return os.path.join(directory, written.strip().replace("\0", ""))
 
 
 def _origin(config: str) -> str:
     """The URL of `origin`, or of the first remote there is."""
-    section = ""
-    urls: dict[str, str] = {}
+    urls = {
+        section: settings["url"]
+        for section, settings in _sections(config).items()
+        if section.startswith('remote "') and settings.get("url")
+    }
+    return urls.get('remote "origin"') or next(iter(urls.values()), "")
+
+
+def _sections(config: str) -> dict[str, dict[str, str]]:
+    """A git configuration in its simplest spelling: settings by section, the first of a name."""
+    found: dict[str, dict[str, str]] = {}
+    section: dict[str, str] = {}
     for line in config.splitlines():
         text = line.strip()
-        header = re.match(r'^\[remote "(.*)"\]', text)
         if text.startswith("["):
-            section = header.group(1) if header else ""
-        elif section:
+            section = found.setdefault(text[1:].partition("]")[0], {})
+        else:
             key, equals, value = text.partition("=")
-            if equals and key.strip().lower() == "url":
-                urls.setdefault(section, value.strip().strip('"'))
-    return urls.get("origin") or next(iter(urls.values()), "")
+            if equals:
+                section.setdefault(key.strip().lower(), value.strip().strip('"'))
+    return found
 
 
 def _read(path: str) -> str:

@@ -65,20 +65,20 @@ class Brought:
     def take(self, found: Sequence[Found]) -> tuple[int, int]:
         """Store those that are new; how many were, and how many were known (or
         refused for good)."""
-        records = [_record(one) for one in found]
+        records = [(_record(one), _earlier_id(one)) for one in found]
         new: dict[str, Record] = {}
-        for namespace in dict.fromkeys(one.namespace for one in records):
-            here = [one for one in records if one.namespace == namespace]
-            wanted = [one.record_id for one in here]
+        for namespace in dict.fromkeys(one.namespace for one, _ in records):
+            here = [(one, earlier) for one, earlier in records if one.namespace == namespace]
+            wanted = [name for one, earlier in here for name in (one.record_id, earlier)]
             known = {one.record_id for one in self._store.records.get(namespace, wanted)}
             seen: set[str] = set()
-            for record in here:
+            for record, earlier in here:
                 told = record.content_hash in seen or self._store.records.by_hash(
                     namespace, record.content_hash
                 )
                 if self._stones.refused(namespace, record.title):
                     continue  # somebody said never again
-                if record.record_id not in known and not told:
+                if not known.intersection((record.record_id, earlier)) and not told:
                     new[record.record_id] = record
                     seen.add(record.content_hash)
         if new and not self._dry_run:
@@ -98,7 +98,8 @@ def _record(found: Found) -> Record:
     clean: dict[str, Any] = privacy.scrub_tree(_plain(texts)).value
     files = tuple(dict.fromkeys(path[:500] for path in clean["files"] if path))[:50]
     record = Record(
-        record_id=ids.RECORD + derived_id(found.at, found.program, found.key),
+        # Two clones that are two projects hold the same commits.
+        record_id=ids.RECORD + derived_id(found.at, found.program, found.namespace + found.key),
         namespace=found.namespace,
         kind=found.kind,
         title=_line(clean["title"], 200) or _line(clean["detail"], 200) or "(untitled)",
@@ -119,6 +120,11 @@ def _record(found: Found) -> Record:
         else (),
     )
     return check(msgspec.structs.replace(record, content_hash=content_hash(record)))
+
+
+def _earlier_id(found: Found) -> str:
+    """As it was made before clones could be projects of their own."""
+    return ids.RECORD + derived_id(found.at, found.program, found.key)
 
 
 def content_hash(record: Record) -> str:

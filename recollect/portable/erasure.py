@@ -14,8 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from recollect import privacy
-from recollect.core import oslayer
+from recollect.core import oslayer, projects
 from recollect.core.errors import BadInput, NotFound
+from recollect.core.projects import Place
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.ingest.memories import Memories
@@ -227,6 +228,22 @@ class Erasure:
                 self._memories.changed(target, chosen.record_ids)
                 done.append(chosen)
         return Outcome(tuple(done))
+
+    def join(self, namespace: str, target: str, actor: str) -> Outcome:
+        """All of a project, and what happens there from now on, given to another one."""
+        return self.move(Aim(everything=True, namespace=namespace), target, actor, apply=True)
+
+    def separate(self, place: Place, actor: str) -> tuple[str, Outcome]:
+        """The opposite: a folder becomes a project of its own, with what was captured in it. Its
+        namespace, and what went there."""
+        before = projects.namespace(actor, self._store.projects.resolve(place))
+        own = projects.namespace(actor, self._store.projects.separate(place))
+        if own == before:
+            return own, Outcome()
+        try:
+            return own, self.move(Aim(path=place.root, namespace=before), own, actor, apply=True)
+        except NotFound:
+            return own, Outcome()  # nothing was captured there yet
 
     # --- beside the store ---
 

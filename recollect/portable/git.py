@@ -4,17 +4,23 @@ In: a directory within a repository. Out: a memory a commit, newest first, as ma
 Merges say nothing of their own and are left out. No repository, or no git: nothing is found.
 """
 
-import os
-import subprocess
+import codecs
+import logging
 from collections.abc import Iterator
 from datetime import datetime
 
 from recollect.capture.hosts.reading import moment
+from recollect.core import projects, safe_git
+from recollect.core.safe_git import GitFailed, GitRefused
 from recollect.portable.brought import Found
+
+log = logging.getLogger(__name__)
 
 PROGRAM = "git"
 MOST = 2000
-TIMEOUT_S = 120
+PATIENCE_S = 120.0  # for a whole history
+MOST_BYTES = 64 << 20
+MOST_OF_ONE = 1 << 20
 _FIELDS = ("%H", "%aI", "%an", "%s", "%b")
 _END = "\x1e"
 _FORMAT = "--format=" + _END + "%x1f".join(_FIELDS) + "%x1f"
@@ -23,50 +29,63 @@ _MOST_FILES = 50
 
 def repository(directory: str) -> str:
     """The top of the work tree; empty when there is none."""
-    try:
-        return _git(directory, "rev-parse", "--show-toplevel").strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""
+    found = projects.repository(directory)
+    return found.top if found else ""
 
 
 def count(directory: str, since: datetime | None = None, most: int = MOST) -> int:
+    found = projects.repository(directory)
+    if found is None:
+        return 0
     arguments = ["rev-list", "--count", "--no-merges", f"--max-count={most}", *_since(since)]
     try:
-        return int(_git(directory, *arguments, "HEAD"))
-    except (OSError, subprocess.SubprocessError, ValueError):
+        return int(safe_git.output(found, *arguments, "HEAD"))
+    except (GitFailed, ValueError):
         return 0
 
 
 def commits(
     directory: str, namespace: str, since: datetime | None = None, most: int = MOST
 ) -> Iterator[Found]:
-    """Read as they come, so that a long history costs no memory."""
-    command = [
-        *_command(directory), "log", "--no-merges", f"--max-count={most}", *_since(since),
-        "--name-only", "--no-renames", "--no-show-signature", "--no-color", _FORMAT, "HEAD",
-    ]  # fmt: skip
-    try:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
-        )
-    except OSError:
-        return
-    assert process.stdout is not None
-    try:
-        rest = ""
-        while chunk := process.stdout.read(1 << 16):
-            *whole, rest = (rest + chunk.decode("utf-8", "replace")).split(_END)
-            for raw in whole:
-                found = _commit(raw, namespace)
-                if found is not None:
+    """Read as they come, so that a long history costs no memory. A clone that left out its trees
+    cannot tell which files a commit changed: then the rest comes without them."""
+    seen = set[str]()
+    for names in (["--name-only", "--no-renames"], ["--no-patch"]):
+        try:
+            for found in _log(directory, namespace, names, since, most):
+                if found.key not in seen:
+                    seen.add(found.key)
                     yield found
-        last = _commit(rest, namespace)
-        if last is not None:
-            yield last
-    finally:
-        process.stdout.close()
-        process.terminate()
-        process.wait()
+            return
+        except GitRefused as error:
+            log.info("%s: %s", directory, error)
+        except GitFailed as error:
+            log.warning("%s: %s", directory, error)
+            return
+
+
+def _log(
+    directory: str, namespace: str, names: list[str], since: datetime | None, most: int
+) -> Iterator[Found]:
+    place = projects.repository(directory)
+    if place is None:
+        return
+    arguments = [
+        "log", "--no-merges", f"--max-count={most}", *_since(since), *names, "--no-ext-diff",
+        "--no-textconv", "--no-show-signature", "--no-color", _FORMAT, "HEAD",
+    ]  # fmt: skip
+    rest = ""
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    for chunk in safe_git.stream(place, *arguments, most=MOST_BYTES, patience_s=PATIENCE_S):
+        *whole, rest = (rest + decode(chunk)).split(_END)
+        rest = rest[:MOST_OF_ONE]
+        for raw in whole:
+            found = _commit(raw, namespace)
+            if found is not None:
+                yield found
+    last = _commit(rest, namespace)
+    if last is not None:
+        yield last
 
 
 def _commit(raw: str, namespace: str) -> Found | None:
@@ -95,30 +114,6 @@ def _commit(raw: str, namespace: str) -> Found | None:
         importance=4,
         commit=sha,
     )
-
-
-def _git(directory: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [*_command(directory), *arguments],
-        capture_output=True,
-        timeout=TIMEOUT_S,
-        check=True,
-        env=_environment(),
-    )
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _command(directory: str) -> list[str]:
-    # A repository may name programs of its own to be run; reading history needs none of them.
-    return [
-        "git", "-C", directory, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-        "-c", "log.showSignature=false", "-c", "diff.external=", "--no-pager",
-    ]  # fmt: skip
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
 
 
 def _since(since: datetime | None) -> list[str]:

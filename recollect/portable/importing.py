@@ -262,7 +262,10 @@ class Importing:
             given = source.partition(":")[2] or request.project or request.directory
             found = git.repository(os.path.expanduser(given)) if given else ""
             if not found:
-                raise BadInput(f"there is no git repository at {given or '?'}", field="source")
+                raise BadInput(
+                    f"there is no git repository at {given or '?'}", field="source",
+                    hint="A `.git` that points elsewhere counts when that repository points back.",
+                )  # fmt: skip
             plan.repositories.append(found)
         else:
             self._add_path(plan, os.path.abspath(os.path.expanduser(source)), source)

@@ -220,6 +220,7 @@ BODIES: dict[str, Any] = {
     "POST /api/forget": {"record_ids": ["{record_id}"], "dry_run": True},
     "POST /api/scrub": {"dry_run": True},
     "POST /api/move": {"record_ids": ["{record_id}"], "target": "{project}", "dry_run": True},
+    "POST /api/separate": {"path": "{here}"},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
@@ -249,6 +250,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "thing_id": "fa_nothing",
         "receipt_id": receipt["receipt_id"],
         "project": mine["project_id"],
+        "here": here,
         "entity_id": "nothing",
         "host": "claude-code",
     }

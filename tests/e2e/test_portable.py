@@ -14,6 +14,7 @@ from tests.e2e.test_commands import run
 from tests.fakes import transcripts as made
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.transcripts import MAKERS
+from tests.torture import repositories
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -223,3 +224,19 @@ def test_install_offers_history_and_takes_none_by_itself(
     assert done.returncode == 0 and "recollect import" in done.stdout
     run(person, "up")
     assert person.client.get("/healthz")["unextracted"]["events"] == 0
+
+
+def test_a_hostile_repository_runs_nothing_through_any_door(
+    person: RealDaemon, tmp_path: pathlib.Path
+) -> None:
+    base = repositories.repository(tmp_path / "base")
+    canaries = []
+    for name in ("lazy fetch, core.sshCommand", "lazy fetch, uploadpack", "hooks"):
+        path = tmp_path / "work" / name.replace(" ", "-") / "shop"
+        path.parent.mkdir()
+        canaries.append(repositories.lay(name, base, path, "127.0.0.1:1"))
+        assert run(person, "import", f"git:{path}", "--dry-run").returncode == 0
+        asked = {"sources": [f"git:{path}"]}
+        assert "offers" in person.client.ask("POST", "/api/import/offers", asked)
+        assert run(person, "import", f"git:{path}", "--yes").returncode == 0
+    assert not any(canary.exists() for canary in canaries)

@@ -1,4 +1,5 @@
-"""`/api/import`, `/api/export`, `/api/backups`, `/api/forget`, `/api/scrub`, `/api/move`."""
+"""`/api/import`, `/api/export`, `/api/backups`, `/api/forget`, `/api/scrub`, `/api/move`,
+`/api/separate`."""
 
 import os
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
+from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
 from recollect.portable import exchange
@@ -18,7 +20,7 @@ from recollect.portable.importing import Offer, Request, estimate
 from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
-from recollect.service.desk import ALL, Scope, listing
+from recollect.service.desk import ALL, Scope, listing, project_id
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -264,6 +266,38 @@ def move(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown
     return _told(services, outcome, done=not body.dry_run)
 
 
+class SeparateBody(Value, frozen=True, kw_only=True):
+    """A folder, by its absolute path."""
+
+    path: Text
+
+
+class Separated(Value, frozen=True, kw_only=True):
+    project_id: str
+    namespace: str
+    root: str
+    counts: dict[str, int]
+
+
+def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Separated:
+    if not os.path.isabs(body.path) or not os.path.isdir(body.path):
+        raise BadInput(f"there is no directory {body.path!r}", field="path")
+    place = projects.locate(body.path)
+    if place.is_global:
+        raise BadInput(
+            f"{body.path} belongs to no project", field="path",
+            hint="A project is a git repository, or a folder with a build file.",
+        )  # fmt: skip
+    actor = services.settings.actor_id
+    namespace, outcome = services.portable.erasure.separate(place, actor)
+    return Separated(
+        project_id=project_id(namespace),
+        namespace=namespace,
+        root=place.root,
+        counts=outcome.counts,
+    )
+
+
 def _aim(services: Services, body: AimBody) -> Aim:
     return Aim(
         record_ids=body.record_ids,
@@ -329,5 +363,9 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/move", "Give memories to another project.", move, OutcomeShown, body=AimBody
+    ),
+    Endpoint(
+        "POST", "/api/separate", "Make a folder a project of its own, with what it captured.",
+        separate, Separated, body=SeparateBody,
     ),
 )  # fmt: skip

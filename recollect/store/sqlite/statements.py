@@ -634,7 +634,20 @@ VALUES (:kind, :value, :project_id, :at) ON CONFLICT DO NOTHING
 SEEN_PROJECT = "UPDATE projects SET last_seen = :at WHERE project_id = :project_id"
 RENAME_PROJECT = "UPDATE projects SET name = :name WHERE project_id = :project_id"
 LIST_PROJECTS = "SELECT project_id, name, created_at, last_seen FROM projects ORDER BY project_id"
-LIST_IDENTITIES = "SELECT project_id, kind, value FROM project_identities ORDER BY kind, value"
+# Commits are marks too, and many: whoever lists projects does not want them.
+LIST_IDENTITIES = """
+SELECT project_id, kind, value FROM project_identities
+ WHERE NOT (kind = 'alias' AND value >= 'commit:' AND value < 'commit;') ORDER BY kind, value
+"""
+LIST_COMMITS = """
+SELECT value FROM project_identities
+ WHERE project_id = :project_id AND kind = 'alias' AND value >= 'commit:' AND value < 'commit;'
+ ORDER BY first_seen DESC, value
+"""
+GIVE_IDENTITY = """
+UPDATE project_identities SET project_id = :into WHERE kind = :kind AND value = :value
+"""
+DROP_IDENTITY = "DELETE FROM project_identities WHERE kind = :kind AND value = :value"
 LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
 
 # --- copying to another store -------------------------------------------------------------------

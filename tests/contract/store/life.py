@@ -9,7 +9,7 @@ import pytest
 
 from recollect.core import errors
 from recollect.core.clock import ManualClock
-from recollect.core.projects import Place
+from recollect.core.projects import WINDOW, Place
 from recollect.core.values import (
     Checkpoint,
     Entity,
@@ -96,15 +96,58 @@ class SessionsContract:
 
 
 class ProjectsContract:
-    def test_a_project_keeps_its_id_when_it_moves_is_cloned_or_renamed(self, store: Store) -> None:
+    def test_a_place_is_known_by_where_it_lies_and_not_by_what_it_says(self, store: Store) -> None:
         first = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/a")
-        moved = Place(root="/new/a", git_dir="/new/a/.git", remote="example.org/team/a")
         renamed = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/b")
         project_id = store.projects.resolve(first)
-        assert store.projects.resolve(moved) == project_id
         assert store.projects.resolve(renamed) == project_id
+        work_tree = Place(root="/elsewhere", git_dir="/src/a/.git")
+        assert store.projects.resolve(work_tree) == project_id
         clone = Place(root="/x/b", git_dir="/x/b/.git", remote="example.org/team/b")
-        assert store.projects.resolve(clone) == project_id
+        pointer = Place(root="/x/c", remote="example.org/team/a", claimed="/src/a/.git")
+        own = {store.projects.resolve(clone), store.projects.resolve(pointer)}
+        assert len(own) == 2 and project_id not in own
+        (known,) = [one for one in store.projects.all() if one.project_id == project_id]
+        assert {value for kind, value in known.identities if kind == "remote"} == {
+            "example.org/team/a", "example.org/team/b",
+        }  # fmt: skip
+
+    def test_what_is_no_repository_takes_no_remote(self, store: Store) -> None:
+        store.projects.resolve(Place(root="/x/c", remote="example.org/a", claimed="/src/a/.git"))
+        (known,) = store.projects.all()
+        assert known.identities == (("root", "/x/c"),)
+
+    def test_the_latest_commits_of_a_project_are_known(self, store: Store) -> None:
+        one = store.projects.resolve(Place(root="/src/a"))
+        two = store.projects.resolve(Place(root="/src/b"))
+        commits = [f"{number:040x}" for number in range(100, 0, -1)]
+        store.projects.learn(one, commits[-10:])
+        store.projects.learn(one, commits[-10:])
+        assert sorted(store.projects.commits(one), reverse=True) == commits[-10:]
+        store.projects.learn(one, commits[:10])
+        known = store.projects.commits(one)
+        assert {*commits[:10]} < {*known} and len(known) == WINDOW
+        assert store.projects.commits(two) == ()
+        store.projects.learn(two, commits[:3])
+        assert {*store.projects.commits(two)} == {*commits[:3]}, "a history may be shared"
+        assert [info.identities for info in store.projects.all()] == [
+            (("root", "/src/a"),), (("root", "/src/b"),),
+        ]  # fmt: skip
+
+    def test_a_place_can_be_made_a_project_of_its_own_again(self, store: Store) -> None:
+        first = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/a")
+        second = Place(root="/src/b", git_dir="/src/b/.git", remote="example.org/a")
+        one = store.projects.resolve(first)
+        for kind, value in second.identities:
+            store.projects.alias(one, kind, value)
+        assert store.projects.resolve(second) == one
+        two = store.projects.separate(second)
+        assert two != one
+        assert store.projects.resolve(second) == two and store.projects.resolve(first) == one
+        assert store.projects.separate(second) == two, "it is alone already"
+        assert {info.project_id: info.apart for info in store.projects.all()} == {
+            one: (), two: ("/src/b",),
+        }  # fmt: skip
 
     def test_different_places_are_different_projects_and_none_is_global(self, store: Store) -> None:
         one = store.projects.resolve(Place(root="/src/a"))
@@ -115,8 +158,9 @@ class ProjectsContract:
 
     def test_two_known_projects_are_never_merged_silently(self, store: Store) -> None:
         one = store.projects.resolve(Place(root="/src/a"))
-        two = store.projects.resolve(Place(root="/src/b", remote="example.org/b"))
+        two = store.projects.resolve(Place(root="/src/b", git_dir="/src/b/.git"))
         # /src/a is now given b's remote: it stays what it was
+        store.projects.alias(two, "remote", "example.org/b")
         assert store.projects.resolve(Place(root="/src/a", remote="example.org/b")) == one != two
 
     def test_a_project_can_be_renamed(self, store: Store) -> None:

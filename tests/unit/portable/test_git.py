@@ -1,6 +1,7 @@
 """Commits as evidence."""
 
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -56,6 +57,16 @@ def test_the_newest_come_first_and_only_as_many_as_asked_for(
     (one,) = desk.store.records.page(desk.namespace(str(repository))).items
     assert one.title == "Add part 2"
     assert git.count(str(repository)) == 3 and git.count("/") == 0
+
+
+def test_two_copies_that_are_two_projects_are_both_imported(
+    desk: Desk, repository: pathlib.Path
+) -> None:
+    copy = repository.parent / "copy"
+    shutil.copytree(repository, copy)
+    assert desk.take(f"git:{repository}")["git"].stored == 3
+    assert desk.take(f"git:{copy}")["git"].stored == 3
+    assert desk.take(f"git:{copy}")["git"].stored == 0
 
 
 def test_a_repository_cannot_make_us_run_its_programs(desk: Desk, repository: pathlib.Path) -> None:

@@ -30,7 +30,7 @@ OTHER = "/actor/ada/"
 
 def fill(store: Store, clock: ManualClock) -> None:
     """Something in every table, in states that only time brings about."""
-    store.projects.resolve(Place(root="/src/a", remote="example.org/a"))
+    store.projects.resolve(Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/a"))
     store.events.put([arrival(str(number)) for number in range(1203)])
     store.events.put([arrival("nul \0 here", kind="note", namespace=OTHER, session_id="s2")])
     batch = store.events.claim(NAMESPACE, 700, 1 << 20)
@@ -90,7 +90,7 @@ def test_there_and_back_is_identity(
     server = opened()
     done = {one.table: one for one in copying.copy(store, server, "ada")}
     assert (done["events"].rows, done["events"].new) == (1204, 1204)
-    assert done["projects"].rows == 1 and done["project_identities"].rows == 2
+    assert done["projects"].rows == 1 and done["project_identities"].rows == 3
     back = SqliteStore(Settings(home=str(tmp_path / "back"), actor="ada", reserve_mb=0), clock)
     try:
         copying.copy(server, back, "ada")

@@ -1,0 +1,270 @@
+"""Runs git on a repository that nobody vouches for. The only place that starts git.
+
+In: a repository, and a command that reads. Out: what git printed, or GitFailed: it was not there,
+it refused, took too long or said too much. A repository's configuration can name programs in dozens
+of ways, and every release of git adds some; so git never gets to see it. It works in a directory of
+our own that borrows the repository's objects and references and nothing else.
+"""
+
+import contextlib
+import os
+import re
+import resource
+import selectors
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+
+from recollect.core.projects import WINDOW, Repository
+
+PATIENCE_S = 30.0
+MOST_BYTES = 1 << 20
+_MOST_PACKS = 20_000
+_MOST_MEMORY = 4 << 30
+_CHUNK = 1 << 16
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# What our directory borrows. Not: config, hooks, info (attributes, grafts), worktrees, modules.
+_BORROWED = ("objects", "refs", "packed-refs", "shallow", "reftable")
+_CONFIG = """\
+[core]
+\trepositoryformatversion = 1
+\tbare = true
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tcommitGraph = false
+\tpackedGitLimit = 256m
+\tpackedGitWindowSize = 16m
+[protocol]
+\tallow = never
+[log]
+\tshowSignature = false
+\tmailmap = false
+[extensions]
+\tobjectFormat = {format}
+"""
+# Which kinds of storage a repository uses; nothing else of its configuration is believed.
+_SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_REFTABLE = re.compile(r"^\s*refstorage\s*=\s*\"?reftable\"?\s*$", re.IGNORECASE | re.MULTILINE)
+
+_running: set["subprocess.Popen[bytes]"] = set()
+
+
+class GitFailed(Exception):
+    """Git did not do what was asked."""
+
+
+class GitRefused(GitFailed):
+    """Git itself said that it could not: an object is missing, or it is no repository."""
+
+
+def output(
+    repository: Repository,
+    *arguments: str,
+    told: str = "",
+    most: int = MOST_BYTES,
+    patience_s: float | None = None,
+) -> str:
+    """All that git prints, if it ends well; `told` is its standard input."""
+    found = stream(repository, *arguments, told=told, most=most, patience_s=patience_s)
+    return b"".join(found).decode("utf-8", "replace")
+
+
+def stream(
+    repository: Repository,
+    *arguments: str,
+    told: str = "",
+    most: int = MOST_BYTES,
+    patience_s: float | None = None,
+) -> Iterator[bytes]:
+    """What git prints, as it comes. GitFailed at its end, or in the middle, when git failed, when
+    it was waited for longer than `patience_s`, or when it printed more than `most` bytes."""
+    left_s = PATIENCE_S if patience_s is None else patience_s
+    with tempfile.TemporaryDirectory(prefix="recollect-git-") as place:
+        _furnish(place, repository, told)
+        process = _started(place, arguments)
+        assert process.stdout is not None
+        try:
+            with selectors.DefaultSelector() as ready:
+                ready.register(process.stdout, selectors.EVENT_READ)
+                while True:
+                    since = time.monotonic()
+                    if left_s <= 0 or not ready.select(left_s):
+                        raise GitFailed("git takes too long")
+                    left_s -= time.monotonic() - since
+                    chunk = os.read(process.stdout.fileno(), _CHUNK)
+                    if not chunk:
+                        break
+                    most -= len(chunk)
+                    if most < 0:
+                        raise GitFailed("git says too much")
+                    yield chunk
+            try:
+                code = process.wait(max(left_s, 1.0))
+            except subprocess.TimeoutExpired:
+                raise GitFailed("git does not end") from None
+            if code != 0:
+                raise GitRefused(f"git {arguments[0]} ended with {code}")
+        finally:
+            _end(process)
+
+
+def _furnish(place: str, repository: Repository, told: str) -> None:
+    """Make the directory that git takes for the repository."""
+    config = _small(os.path.join(repository.common, "config"))
+    ours = _CONFIG.format(format="sha256" if _SHA256.search(config) else "sha1")
+    if _REFTABLE.search(config):
+        ours += "\trefStorage = reftable\n"
+    files = {
+        "HEAD": _small(os.path.join(repository.git_dir, "HEAD")),
+        "config": ours,
+        "told": told,
+    }
+    for name, text in files.items():
+        with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    for name in _BORROWED:
+        there = os.path.join(repository.common, name)
+        if os.path.lexists(there):
+            os.symlink(there, os.path.join(place, name))
+
+
+def _started(place: str, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
+    # Only what git needs of our environment, and no directory that depends on where we are.
+    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    environment = {
+        "PATH": os.pathsep.join(one for one in path if os.path.isabs(one)),
+        "HOME": place,
+        "LC_ALL": "C.UTF-8",
+        "GIT_DIR": place,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    try:
+        with open(os.path.join(place, "told"), "rb") as told:
+            process = subprocess.Popen(
+                ["git", "--no-pager", *arguments],
+                cwd=place,
+                env=environment,
+                stdin=told,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise GitFailed(f"git cannot be run: {error}") from error
+    _running.add(process)
+    if hasattr(resource, "prlimit"):  # an object may claim to be larger than the machine
+        with contextlib.suppress(OSError):
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    return process
+
+
+def end_all() -> None:
+    """Nobody waits for an answer any more: whoever reads one gets GitFailed."""
+    for process in tuple(_running):
+        _kill(process)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Git, and whatever it may have started. A process that was waited for has no group left."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    _kill(process)
+    _running.discard(process)
+    if process.stdout is not None:
+        process.stdout.close()
+    process.wait()
+
+
+def _small(path: str) -> str:
+    """The beginning of a plain file; nothing when it is none."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return ""
+        return file.read(_CHUNK).decode("utf-8", "replace")
+
+
+# --- what a history shows -----------------------------------------------------------------------
+
+
+def latest(repository: Repository) -> tuple[str, ...]:
+    """The commits that were checked out or merged last, newest first; none when git fails."""
+    try:
+        found = output(
+            repository, "rev-list", "--first-parent", f"--max-count={WINDOW}", "HEAD"
+        ).split()
+    except GitFailed:
+        return ()
+    return tuple(one for one in found if _COMMIT.fullmatch(one))
+
+
+def holds(repository: Repository, commits: Sequence[str]) -> bool:
+    """Whether one of these commits is in the repository's own history: among its own objects, and
+    reached from its references."""
+    asked = [one for one in dict.fromkeys(commits) if _COMMIT.fullmatch(one)]
+    if not asked or borrows(repository):
+        return False
+    try:
+        shown = output(
+            repository, "cat-file", "--batch-check=%(objectname) %(objecttype)",
+            told="\n".join(asked) + "\n",
+        )  # fmt: skip
+        lines = (line.split() for line in shown.splitlines())
+        here = [words[0] for words in lines if words[1:] == ["commit"]]
+        here = [one for one in here if _is_plain(repository, one)]
+        if not here:
+            return False
+        beyond = output(repository, "rev-list", *here, "--not", "--all", "HEAD").split()
+    except GitFailed:
+        return False
+    return bool(set(here).difference(beyond))
+
+
+def borrows(repository: Repository) -> str:
+    """Why what the repository holds proves nothing: its objects lie elsewhere, or somebody else
+    put them there. Empty when all is its own."""
+    objects = os.path.join(repository.common, "objects")
+    packs = os.path.join(objects, "pack")
+    try:
+        for path in (repository.common, objects, packs):
+            status = os.lstat(path)
+            if not stat.S_ISDIR(status.st_mode):
+                return "its objects lie elsewhere"
+            if status.st_uid != os.geteuid():
+                return "it belongs to another user"
+        for name in ("alternates", "http-alternates"):
+            if os.path.lexists(os.path.join(objects, "info", name)):
+                return "it borrows objects of another repository"
+        with os.scandir(packs) as entries:
+            for number, entry in enumerate(entries):
+                if number == _MOST_PACKS or not entry.is_file(follow_symlinks=False):
+                    return "its objects lie elsewhere"
+    except OSError:
+        return "it cannot be read"
+    return ""
+
+
+def _is_plain(repository: Repository, commit: str) -> bool:
+    """Whether a commit, if it lies in a file of its own, lies in a real one."""
+    folder = os.path.join(repository.common, "objects", commit[:2])
+    if os.path.islink(folder):
+        return False
+    loose = os.path.join(folder, commit[2:])
+    return not os.path.lexists(loose) or stat.S_ISREG(os.lstat(loose).st_mode)

@@ -1,0 +1,241 @@
+"""Whether a folder that says it is a known project really is one.
+
+In: projects as they are used. Out: second clones and moved repositories joined with the project
+whose history they hold; everything else that claims to be a known project is offered to the user,
+who decides. Git is asked here, in a thread of its own, never while a hook waits: until then a
+folder is a project of its own, and what was captured there goes along when it is joined.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recollect.core import projects, safe_git
+from recollect.core.clock import Clock
+from recollect.core.errors import RecollectError
+from recollect.core.projects import Place, Repository, repository_of
+from recollect.ingest.pipeline import Notice
+from recollect.store.interface import ProjectInfo, Store
+
+log = logging.getLogger(__name__)
+
+# A project is joined unasked while it is new; later it has memories that somebody counts on.
+FIRST_USE = timedelta(days=1)
+PAUSE_S = 1.0  # what comes within it is looked at together
+EVERY_S = 60.0  # how often one project is looked at while it is used
+CLOSE_S = 2.0
+SHOWN = 20
+
+Join = Callable[[str, str], object]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A folder that claims to be a known project, and why it was not believed."""
+
+    root: str
+    project_id: str
+    claims: str
+    claims_name: str
+    claims_root: str
+    why: str
+
+
+class Clones:
+    def __init__(self, store: Store, clock: Clock, actor: str, join: Join) -> None:
+        """`join` moves everything of one namespace, and its marks, to another."""
+        self._store = store
+        self._clock = clock
+        self._actor = actor
+        self._join = join
+        self._lock = threading.Lock()
+        self._used: set[str] = set()
+        self._looked: dict[str, float] = {}
+        self._heads: dict[str, str] = {}
+        self._went: dict[str, str] = {}  # where what belonged to a joined project belongs now
+        self._offers: dict[str, Offer] = {}
+        self._joined: dict[str, str] = {}
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="recollect-clones", daemon=True)
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What the user may decide, without what was decided since the last look."""
+        with self._lock:
+            offers = list(self._offers.values())[:SHOWN]
+        try:
+            known = {one.project_id: one for one in self._store.projects.all() if offers}
+        except RecollectError:  # a store that is away
+            return []
+        return [
+            one
+            for one in offers
+            if one.claims in known
+            and one.project_id in known
+            and one.root in known[one.project_id].roots
+            and one.root not in known[one.project_id].apart
+        ]
+
+    @property
+    def joined(self) -> dict[str, str]:
+        """Roots that were joined since the start, with the project each belongs to now."""
+        with self._lock:
+            return dict(list(self._joined.items())[-SHOWN:])
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        self._wake.set()
+        safe_git.end_all()
+        if self._thread.is_alive():
+            self._thread.join(CLOSE_S)
+
+    def heard(self, notice: Notice) -> None:
+        """Something was stored: its project is looked at soon."""
+        with self._lock:
+            self._used.add(notice.stored.event.namespace)
+        self._wake.set()
+
+    def _loop(self) -> None:
+        self._look_calmly(None)
+        while not self._stop.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            if self._stop.wait(PAUSE_S):
+                return
+            now = time.monotonic()
+            with self._lock:
+                used, self._used = self._used, set()
+            due = {
+                one
+                for one in used
+                if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
+            }
+            if due:
+                self._look_calmly(due)
+
+    def _look_calmly(self, used: set[str] | None) -> None:
+        try:
+            self.look(used)
+            self._looked |= dict.fromkeys(used or (), time.monotonic())
+        except RecollectError as error:  # a store that is away or busy; the next use looks again
+            log.warning("clones: %s", error)
+
+    # --- looking ---
+
+    def look(self, used: set[str] | None = None) -> None:
+        """Look at projects by their namespaces; at all of them when none are named."""
+        for namespace in sorted(used or ()):
+            self._bring_after(namespace)
+        known = {one.project_id: one for one in self._store.projects.all()}
+        for info in sorted(known.values(), key=lambda one: one.created_at):
+            if self._stop.is_set():
+                return
+            if used is None or projects.namespace(self._actor, info.project_id) in used:
+                for root in info.roots:
+                    self._look_at(info, root, known)
+
+    def _look_at(self, info: ProjectInfo, root: str, known: dict[str, ProjectInfo]) -> None:
+        with self._lock:
+            self._offers.pop(root, None)
+        if info.project_id not in known or not os.path.isdir(root):
+            return
+        place = projects.place_at(root)
+        repository = repository_of(place)
+        claimed = self._claimed(info, place, repository, known)
+        if claimed is not None and root not in info.apart:
+            why = self._doubt(info, repository, claimed)
+            if not why:
+                self._move(info, root, claimed)
+                del known[info.project_id]
+                info = claimed
+            else:
+                name, at = claimed.name, next(iter(claimed.roots), "")
+                offer = Offer(root, info.project_id, claimed.project_id, name, at, why)
+                with self._lock:
+                    self._offers[root] = offer
+        self._learn(info, root, repository)
+
+    def _claimed(
+        self,
+        info: ProjectInfo,
+        place: Place,
+        repository: Repository | None,
+        known: dict[str, ProjectInfo],
+    ) -> ProjectInfo | None:
+        """The other project that the folder says it is; or, of one that was never cloned from
+        anywhere, the one that lay elsewhere, is gone from there, and has the same history."""
+        for mark in place.claims:
+            for other in known.values():
+                if mark in other.identities and other.project_id != info.project_id:
+                    return other
+        looked_at = self._store.projects.commits(info.project_id)
+        if repository is None or place.remote or looked_at or not self._is_new(info):
+            return None
+        for other in known.values():
+            cloned = any(kind == "remote" for kind, _ in other.identities)
+            gone = bool(other.roots) and not any(map(os.path.exists, other.roots))
+            if cloned or not gone or other.project_id == info.project_id:
+                continue
+            if safe_git.holds(repository, self._store.projects.commits(other.project_id)):
+                return other
+        return None
+
+    def _doubt(self, info: ProjectInfo, repository: Repository | None, claimed: ProjectInfo) -> str:
+        """Why a folder is not simply taken for the project that it claims to be; empty when its
+        history shows it. Each side must hold one of the other's latest commits: the old ones may
+        be those of a template that anybody has."""
+        if repository is None:
+            return "its .git leads to a repository that does not point back"
+        if borrowed := safe_git.borrows(repository):
+            return borrowed
+        there = {root: repository_of(projects.place_at(root)) for root in claimed.roots}
+        for root, one in there.items():
+            self._learn(claimed, root, one)
+        if not safe_git.holds(repository, self._store.projects.commits(claimed.project_id)):
+            return "its history holds none of the commits that are known of it"
+        latest = safe_git.latest(repository)
+        left = [one for one in there.values() if one is not None]
+        if left and not any(safe_git.holds(one, latest) for one in left):
+            return "its latest commits are not known there"
+        if not self._is_new(info):
+            return "it was in use for a while before"
+        return ""
+
+    def _is_new(self, info: ProjectInfo) -> bool:
+        return len(info.roots) == 1 and self._clock.now() - info.created_at < FIRST_USE
+
+    def _learn(self, info: ProjectInfo, root: str, repository: Repository | None) -> None:
+        """Remember what is checked out, if it is not what it was."""
+        if repository is None:
+            return
+        latest = safe_git.latest(repository)
+        if latest and self._heads.get(root) != latest[0]:
+            self._store.projects.learn(info.project_id, latest)
+            self._heads[root] = latest[0]
+
+    # --- joining ---
+
+    def _move(self, info: ProjectInfo, root: str, claimed: ProjectInfo) -> None:
+        old = projects.namespace(self._actor, info.project_id)
+        new = projects.namespace(self._actor, claimed.project_id)
+        self._join(old, new)
+        log.info("%s is a clone of %s and belongs to it now", root, claimed.name)
+        with self._lock:
+            self._went[old] = new
+            self._joined[root] = claimed.name
+
+    def _bring_after(self, namespace: str) -> None:
+        """What a hook stored in the very moment in which its project was joined."""
+        went = self._went.get(namespace)
+        if went is not None:
+            with contextlib.suppress(RecollectError):
+                self._join(namespace, went)
