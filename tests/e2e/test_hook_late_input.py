@@ -92,7 +92,7 @@ def test_a_prompt_in_the_environment_needs_no_stdin(tmp_path: Path, kind: str) -
 def test_input_that_never_ends_is_kept_as_far_as_it_came_and_says_so(
     tmp_path: Path, kind: str, listening: bool
 ) -> None:
-    hook = impatient(kind, tmp_path / "data", seconds=2)
+    hook = impatient(kind, tmp_path / "data", seconds=1)
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(FrameServer(hook.socket)) if listening else None
         process = stack.enter_context(hook.start("codex", "Stop"))
