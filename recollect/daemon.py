@@ -17,8 +17,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from recollect import __version__
-from recollect.capture import launcher, paths, spool
+from recollect import __version__, privacy
+from recollect.capture import launcher, paths, spool, starter
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
@@ -56,6 +56,7 @@ CATCH_UP_AFTER_S = 20.0
 GRACE_S = 1
 ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
+LOG_CHARS = 20_000  # of one entry; a longer one is no use to anybody
 
 
 class Daemon:
@@ -105,6 +106,7 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         self._hooks.start()
+        starter.succeeded(self._settings.directory)
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
         try:
             self._scribe.start()
@@ -486,6 +488,13 @@ def _listen(port: int) -> socket.socket:
     )
 
 
+class ScrubbedFormatter(logging.Formatter):
+    """No line of the log holds a secret, whatever an error quotes of what it could not take."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return privacy.scrub(super().format(record)[:LOG_CHARS]).text
+
+
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:
     """A dated log, a file a day, kept for as long as the settings say."""
     folder = chosen.path("logs")
@@ -499,7 +508,7 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
         utc=True,
     )
     handlers = [handler, *([logging.StreamHandler()] if to_terminal else [])]
-    formatter = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    formatter = ScrubbedFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     formatter.converter = time.gmtime
     formatter.default_time_format = formatter.datefmt = "%Y-%m-%dT%H:%M:%S"
     for one in handlers:

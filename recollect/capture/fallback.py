@@ -17,14 +17,20 @@ from time import CLOCK_MONOTONIC, clock_gettime_ns, time_ns
 from recollect.capture import frames
 from recollect.capture.paths import data_directory, is_ours, socket_path
 
+TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 STDIN_SECONDS = 0.4
 ANSWER_SECONDS = 0.65
 START_ANSWER_SECONDS = 0.9
 STOP_SECONDS = 0.95
 START_STOP_SECONDS = 2.95
-# The process that spools has nothing of the host's open, so it may finish after the hook is gone.
-SPOOL_SECONDS = 60
-SCRUB_CPU_SECONDS = 20
+# The detached part holds nothing of the host's but perhaps stdin, so it may finish after the hook
+# is gone: so long for input that comes late, and so long to deliver or spool it.
+LATE_SECONDS = 60
+SPOOL_SECONDS = 600
+MAX_THROWN = 256 << 20
 STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
@@ -44,6 +50,7 @@ def main() -> None:
     mono_ns = clock_gettime_ns(CLOCK_MONOTONIC)
     secure_descriptors()
     os.umask(0o077)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())  # a host may have blocked what stops us
     if sys.argv[1:2] == ["--frame"]:
         take_over(sys.argv[2], sys.argv[3])
     elif not os.environ.get("RECOLLECT_INTERNAL"):  # one of Recollect's own LLM calls
@@ -54,29 +61,48 @@ def main() -> None:
 
 
 def be_the_hook(mono_ns: int) -> None:
-    """All of it: read stdin, send, print; or spool from a child that may outlive this process."""
+    """All of it: read stdin, send, print. What takes longer than a host may wait, be it the host's
+    own input, a daemon or the disk, is left to a child that outlives this process."""
     deadline = Deadline(mono_ns)
-    for number in STOP_SIGNALS:
-        _signal.signal(number, _stop)
-    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
     directory = data_directory(sys.argv[0])
     if sys.argv[1:] == ["--where"]:  # for `recollect doctor` and the tests
         write_all(1, os.fsencode(f"{directory}\n{socket_path(directory)}\n"))
         return
-    argv, flags = _within(tuple(map(os.fsencode, sys.argv[1:])), frames.MAX_ARGV_BYTES)
-    chunks: list[bytes] = []
-    payload = b""
+    call, stdin = Call(mono_ns), Stdin()
+    stop, retry = STOP_SECONDS, False
     try:
-        flags |= read_stdin(chunks, deadline)
-        payload, flags = describe(argv, b"".join(chunks), mono_ns, flags)
-        write_all(1, deliver(directory, payload, flags, deadline))
-        return
-    except (Unreached, Unanswered):
-        pass
+        for number in STOP_SIGNALS:
+            _signal.signal(number, _stop)
+        _signal.setitimer(_signal.ITIMER_REAL, deadline.left(stop))
+        try:
+            if stdin.read(deadline, STDIN_SECONDS) or stdin.is_whole():
+                write_all(1, exchange(directory, call.request(stdin), deadline, call.patience))
+                return
+            if call.is_start and not listens(directory):
+                raise Unreached
+        except Unreached:
+            retry = True
+            if call.is_start:  # the daemon may be started and waited for
+                stop = START_STOP_SECONDS
+        except (Unanswered, OSError):
+            pass
+        hold_signals(deadline.left(stop))
     except Stopped:
-        if not payload:
-            payload, flags = describe(argv, b"".join(chunks), mono_ns, flags | frames.LATE)
-    spool_in_a_child(directory, payload, flags)
+        stop = 0
+        hold_signals(0)
+    detach(lambda: finish(directory, call, stdin, deadline, retry=retry), deadline.left(stop))
+
+
+def finish(
+    directory: str, call: "Call", stdin: "Stdin", deadline: "Deadline", *, retry: bool
+) -> None:
+    """In the detached child: read what has not come yet, then deliver or spool the event."""
+    if stdin.is_open:
+        if not stdin.read(Deadline(), LATE_SECONDS) and not stdin.is_whole():
+            call.flags |= frames.LATE
+        deadline, retry = Deadline(), True
+    payload = call.payload(stdin)
+    deliver_or_spool(directory, payload, call.flags, deadline, retry=retry)
 
 
 def take_over(mode: str, directory: str) -> None:
@@ -86,12 +112,25 @@ def take_over(mode: str, directory: str) -> None:
     payload = data[frames.HEADER_BYTES :]
     if length != len(payload):
         return  # the compiled hook was killed while it wrote
-    frame = frames.decode_payload(payload, flags)
+    deadline = Deadline(frames.decode_payload(payload, flags).mono_ns)
+    deliver_or_spool(directory, payload, flags, deadline, retry=mode == "retry")
+
+
+def deliver_or_spool(
+    directory: str, payload: bytes, flags: int, deadline: "Deadline", *, retry: bool
+) -> None:
+    """The end of every event that the daemon did not take at once. No timer runs here but the one
+    that ends this process after minutes: all waits are bounded by the deadline instead."""
     try:
-        if mode == "retry":
-            write_all(1, deliver(directory, payload, flags, Deadline(frame.mono_ns)))
+        if retry:
+            write_all(1, deliver(directory, payload, flags, deadline))
             return
-    except (Unreached, Unanswered):
+    except Unreached:
+        spool(directory, payload, flags)
+        if frames.is_prompt(frames.argv_of(payload)):
+            start_daemon(directory)
+        return
+    except (Unanswered, OSError):
         pass
     spool(directory, payload, flags)
 
@@ -104,27 +143,33 @@ def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") ->
         seconds = START_ANSWER_SECONDS if start else ANSWER_SECONDS
         return exchange(directory, request, deadline, seconds)
     except Unreached:
-        if not start:
+        if not start or not start_daemon(directory):
             raise
-    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(START_STOP_SECONDS))
+    from recollect.capture import starter
+
+    if not starter.wait(directory, deadline):
+        raise Unreached
+    return exchange(directory, request, deadline, START_STOP_SECONDS - 0.1)
+
+
+def start_daemon(directory: str) -> bool:
+    """Start the daemon, if it is time to; whether it is worth waiting for it."""
     from recollect.capture import starter
 
     try:
-        if not starter.start(directory) or not starter.wait(directory, deadline):
-            raise Unreached
-    except OSError as error:
-        raise Unreached from error
-    return exchange(directory, request, deadline, START_STOP_SECONDS - 0.1)
+        return starter.start(directory)
+    except OSError:
+        return False
 
 
 # --- what was called ----------------------------------------------------------------------------
 
 
 class Deadline:
-    """Seconds since the hook started, by the clock that its frame carries."""
+    """Seconds since the hook started, by the clock that its frame carries, or since now."""
 
-    def __init__(self, started_ns: int) -> None:
-        self.started_ns = started_ns
+    def __init__(self, started_ns: int | None = None) -> None:
+        self.started_ns = clock_gettime_ns(CLOCK_MONOTONIC) if started_ns is None else started_ns
 
     def left(self, seconds: float) -> float:
         """What is left of `seconds` after the start; never quite 0, which would mean forever."""
@@ -135,55 +180,110 @@ class Deadline:
         return self.left(seconds) <= 0.001
 
 
-def describe(argv: tuple[bytes, ...], stdin: bytes, mono_ns: int, flags: int) -> tuple[bytes, int]:
-    """The payload of this call, and its flags."""
-    wall_ns = max(time_ns(), 0)
-    found = ((name, os.environb.get(name)) for name in frames.ENVIRONMENT)
-    env, cut = _within(
-        tuple(name + b"=" + value for name, value in found if value is not None),
-        frames.MAX_ENV_BYTES,
-    )
-    try:
-        cwd = os.getcwdb()
-    except OSError:
-        cwd = b""  # the directory was removed
-    frame = frames.Frame(
-        ulid=_new_ulid(wall_ns // 1_000_000),
-        boot_id=boot_id(wall_ns, mono_ns),
-        mono_ns=mono_ns,
-        wall_ns=wall_ns,
-        argv=argv,
-        cwd=cwd[:4096],
-        env=env,
-        stdin=stdin,
-    )
-    return frames.encode_payload(frame), flags | cut
+class Call:
+    """What the hook was called with, all but its stdin."""
+
+    def __init__(self, mono_ns: int) -> None:
+        self.mono_ns = mono_ns
+        self.wall_ns = max(time_ns(), 0)
+        self.argv, cut = _within(tuple(map(os.fsencode, sys.argv[1:])), frames.MAX_ARGV_BYTES)
+        found = ((name, os.environb.get(name)) for name in frames.ENVIRONMENT)
+        self.env, cut_too = _within(
+            tuple(name + b"=" + value for name, value in found if value is not None),
+            frames.MAX_ENV_BYTES,
+        )
+        self.flags = cut | cut_too
+        self.is_start = frames.is_session_start(self.argv)
+        self.patience = START_ANSWER_SECONDS if self.is_start else ANSWER_SECONDS
+        self._ulid = _new_ulid(self.wall_ns // 1_000_000)
+        try:
+            self._cwd = os.getcwdb()[:4096]
+        except OSError:
+            self._cwd = b""  # the directory was removed
+
+    def payload(self, stdin: "Stdin") -> bytes:
+        self.flags |= stdin.flags
+        return frames.encode_payload(
+            frames.Frame(
+                ulid=self._ulid,
+                boot_id=boot_id(self.wall_ns, self.mono_ns),
+                mono_ns=self.mono_ns,
+                wall_ns=self.wall_ns,
+                argv=self.argv,
+                cwd=self._cwd,
+                env=self.env,
+                stdin=stdin.data,
+            )
+        )
+
+    def request(self, stdin: "Stdin") -> bytes:
+        payload = self.payload(stdin)
+        return frames.request(payload, self.flags)
 
 
-def read_stdin(chunks: list[bytes], deadline: Deadline) -> int:
-    """Stdin until its end, the deadline, or what a frame takes, into `chunks`; the rest is read and
-    thrown away, for a host that writes into a closed pipe may die of it. Gives flags."""
-    from select import select
+class Stdin:
+    """What has come of the host's input so far."""
 
-    flags = 0
-    room = frames.MAX_STDIN
-    while not deadline.over(STDIN_SECONDS):
-        if not select((0,), (), (), deadline.left(STDIN_SECONDS))[0]:
-            break
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._room = frames.MAX_STDIN
+        self._thrown = 0
+        self.is_open = True
+        self.flags = 0
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._chunks)
+
+    def read(self, deadline: "Deadline", seconds: float) -> bool:
+        """Read; True at the end, False when the deadline comes first: then it may be called again.
+        What does not fit into a frame is read and thrown away, for a host that writes into a closed
+        pipe may die of it; only a writer without end is left alone."""
+        from select import select
+
+        while not deadline.over(seconds):
+            if not select((0,), (), (), deadline.left(seconds))[0]:
+                continue
+            # A stop between reading and keeping would lose what was read.
+            _signal.pthread_sigmask(_signal.SIG_BLOCK, STOP_SIGNALS)
+            try:
+                self._read_once()
+            finally:
+                _signal.pthread_sigmask(_signal.SIG_UNBLOCK, STOP_SIGNALS)
+            if not self.is_open:
+                return True
+        return False
+
+    def _read_once(self) -> None:
         try:
             chunk = os.read(0, 1 << 16)
         except BlockingIOError:
-            continue
+            return
         except OSError:
-            return flags  # a descriptor that cannot be read is an empty one
-        if not chunk:
-            return flags
-        if len(chunk) > room:
-            flags |= frames.TRUNCATED
-        if room:
-            chunks.append(chunk[:room])
-        room -= min(room, len(chunk))
-    return flags | frames.LATE
+            chunk = b""  # a descriptor that cannot be read is an empty one
+        if len(chunk) > self._room:
+            self.flags |= frames.TRUNCATED
+            self._thrown += len(chunk) - self._room
+        if self._room:
+            self._chunks.append(chunk[: self._room])
+            self._room -= min(self._room, len(chunk))
+        self.is_open = bool(chunk) and self._thrown <= MAX_THROWN
+
+    def is_whole(self) -> bool:
+        """Whether what came is all there is, though it was not closed: a whole JSON object, or
+        nothing where the prompt stands in the environment. Some hosts never close it."""
+        data = self.data
+        if not data:
+            whole = b"USER_PROMPT" in os.environb
+        else:
+            from json import loads
+
+            try:
+                whole = isinstance(loads(data), dict)
+            except (ValueError, RecursionError):
+                whole = False
+        self.is_open = not whole
+        return whole
 
 
 def _within(items: tuple[bytes, ...], budget: int) -> tuple[tuple[bytes, ...], int]:
@@ -272,37 +372,63 @@ def _receive(connection: _socket.socket, length: int, deadline: Deadline, second
     return data
 
 
+def listens(directory: str) -> bool:
+    """Whether there is a daemon."""
+    try:
+        connect(directory, Deadline(), 0.2).close()
+    except Unreached:
+        return False
+    except Unanswered:
+        return True
+    return True
+
+
 # --- the spool ----------------------------------------------------------------------------------
 
 
 def spool(directory: str, payload: bytes, flags: int) -> None:
     from recollect.capture import spool_writer
 
-    # Scrubbing may take long on purposely odd input: then the event is kept without its payload.
-    _signal.signal(_signal.SIGVTALRM, _give_up)
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, SCRUB_CPU_SECONDS)
     frame = spool_writer.scrubbed(frames.decode_payload(payload, flags))
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
     spool_writer.write(directory, frame, frames.digest(payload))
 
 
-def spool_in_a_child(directory: str, payload: bytes, flags: int) -> None:
-    """Spool from a process that holds nothing of the host's, so that a slow disk or a loaded
-    machine costs neither the host its second nor the user the event."""
+# --- the detached part --------------------------------------------------------------------------
+
+
+def detach(work: "Callable[[], None]", seconds: float) -> None:
+    """Do the work in a process of its own session, which holds nothing of the host's but its stdin
+    and heeds none of the signals that the host sends; print here what it prints, for so long. So
+    neither a slow disk nor a loaded machine costs the host its second or the user the event."""
+    come, go = os.pipe()
     child = os.fork()
     if child:
+        os.close(go)
+        for number in STOP_SIGNALS:
+            _signal.signal(number, _leave)
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+        write_all(1, read_all(come))
         os.waitpid(child, 0)
         return
     try:
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
-        _signal.setitimer(_signal.ITIMER_REAL, SPOOL_SECONDS)
+        _signal.setitimer(_signal.ITIMER_REAL, LATE_SECONDS + SPOOL_SECONDS)
         os.setsid()
-        os.dup2(2, 0)
-        os.dup2(2, 1)
+        os.chdir("/")
+        os.dup2(go, 1)
         os.closerange(3, 256)
-        spool(directory, payload, flags)
+        work()
     finally:
         os._exit(0)
+
+
+def hold_signals(seconds: float) -> None:
+    """Before the fork nothing may end the hook, for then the event would be lost with it: not until
+    a second after its stop, which only a machine comes to that is too loaded to fork."""
+    for number in STOP_SIGNALS:
+        _signal.signal(number, _signal.SIG_IGN)
+    _signal.signal(_signal.SIGALRM, _leave)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds + 1)
 
 
 # --- pieces -------------------------------------------------------------------------------------
@@ -339,14 +465,12 @@ def write_all(fd: int, data: bytes) -> None:
 
 def _stop(*_: object) -> None:
     for number in STOP_SIGNALS:
-        _signal.signal(number, _signal.SIG_IGN)  # a second one must not disturb the spooling
-    _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
-    _signal.setitimer(_signal.ITIMER_REAL, 0.3)
+        _signal.signal(number, _signal.SIG_IGN)  # a second one must not disturb the handing over
     raise Stopped
 
 
-def _give_up(*_: object) -> None:
-    raise TimeoutError
+def _leave(*_: object) -> None:
+    os._exit(0)
 
 
 def _pause(seconds: float) -> None:

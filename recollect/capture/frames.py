@@ -11,7 +11,9 @@ bytes are, decoding gives a frame or raises FrameError, nothing else.
              u16 n + n x item (argv after the program), item (cwd),
              u16 n + n x item (NAME=value), item (stdin);  item = u32 length + bytes
 
-All numbers are little-endian. This module is on the hook's fast path: it imports nothing.
+All numbers are little-endian. What else a hook or the spool writer may come to say of a call goes
+among the NAME=value items: they are read by name, so an older daemon passes over the others. This
+module is on the hook's fast path: it imports nothing.
 """
 
 VERSION = 1
@@ -24,8 +26,8 @@ DIGEST_BYTES = 16
 
 # Flags of a request.
 TRUNCATED = 1  # something was longer than what a frame takes, and was cut
-LATE = 2  # stdin was not closed in time; what had come by then is here
-DROPPED = 4  # the payload could not be scrubbed, so it was left out of the spool
+LATE = 2  # stdin never came to its end; what had come of it is here
+DROPPED = 4  # something could not be scrubbed, so it was left out of the spool
 
 # What the daemon answers.
 STORED = 0  # print the bytes
@@ -67,6 +69,18 @@ SESSION_STARTS = (
     b"session-start",
     b"session.resumed",
     b"taskresume",
+)
+
+# Events that start a daemon which is down, but never wait for it: a prompt of each host, in lower
+# case. A test compares them with what the adapters take for a prompt.
+PROMPTS = (
+    b"userpromptsubmit",
+    b"userpromptsubmitted",
+    b"promptsubmit",
+    b"beforesubmitprompt",
+    b"pre_user_prompt",
+    b"beforeagent",
+    b"chat.message",
 )
 
 _ULID_BYTES = 26
@@ -205,6 +219,16 @@ def decode_payload(payload: bytes, flags: int = 0) -> Frame:
     )
 
 
+def told_cut(flags: int) -> str:
+    """What is missing of a call, in words; empty when nothing is."""
+    reasons = (
+        (TRUNCATED, "it was larger than a hook may send"),
+        (LATE, "its input never came to an end"),
+        (DROPPED, "it could not be scrubbed"),
+    )
+    return ", ".join(reason for flag, reason in reasons if flags & flag)
+
+
 def argv_of(payload: bytes) -> tuple[bytes, ...]:
     return _take_items(payload, _FIXED_BYTES)[0]
 
@@ -221,6 +245,10 @@ def digest(payload: bytes) -> bytes:
 
 def is_session_start(argv: tuple[bytes, ...]) -> bool:
     return len(argv) > 1 and argv[1].lower() in SESSION_STARTS
+
+
+def is_prompt(argv: tuple[bytes, ...]) -> bool:
+    return len(argv) > 1 and argv[1].lower() in PROMPTS
 
 
 # --- answers ------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
  * In: arguments, a few environment values, stdin. Out: one frame (see frames.py) to the daemon's
  * socket, and on stdout the bytes that it answers. Whatever goes wrong, the same frame is handed
  * to the Python fallback, which spools it; the exit status is 0, stderr stays empty, and this
- * process is gone within one second (three for a session start that finds no daemon).
+ * process is gone within one second (three for a session start that finds no daemon). Where that
+ * is too early for the event, a detached child goes on: it reads what comes late, and spools.
  */
 #define _DEFAULT_SOURCE
 #define _DARWIN_C_SOURCE
@@ -43,8 +44,8 @@ enum {
     STOP_MS = 950,
     START_STOP_MS = 2950,
     TICK_MS = 50,
-    LAST_TICK = 7, /* 300 ms late: only a machine so loaded that a fork takes this long gets here */
-    FALLBACK_SECONDS = 60
+    LAST_TICK = 21, /* a second late: only a machine that is too loaded to fork gets here */
+    FALLBACK_SECONDS = 600 /* wall time of 20 s of scrubbing, and of a slow disk, under load */
 };
 
 /* The same list as SESSION_STARTS in frames.py. */
@@ -54,6 +55,8 @@ static const char *const session_starts[] = {
 };
 
 static volatile sig_atomic_t told_to_stop, delivered, ticks;
+static int is_detached;          /* nobody waits for this process, so no timer may end it early */
+static uint64_t counted_from_ns; /* where deadlines begin */
 
 /* --- time and signals ------------------------------------------------------------------------- */
 
@@ -65,10 +68,10 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Milliseconds until `deadline_ms` after the start; 0 once it is over, or when told to stop. */
+/* Milliseconds until the deadline; 0 once it is over, or when told to stop. */
 static int remaining(int deadline_ms)
 {
-    int64_t spent = (int64_t)((now_ns(CLOCK_MONOTONIC) - started_ns) / 1000000u);
+    int64_t spent = (int64_t)((now_ns(CLOCK_MONOTONIC) - counted_from_ns) / 1000000u);
     if (told_to_stop || spent >= deadline_ms)
         return 0;
     return (int)(deadline_ms - spent);
@@ -94,6 +97,8 @@ static void hurry(int number)
 static void arm(int ms)
 {
     struct itimerval timer = {{0, TICK_MS * 1000}, {ms / 1000, ms % 1000 * 1000}};
+    if (is_detached)
+        return;
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -111,7 +116,7 @@ static void secure_process(void)
 {
     sigset_t none;
     int fd;
-    started_ns = now_ns(CLOCK_MONOTONIC);
+    started_ns = counted_from_ns = now_ns(CLOCK_MONOTONIC);
     handle(SIGALRM, hard_stop);
     handle(SIGTERM, hurry);
     handle(SIGINT, hurry);
@@ -173,6 +178,13 @@ static int reach(const char *path, int deadline_ms, int *fd)
             return UNREACHED;
     }
     return STORED;
+}
+
+static int listens(const char *path)
+{
+    int fd, result = reach(path, STOP_MS, &fd);
+    close(fd);
+    return result != UNREACHED;
 }
 
 static int receive(int fd, size_t until, int deadline_ms)
@@ -255,33 +267,97 @@ static int read_launcher(const char *directory, char *text, char **script)
     return 1;
 }
 
-/* In a process of its own session, with nothing of the host's open: run the fallback, give it the
- * frame from this process's memory, and wait for it. It may outlive the hook, never by a minute. */
-static void feed(int out, char *const *command)
+/* --- the detached part ------------------------------------------------------------------------ */
+
+/* What a process of its own session writes to its stdout, until its end or the stop. */
+static void relay(int from)
 {
-    int in[2], fd;
+    answered = 0;
+    while (answered < MAX_ANSWER && !told_to_stop) {
+        ssize_t got = read(from, answer + answered, MAX_ANSWER - answered);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            break;
+        if (got > 0)
+            answered += (size_t)got;
+    }
+    if (!told_to_stop)
+        write_all(1, answer, answered);
+    close(from);
+}
+
+/* Fork. The child gets 1: it is a session of its own that no signal to the host's reaches, with
+ * nothing of the host's open but, if asked for, stdin. The hook relays what the child prints until
+ * its own stop and gets 0; -1 when there can be no child. */
+static int detach(int with_stdin)
+{
+    int out[2], fd;
     pid_t child;
+    if (pipe(out) != 0)
+        return -1;
+    while ((child = fork()) < 0) { /* too many processes, for the moment */
+        if (remaining(STOP_MS) == 0)
+            return -1;
+        poll(NULL, 0, 10);
+    }
+    if (child > 0) {
+        delivered = 1;
+        close(out[1]);
+        relay(out[0]);
+        if (!told_to_stop)
+            waitpid(child, NULL, 0);
+        return 0;
+    }
+    is_detached = 1;
     handle(SIGALRM, SIG_DFL);
-    alarm(FALLBACK_SECONDS);
+    handle(SIGTERM, SIG_IGN);
+    handle(SIGINT, SIG_IGN);
+    handle(SIGHUP, SIG_IGN);
     setsid();
-    dup2(2, 0);
-    dup2(2, 1);
-    dup2(out, 3);
-    for (fd = 4; fd < 256; fd++)
+    fd = chdir("/"); /* so that it holds no mount; where it cannot, it stays */
+    if (!with_stdin)
+        dup2(2, 0);
+    dup2(out[1], 1);
+    for (fd = 3; fd < 256; fd++)
         close(fd);
+    told_to_stop = delivered = ticks = 0;
+    counted_from_ns = now_ns(CLOCK_MONOTONIC);
+    return 1;
+}
+
+/* The deadline may cut the answer, never the event: a detached child reads stdin to its end, however
+ * late that comes, and goes on with the call. 0 in the hook, whose part is done then. */
+static int read_on(int start, int reachable, const char *path)
+{
+    int detached;
+    if (start && remaining(STOP_MS) > 0 && (!reachable || !listens(path)))
+        arm(remaining(START_STOP_MS));
+    detached = detach(1);
+    if (detached == 0)
+        return 0;
+    if (detached < 0 || (!read_stdin(LATE_MS) && !is_whole()))
+        flags |= LATE;
+    counted_from_ns = now_ns(CLOCK_MONOTONIC);
+    return 1;
+}
+
+/* In a detached process: run the fallback and give it the frame from this process's memory. */
+static void feed(char *const *command)
+{
+    int in[2];
+    pid_t child;
+    alarm(FALLBACK_SECONDS);
     if (pipe(in) != 0 || (child = fork()) < 0)
         _exit(0);
     if (child == 0) {
         alarm(FALLBACK_SECONDS);
         dup2(in[0], 0);
-        dup2(3, 1);
-        for (fd = 3; fd < 8; fd++)
-            close(fd);
+        close(in[0]);
+        close(in[1]);
         execv(command[0], command);
         _exit(0);
     }
-    close(3);
     close(in[0]);
+    dup2(2, 1);
     write_all(in[1], frame, filled);
     close(in[1]);
     waitpid(child, NULL, 0);
@@ -292,8 +368,6 @@ static void hand_over(int retry, const char *directory, const char *installed)
 {
     char text[3 * PATH], *script;
     char *command[10];
-    int out[2];
-    pid_t feeder;
     if (!read_launcher(directory, text, &script) && !read_launcher(installed, text, &script))
         return;
     command[0] = text;
@@ -305,24 +379,8 @@ static void hand_over(int retry, const char *directory, const char *installed)
     command[6] = retry ? "retry" : "spool";
     command[7] = (char *)directory;
     command[8] = NULL;
-    if (pipe(out) != 0 || (feeder = fork()) < 0)
-        return;
-    if (feeder == 0)
-        feed(out[1], command);
-    delivered = 1;
-    close(out[1]);
-    answered = 0;
-    while (answered < MAX_ANSWER && !told_to_stop) {
-        ssize_t got = read(out[0], answer + answered, MAX_ANSWER - answered);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            break;
-        if (got > 0)
-            answered += (size_t)got;
-    }
-    if (told_to_stop)
-        return;
-    write_all(1, answer, answered);
-    waitpid(feeder, NULL, 0);
+    if (detach(0) == 1)
+        feed(command);
 }
 
 int main(int argc, char **argv)
@@ -347,7 +405,9 @@ int main(int argc, char **argv)
     for (i = 0; argc > 2 && i < sizeof session_starts / sizeof *session_starts; i++)
         start |= strcasecmp(argv[2], session_starts[i]) == 0;
     put_call(argc, argv);
-    put_stdin();
+    open_stdin();
+    if (!read_stdin(STDIN_MS) && !is_whole() && !read_on(start, reachable, path))
+        return 0;
     close_frame();
     if (reachable)
         result = exchange(path, start ? START_ANSWER_MS : ANSWER_MS);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,10 +35,16 @@ enum {
     MAX_ENV = 3 << 19,
     MAX_ITEMS = 64,
 
+    MAX_THROWN = 256 << 20,
+
     STDIN_MS = 400
 };
 
-/* In hook.c: when this process started, the clocks, and what is left of a deadline. */
+#ifndef LATE_MS /* tests have less patience */
+#define LATE_MS 60000
+#endif
+
+/* In hook.c: when the hook was called, the clocks, and what is left of a deadline. */
 static uint64_t started_ns;
 static uint64_t now_ns(clockid_t clock);
 static int remaining(int deadline_ms);
@@ -157,41 +164,82 @@ static void put_call(int argc, char **argv)
     put_environment();
 }
 
-/* Stdin until its end, the deadline, or what a frame takes; then the rest is read and thrown away,
- * for a host that writes into a closed pipe may die of it. */
-static void put_stdin(void)
+/* --- stdin ------------------------------------------------------------------------------------ */
+
+static size_t stdin_at, stdin_size, thrown;
+
+/* Room for the length, before what read_stdin reads. */
+static void open_stdin(void)
+{
+    stdin_at = filled;
+    put_number(0, 4);
+}
+
+/* Read stdin; 1 at its end, 0 when the deadline comes first, and then it may be called again. What
+ * does not fit into a frame is read and thrown away, for a host that writes into a closed pipe may
+ * die of it; only a writer without end is left alone. */
+static int read_stdin(int deadline_ms)
 {
     static unsigned char rest[1 << 16];
-    size_t at = filled, size = 0;
-    put_number(0, 4);
-    for (;;) {
+    int left;
+    while ((left = remaining(deadline_ms)) > 0) {
         struct pollfd ready = {0, POLLIN, 0};
-        int left = remaining(STDIN_MS), room = size < MAX_STDIN;
+        size_t room = MAX_STDIN - stdin_size;
+        int result = poll(&ready, 1, left);
         ssize_t got;
-        if (left == 0 || poll(&ready, 1, left) <= 0) {
-            if (left > 0 && errno == EINTR)
-                continue;
-            flags |= LATE;
-            break;
-        }
-        got = room ? read(0, frame + at + 4 + size, MAX_STDIN - size) : read(0, rest, sizeof rest);
+        if (result == 0 || (result < 0 && errno == EINTR))
+            continue;
+        got = room > 0 ? read(0, frame + filled, room) : read(0, rest, sizeof rest);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0)
-            break;
-        if (room)
-            size += (size_t)got;
-        else
-            flags |= TRUNCATED;
+            return 1;
+        if (room > 0) {
+            filled += (size_t)got;
+            stdin_size += (size_t)got;
+            continue;
+        }
+        flags |= TRUNCATED;
+        thrown += (size_t)got;
+        if (thrown > MAX_THROWN)
+            return 1;
     }
-    filled = at;
-    put_number(size, 4);
-    filled += size;
+    return 0;
+}
+
+/* Whether what came of stdin is all there is, though it was not closed: a whole JSON object, or
+ * nothing where the prompt stands in the environment. Some hosts never close it. */
+static int is_whole(void)
+{
+    const unsigned char *text = frame + stdin_at + 4;
+    size_t i, depth = 0;
+    int quoted = 0, closed = 0;
+    if (stdin_size == 0)
+        return getenv("USER_PROMPT") != NULL;
+    for (i = 0; i < stdin_size; i++) {
+        unsigned char c = text[i];
+        if (quoted) {
+            i += c == '\\';
+            quoted = c != '"';
+        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+            continue;
+        else if (closed || (depth == 0 && c != '{'))
+            return 0;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if (c == '}' || c == ']')
+            closed = --depth == 0;
+        else
+            quoted = c == '"';
+    }
+    return closed;
 }
 
 static void close_frame(void)
 {
     size_t end = filled;
+    filled = stdin_at;
+    put_number(stdin_size, 4);
     filled = 0;
     put_bytes("RCLQ", 4);
     put_number(VERSION, 1);

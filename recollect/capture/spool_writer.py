@@ -5,11 +5,17 @@ oldest ones gone, counted in `spool/dropped`, when all together are too large. O
 disk is full or may not be written to: then there is nothing more a hook can do.
 """
 
+import _signal  # type: ignore[import-not-found]  # `signal` without its enums
 import fcntl
 import os
 
 from recollect.capture import frames
 
+TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCRUB_CPU_SECONDS = 20
 CAP_BYTES = 256 << 20
 # How many bytes are spooled between two looks at the cap: a look costs a stat per file.
 LOOK_BYTES = 1 << 20
@@ -29,25 +35,47 @@ def write(directory: str, frame: frames.Frame, original: bytes, cap: int = CAP_B
     return path
 
 
-def scrubbed(frame: frames.Frame) -> frames.Frame:
-    """The frame without secrets; without its payload when that cannot be had."""
-    try:
-        argv = tuple(_scrub(item) for item in frame.argv)
-        env = tuple(_scrub_value(item) for item in frame.env)
-        stdin, flags = _scrub(frame.stdin), frame.flags
-    except Exception:  # noqa: BLE001  whatever it is: raw data never reaches the disk
-        argv, env, stdin, flags = frame.argv[:2], (), b"", frame.flags | frames.DROPPED
-    return frames.Frame(
+def scrubbed(frame: frames.Frame, cpu_seconds: float = SCRUB_CPU_SECONDS) -> frames.Frame:
+    """The frame without secrets, every field of it; an item is left out when that cannot be had, or
+    takes too long, as it may on purposely odd input: after `cpu_seconds` each further item gets one
+    second. Only for the main thread of a process that scrubs nothing else meanwhile."""
+    kept = frames.Frame(
         ulid=frame.ulid,
         boot_id=frame.boot_id,
         mono_ns=frame.mono_ns,
         wall_ns=frame.wall_ns,
-        argv=argv,
-        cwd=frame.cwd,
-        env=env,
-        stdin=stdin,
-        flags=flags,
+        flags=frame.flags,
     )
+
+    def keep(clean: "Callable[[bytes], bytes]", data: bytes) -> bytes:
+        try:
+            return clean(data)
+        except Exception:  # noqa: BLE001  whatever it is: raw data never reaches the disk
+            kept.flags |= frames.DROPPED
+            return b""
+
+    _signal.signal(_signal.SIGVTALRM, _give_up)
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, cpu_seconds, 1)
+    try:
+        names = tuple(keep(_scrub, name) or _plain_word(name) for name in frame.argv[:2])
+        kept.argv = (*names, *(keep(_scrub, item) for item in frame.argv[2:]))
+        kept.cwd = keep(_scrub, frame.cwd)
+        kept.env = tuple(keep(_scrub_value, item) for item in frame.env)
+        kept.stdin = keep(_scrub, frame.stdin)
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+    except TimeoutError:  # it rang between two items; the next ring is a second away
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+        kept.flags |= frames.DROPPED
+    return kept
+
+
+def _give_up(*_: object) -> None:
+    raise TimeoutError
+
+
+def _plain_word(name: bytes) -> bytes:
+    """The name of a host or an event, where not even that could be scrubbed; no secret is such."""
+    return name if len(name) <= 24 and name.translate(None, b"-_.").isalpha() else b""
 
 
 def _scrub_value(variable: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Starting the daemon from a session-start hook: one attempt at a time, with a growing pause.
+"""Starting the daemon from a hook: one attempt at a time, with a growing pause.
 
 In: the data directory. Out: whether it is worth waiting for the daemon, and, in `wait`, whether it
 listens. `start.lock` is locked while one hook decides, and holds the last attempt: boot id,
@@ -6,14 +6,13 @@ monotonic ns and the number of attempts in a row that brought up nothing. OSErro
 directory cannot be written to.
 """
 
-import _socket
+import _signal  # type: ignore[import-not-found]  # `signal` without its enums
 import fcntl
 import os
 import sys
 from time import CLOCK_MONOTONIC, clock_gettime_ns, sleep, time_ns
 
 from recollect.capture import fallback, launcher_file
-from recollect.capture.paths import is_ours, socket_path
 
 # Seconds before the next attempt after none, one, two, three and more that failed.
 PAUSES = (10, 10, 30, 60)
@@ -40,27 +39,12 @@ def start(directory: str) -> bool:
 
 def wait(directory: str, deadline: "fallback.Deadline") -> bool:
     """Whether the daemon listens in time; leaves a moment to send and to spool."""
-    socket = socket_path(directory)
     while not deadline.over(fallback.START_STOP_SECONDS - 0.4):
-        if is_ours(socket, directory) and _listens(socket):
-            _succeeded(directory)
+        if fallback.listens(directory):
+            succeeded(directory)
             return True
         sleep(0.02)
     return False
-
-
-def _listens(path: str) -> bool:
-    probe = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    try:
-        probe.settimeout(0.2)
-        probe.connect(path)
-    except BlockingIOError:
-        return True  # so busy that its queue is full
-    except OSError:
-        return False
-    finally:
-        probe.close()
-    return True
 
 
 def _last_attempt(lock: int) -> tuple[float | None, int]:
@@ -82,15 +66,19 @@ def _record(lock: int, failures: int) -> None:
     _rewrite(lock, f"{fallback.boot_id(time_ns(), mono_ns)} {mono_ns} {failures}\n".encode("ascii"))
 
 
-def _succeeded(directory: str) -> None:
-    lock = os.open(os.path.join(directory, "start.lock"), os.O_RDWR)
+def succeeded(directory: str) -> None:
+    """A daemon listens, as its hook or it itself has seen: no attempt counts as failed any more."""
+    try:
+        lock = os.open(os.path.join(directory, "start.lock"), os.O_RDWR)
+    except OSError:
+        return  # no hook has started one yet
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         parts = os.pread(lock, 200, 0).split()
         if len(parts) == 3 and parts[2] != b"0":
             _rewrite(lock, b" ".join((*parts[:2], b"0\n")))
-    except BlockingIOError:
-        pass  # another hook saw it too and is writing the same
+    except OSError:
+        pass  # another saw it too and writes the same; or the disk is full, and it is no matter
     finally:
         os.close(lock)
 
@@ -119,6 +107,8 @@ def _spawn(directory: str) -> bool:
             for fd in (0, 1):
                 os.dup2(2, fd)
             os.closerange(3, 256)
+            for number in fallback.STOP_SIGNALS:  # the hook's detached part ignores them
+                _signal.signal(number, _signal.SIG_DFL)
             command = [python, "-m", "recollect", "up", "--quiet"]
             os.execve(python, command, _environment(directory))
     finally:

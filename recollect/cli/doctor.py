@@ -78,6 +78,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield _daemon(chosen, health)
     yield from _database(client, health)
     yield _spool(health)
+    yield _cut(health)
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         if alarm["name"] != "silent_host":  # each host is looked at below
@@ -217,6 +218,17 @@ def _spool(health: dict[str, Any]) -> Finding:
         told = f"{spool['dropped']} events were dropped at the cap, {spool['damaged']} are damaged"
         return Finding("spool", "warn", told, f"Look in {health['home']}/spool")
     return Finding("spool", "ok", f"{spool['events']} events wait")
+
+
+def _cut(health: dict[str, Any]) -> Finding:
+    """What hooks could not bring whole: too large, without an end, impossible to scrub, or left
+    unfinished by the host."""
+    counts = health["counts"]
+    cut = counts.get("payloads cut", 0) + counts.get("payloads not readable", 0)
+    if cut:
+        told = f"{cut} payloads came in part since the daemon started"
+        return Finding("hooks", "warn", told, "recollect logs")
+    return Finding("hooks", "ok", "every payload came whole")
 
 
 def _errors(health: dict[str, Any]) -> Finding:

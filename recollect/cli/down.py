@@ -11,7 +11,10 @@ from recollect.core.errors import BadSetting
 
 @click.command()
 def command() -> None:
-    """Stop the daemon. What it acknowledged is safe; hooks keep what comes meanwhile."""
+    """Stop the daemon. What it acknowledged is safe; hooks keep what comes meanwhile.
+
+    The next session or prompt of a connected agent starts it again.
+    """
     try:
         chosen = settings.load()
     except BadSetting:

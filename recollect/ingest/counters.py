@@ -7,9 +7,11 @@ import threading
 from collections import deque
 from datetime import datetime, timedelta
 
+from recollect import privacy
 from recollect.core.clock import Clock
 
 _KEPT = 1000
+_ERROR_CHARS = 1000
 
 
 class Counters:
@@ -24,9 +26,11 @@ class Counters:
             self._totals[name] = self._totals.get(name, 0) + amount
 
     def error(self, what: str) -> None:
-        """Something went wrong that a person may want to see. `what` holds no user's text."""
+        """Something went wrong that a person may want to see. `what` should hold no user's text;
+        an error may quote some all the same."""
+        told = privacy.scrub(what[:_ERROR_CHARS]).text
         with self._lock:
-            self._errors.append((self._clock.now(), what))
+            self._errors.append((self._clock.now(), told))
 
     def totals(self) -> dict[str, int]:
         with self._lock:

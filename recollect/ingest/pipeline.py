@@ -130,9 +130,12 @@ class Pipeline:
 
     def _frame(self, frame: Frame, digest: bytes, live: bool) -> Reply:
         captured = hosts.capture(_payload(frame))
-        if captured.damaged:
-            self._counters.count("payloads not readable")
-            self._counters.error(f"a payload of {captured.host} could not be read in full")
+        cut = frames.told_cut(frame.flags)
+        if cut or captured.damaged:
+            self._counters.count("payloads cut" if cut else "payloads not readable")
+            told = f"was cut: {cut}" if cut else "could not be read in full"
+            self._counters.error(f"a payload of {captured.host} {told}")
+            log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
         session_id = self._continuity.session(
@@ -352,7 +355,7 @@ class Pipeline:
         if not directory or not directory.startswith("/"):
             return Place(), None
         shown = _clean(directory)[:2048]
-        if shown != directory or "\0" in directory:
+        if shown != directory or "\0" in directory or "[REDACTED" in directory:
             return Place(), shown.replace("\0", "") or None
         return projects.locate(directory), shown
 
@@ -391,8 +394,8 @@ def _payload(frame: Frame) -> Payload:
 
     env = dict(text(item).partition("=")[::2] for item in frame.env)
     return Payload(
-        host=text(frame.host),
-        event=text(frame.event),
+        host=_clean(text(frame.host)),
+        event=_clean(text(frame.event)),
         args=tuple(map(text, frame.argv[2:])),
         cwd=text(frame.cwd),
         env=env,

@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
-import random
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,31 +17,11 @@ from recollect.capture import frames
 from recollect.capture.hosts import HOSTS, Payload
 from recollect.core.ids import new_ulid
 from tests.contract.host_contract import payloads
+from tests.e2e.conditions import wait_for_spool
+from tests.fakes.canaries import Canaries, found_on_disk
 from tests.fakes.daemons import RealDaemon, real_daemon
-
-ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-
-
-class Canaries:
-    """Text that must never be found again, each planted once."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        self.planted: list[str] = []
-
-    def private(self) -> str:
-        bird = "canary" + "".join(self._random.choices(ALPHABET, k=18))
-        self.planted.append(bird)
-        opened = self._random.choice(
-            ["<private>", "<PRIVATE >", '<private why="x>y">', "<private\n>"]
-        )
-        closed = self._random.choice(["</private>", "</ Private>", ""])
-        return f"{opened}{bird}{closed}"
-
-    def secret(self) -> str:
-        bird = "gh" + "p_" + "".join(self._random.choices(ALPHABET, k=36))
-        self.planted.append(bird)
-        return bird
+from tests.fakes.hooks import KINDS, Hook, install
+from tests.torture import hook as attacks
 
 
 def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -75,17 +57,14 @@ def variants(payload: Payload, birds: Canaries) -> Iterator[Payload]:
     for path in leaves(tree):
         for text in (birds.private(), f"x {birds.secret()} y"):
             changed = planted(tree, path, text)
-            yield Payload(
-                payload.host, payload.event, payload.args, payload.cwd, payload.env,
-                json.dumps(changed).encode(),
-            )  # fmt: skip
-    for name in payload.env:
-        env = {**payload.env, name: birds.private()}
-        yield Payload(payload.host, payload.event, payload.args, payload.cwd, env, payload.stdin)
-    yield Payload(
-        payload.host, payload.event, (*payload.args, birds.private()),
-        f"/tmp/{birds.private()}/x", payload.env, payload.stdin,
-    )  # fmt: skip
+            yield replace(payload, stdin=json.dumps(changed).encode())
+    for canary in (birds.private, birds.secret):
+        for name in payload.env:
+            env = {**payload.env, name: canary()}
+            yield replace(payload, env=env)
+        yield replace(payload, args=(*payload.args, canary()), cwd=f"/tmp/{canary()}/x")
+        yield replace(payload, host=canary())
+        yield replace(payload, event=canary())
 
 
 def frame_of(payload: Payload) -> bytes:
@@ -115,18 +94,6 @@ def send(path: str, frame: bytes) -> tuple[int, bytes]:
     return frames.decode_answer(answer)
 
 
-def found_on_disk(home: pathlib.Path, birds: list[str]) -> list[tuple[str, str]]:
-    """Every canary that stands in some file, compressed forms aside: there are none."""
-    hits = []
-    for folder, _, names in os.walk(home):
-        for name in names:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path):
-                content = pathlib.Path(path).read_bytes()
-                hits += [(path, bird) for bird in birds if bird.encode() in content]
-    return hits
-
-
 @pytest.mark.parametrize("host", sorted(HOSTS))
 def test_no_canary_reaches_the_disk_while_the_daemon_is_up(
     shared_daemon: RealDaemon, host: str
@@ -152,7 +119,7 @@ def test_no_canary_reaches_the_spool_while_the_daemon_is_down(tmp_path: pathlib.
         for payload in list(payloads(host).values())[:3]:
             if payload.event.lower().encode() in frames.SESSION_STARTS:
                 continue  # it would start the daemon
-            for variant in list(variants(payload, birds))[::11]:
+            for variant in list(variants(payload, birds))[::17]:
                 done = daemon.run_hook(
                     host, variant.event, variant.stdin, env=dict(variant.env), args=variant.args
                 )
@@ -172,6 +139,55 @@ def test_no_canary_reaches_the_spool_while_the_daemon_is_down(tmp_path: pathlib.
         assert daemon.client.get("/healthz")["spool"]["damaged"] == 0
     finally:
         daemon.stop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_of_a_frame_is_scrubbed_daemon_down_and_after(
+    tmp_path: pathlib.Path, kind: str
+) -> None:
+    home = tmp_path / "home"
+    birds = Canaries(seed=17)
+    calls = attacks.plant_everywhere(install(kind, home), birds, tmp_path / "work")
+    assert len(wait_for_spool(Hook(kind, home, ""), calls)) == calls
+    assert found_on_disk(home, birds.planted) == []
+    with real_daemon(home) as daemon:
+        deadline = time.monotonic() + 60
+        while daemon.client.get("/healthz")["spool"]["events"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert daemon.client.get("/healthz")["spool"]["damaged"] == 0
+        told = json.dumps(daemon.client.get("/healthz"))
+        assert [bird for bird in birds.planted if bird.lower() in told.lower()] == []
+    assert found_on_disk(home, birds.planted) == []
+
+
+def test_the_log_and_the_errors_hold_no_canary_whatever_is_quoted(tmp_path: pathlib.Path) -> None:
+    birds = Canaries(seed=3)
+    script = (
+        "import logging, sys\n"
+        "from recollect import daemon\n"
+        "from recollect.core import settings\n"
+        "from recollect.core.clock import SystemClock\n"
+        "from recollect.ingest.counters import Counters\n"
+        "daemon.start_log(settings.load(), to_terminal=False)\n"
+        "logging.error('refused %s', sys.argv[1])\n"
+        "try:\n"
+        "    int(sys.argv[2])\n"
+        "except ValueError:\n"
+        "    logging.exception('not a number')\n"
+        "counters = Counters(SystemClock())\n"
+        "counters.error(f'{sys.argv[3]} was refused')\n"
+        "print(counters.errors_last_hour())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, birds.private(), birds.secret(), birds.secret()],
+        env=RealDaemon(tmp_path / "home").environment,
+        capture_output=True,
+        check=True,
+    )
+    log = (tmp_path / "home" / "logs" / "recollect.log").read_text()
+    assert "refused [REDACTED]" in log and "ValueError: invalid literal" in log
+    assert [bird for bird in birds.planted if bird in log + done.stdout.decode()] == []
 
 
 def test_redaction_is_visible(tmp_path: pathlib.Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from recollect.capture import launcher, paths
 from recollect.cli.client import Client
 from recollect.core.settings import Settings
+from tests.fakes.hooks import start_nothing
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
@@ -57,6 +58,9 @@ class RealDaemon:
         return str(self.home / "bin" / "recollect-hook")
 
     def start(self) -> "RealDaemon":
+        """Start it; hooks that find it down later do not, unless `hooks.may_start` lets them."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        start_nothing(self.home)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "recollect.daemon"],
             cwd="/",
@@ -100,6 +104,7 @@ class RealDaemon:
     def install_hook(self) -> None:
         """What the daemon does at its start, for tests in which it never starts."""
         self.home.mkdir(mode=0o700, exist_ok=True)
+        start_nothing(self.home)
         launcher.write(str(self.home))
         launcher.install_hook(str(self.home))
 

@@ -24,14 +24,15 @@ KINDS = ("compiled", "python")
 
 
 @cache
-def compiled() -> str:
+def compiled(*defines: str) -> str:
     """The path of the compiled hook."""
+    flags = (*FLAGS, *(f"-D{define}" for define in defines))
     sources = b"".join(path.read_bytes() for path in sorted(SOURCE.parent.glob("hook*.[ch]")))
-    name = hashlib.sha256(sources + " ".join(FLAGS).encode()).hexdigest()[:16]
+    name = hashlib.sha256(sources + " ".join(flags).encode()).hexdigest()[:16]
     target = Path(tempfile.gettempdir()) / f"recollect-hook-{os.getuid()}-{name}"
     if not target.exists():
         fresh = f"{target}.{os.getpid()}"
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", fresh, SOURCE], check=True)
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", fresh, SOURCE], check=True)
         os.rename(fresh, target)
     return str(target)
 
@@ -101,8 +102,52 @@ class Hook:
 
 
 def install(kind: str, directory: Path, python: str = sys.executable) -> Hook:
-    """A hook in `directory/bin`, as `recollect install` puts it there."""
+    """A hook in `directory/bin`, as `recollect install` puts it there; it starts no daemon unless
+    `run_instead` says what to run."""
     directory.mkdir(mode=0o700, exist_ok=True)
+    start_nothing(directory)
     launcher.write(str(directory), python)
     source = compiled() if kind == "compiled" else "/nonexistent"
     return Hook(kind, directory, launcher.install_hook(str(directory), python, source))
+
+
+def start_nothing(directory: Path) -> None:
+    """Keep hooks from starting a daemon: there can be no lock where a directory is."""
+    (directory / "start.lock").mkdir(mode=0o700, exist_ok=True)
+
+
+def may_start(directory: Path) -> None:
+    """Let them again."""
+    (directory / "start.lock").rmdir()
+
+
+def impatient(kind: str, directory: Path, seconds: int) -> Hook:
+    """A hook that waits only so long for input that does not end."""
+    hook = install(kind, directory)
+    if kind == "compiled":
+        launcher.install_hook(str(directory), compiled=compiled(f"LATE_MS={1000 * seconds}"))
+        return hook
+    program = Path(hook.program)
+    shorter = f"from recollect.capture import fallback\n    fallback.LATE_SECONDS = {seconds}\n"
+    program.write_text(program.read_text().replace("    main()\n", f"    {shorter}    main()\n"))
+    return hook
+
+
+def run_instead(hook: Hook, up: str) -> None:
+    """Let the launcher's python note each `python -m recollect up` and do `up` then."""
+    fake = hook.directory / "python"
+    fake.write_text(
+        f'#!/bin/sh\n[ "$1" = -m ] || exec {sys.executable} "$@"\n'
+        f'echo "$@ home=$RECOLLECT_HOME internal=${{RECOLLECT_INTERNAL-unset}}'
+        f' path=${{PYTHONPATH-unset}} $(pwd)" >> {hook.directory}/started\n{up}\n'
+    )
+    fake.chmod(0o700)
+    file = hook.directory / "launcher"
+    file.write_text("\n".join([str(fake), *file.read_text().split("\n")[1:]]))
+    may_start(hook.directory)
+
+
+def starts(hook: Hook) -> list[str]:
+    """What `run_instead` has noted."""
+    path = hook.directory / "started"
+    return path.read_text().splitlines() if path.exists() else []

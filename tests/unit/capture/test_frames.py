@@ -6,6 +6,8 @@ import pytest
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError, UnknownVersion
+from recollect.capture.hosts import HOSTS
+from recollect.capture.hosts.adapter import Adapter, event_key
 from tests.fakes.hooks import SOURCE
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -194,3 +196,26 @@ def test_every_event_that_wants_the_start_of_a_session_may_start_the_daemon() ->
             captured = host.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
             if captured.wants == "session-start":
                 assert spec.event.lower().encode() in frames.SESSION_STARTS, (host.name, spec)
+
+
+def test_every_prompt_of_every_host_is_known_as_one() -> None:
+    for host in HOSTS.values():
+        assert isinstance(host, Adapter)
+        for spec in host.events:
+            is_prompt = host.routes.get(event_key(spec.event)) == "on_prompt"
+            argv = (host.name.encode(), spec.event.encode())
+            assert frames.is_prompt(argv) == is_prompt, argv
+    assert not frames.is_prompt((b"host",))
+
+
+def test_a_spooled_frame_may_say_more_of_its_call_than_this_version_knows() -> None:
+    frame = a_frame(env=(b"USER_PROMPT=x", b"RECOLLECT_SOMETHING_NEW=1"))
+    found, _ = frames.decode_spooled(frames.encode_spooled(frame, bytes(16)))
+    assert found == frame
+
+
+def test_what_is_missing_of_a_call_is_told_in_words() -> None:
+    assert frames.told_cut(0) == ""
+    assert "larger" in frames.told_cut(frames.TRUNCATED)
+    told = frames.told_cut(frames.LATE | frames.DROPPED)
+    assert "never came to an end" in told and "scrubbed" in told

@@ -163,16 +163,48 @@ def test_when_scrubbing_fails_nothing_raw_is_kept(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(spool_writer, "_scrub", broken)
     frame = call(stdin=b"a secret")
     frame.argv, frame.env = (b"host", b"Stop", b"a secret"), (b"USER_PROMPT=a secret",)
+    frame.cwd = b"/home/a secret"
     kept = spool_writer.scrubbed(frame)
     assert kept.flags & frames.DROPPED
     assert b"secret" not in frames.encode(kept)
-    assert (kept.ulid, kept.argv) == (frame.ulid, (b"host", b"Stop"))
+    assert (kept.ulid, kept.argv) == (frame.ulid, (b"host", b"Stop", b""))
+
+
+def test_a_name_that_could_be_a_secret_is_not_kept_when_scrubbing_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(data: bytes) -> bytes:
+        raise ValueError
+
+    monkeypatch.setattr(spool_writer, "_scrub", broken)
+    frame = call()
+    frame.argv = (b"ghp_a1B2c3D4e5a1B2c3", b"post_cascade_response")
+    assert spool_writer.scrubbed(frame).argv == (b"", b"post_cascade_response")
+
+
+def test_an_item_that_takes_too_long_is_left_out_and_the_others_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = spool_writer._scrub
+
+    def slow(data: bytes) -> bytes:
+        while data == b"endless":
+            pass
+        return plain(data)
+
+    monkeypatch.setattr(spool_writer, "_scrub", slow)
+    frame = call(stdin=b"a prompt")
+    frame.argv, frame.env, frame.cwd = (b"h", b"Stop", b"endless"), (b"A=endless", b"B=b"), b"/x"
+    kept = spool_writer.scrubbed(frame, cpu_seconds=0.01)
+    assert (kept.argv, kept.env) == ((b"h", b"Stop", b""), (b"", b"B=b"))
+    assert (kept.cwd, kept.stdin, kept.flags) == (b"/x", b"a prompt", frames.DROPPED)
 
 
 def test_secrets_are_scrubbed_before_they_are_kept() -> None:
     secret = b"ghp_" + b"a1B2c3D4e5" * 4
     frame = call(stdin=b'{"prompt": "use %s now"}' % secret)
     frame.argv, frame.env = (b"host", b"Stop", b"token=" + secret), (b"USER_PROMPT=" + secret,)
+    frame.cwd = b"/home/me/" + secret
     kept = spool_writer.scrubbed(frame)
     assert secret not in frames.encode(kept)
     assert kept.argv[:2] == frame.argv[:2]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import frames
+from recollect.capture import frames, spool_writer
 from recollect.capture.frames import Frame
 from recollect.core import errors
 from recollect.core.clock import ManualClock
@@ -199,3 +199,31 @@ def test_a_secret_in_any_field_of_an_event_is_removed(
     (row,) = stored(store)
     assert secret not in str(row)
     assert "[REDACTED" in row.event.body.content and "[REDACTED" in row.event.session_id
+
+
+def test_a_secret_directory_is_the_same_project_whether_the_daemon_or_the_spool_scrubbed_it(
+    pipeline: Pipeline, store: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    (tmp_path / "Makefile").touch()  # a project, which a path that was cut may lie in
+    given = {"session_id": "s", "prompt": "hello"}
+    live = frame("codex", "UserPromptSubmit", given, cwd=f"{tmp_path}/{secret}".encode())
+    assert send(pipeline, live).status == frames.STORED
+    spooled = spool_writer.scrubbed(
+        frame("codex", "UserPromptSubmit", {**given, "prompt": "again"}, cwd=live.cwd)
+    )
+    assert pipeline.frame(spooled, digest(spooled), live=False).status == frames.STORED
+    first, second = (row.event for row in stored(store))
+    assert first.namespace == second.namespace == "/actor/ada/"
+    assert first.source.project_path == second.source.project_path
+    assert secret not in str(stored(store))
+
+
+@pytest.mark.parametrize("flag", [frames.TRUNCATED, frames.LATE, frames.DROPPED])
+def test_a_payload_that_was_cut_is_counted_and_told(
+    pipeline: Pipeline, counters: Counters, flag: int
+) -> None:
+    send(pipeline, frame("codex", "UserPromptSubmit", PROMPT, flags=flag))
+    assert counters.totals()["payloads cut"] == 1
+    (told,) = counters.errors_last_hour()
+    assert told.startswith("a payload of codex was cut: it")

@@ -1,0 +1,45 @@
+"""Text that must never be found again, and the search for it.
+
+In: a seed. Out: private spans and secrets that look real and are unique; where they stand on disk.
+"""
+
+import os
+import pathlib
+import random
+
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+
+
+class Canaries:
+    """Text that must never be found again, each planted once."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self.planted: list[str] = []
+
+    def private(self) -> str:
+        bird = "canary" + "".join(self._random.choices(ALPHABET, k=18))
+        self.planted.append(bird)
+        opened = self._random.choice(
+            ["<private>", "<PRIVATE >", '<private why="x>y">', "<private\n>"]
+        )
+        closed = self._random.choice(["</private>", "</ Private>", ""])
+        return f"{opened}{bird}{closed}"
+
+    def secret(self) -> str:
+        bird = "gh" + "p_" + "".join(self._random.choices(ALPHABET, k=36))
+        self.planted.append(bird)
+        return bird
+
+
+def found_on_disk(home: pathlib.Path, birds: list[str]) -> list[tuple[str, str]]:
+    """Every canary that stands in some file or in its name, whatever the case of its letters;
+    compressed forms aside: there are none."""
+    hits = []
+    for folder, _, names in os.walk(home):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                content = (path.encode() + pathlib.Path(path).read_bytes()).lower()
+                hits += [(path, bird) for bird in birds if bird.lower().encode() in content]
+    return hits
