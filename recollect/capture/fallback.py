@@ -1,7 +1,7 @@
 """The hook in Python: the whole hook where no compiler was found, and the compiled one's way out.
 
-In: `<host> <event> ...` with the host's stdin, or `--frame retry|spool <directory>` with a frame
-on stdin. Out: the daemon's bytes on stdout, or a file in the spool, and for a session start a
+In: `<host> <event> ...` with the host's stdin, or `--frame retry|spool|alone <directory>` with a
+frame on stdin. Out: the daemon's bytes on stdout, or a file in the spool, and for a session start a
 daemon that was started. Nothing that fails is reported: the caller exits 0 and says nothing.
 
 The path with the daemon up costs less than `python3 -c pass`: so `_socket` and `_signal` instead
@@ -106,7 +106,10 @@ def finish(
 
 
 def take_over(mode: str, directory: str) -> None:
-    """Take a frame from the compiled hook, which relays what is printed here to the host."""
+    """Take a frame from the compiled hook, which relays what is printed here to the host; or which
+    this process has taken the place of, because there could be no second one."""
+    if mode == "alone":
+        hold_signals(0)
     data = read_all(0)
     flags, length = frames.request_header(data[: frames.HEADER_BYTES])
     payload = data[frames.HEADER_BYTES :]
@@ -401,7 +404,11 @@ def detach(work: "Callable[[], None]", seconds: float) -> None:
     and heeds none of the signals that the host sends; print here what it prints, for so long. So
     neither a slow disk nor a loaded machine costs the host its second or the user the event."""
     come, go = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:  # no more processes: here and now, until `hold_signals` ends it
+        work()
+        return
     if child:
         os.close(go)
         for number in STOP_SIGNALS:

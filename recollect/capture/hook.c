@@ -295,7 +295,7 @@ static int detach(int with_stdin)
     if (pipe(out) != 0)
         return -1;
     while ((child = fork()) < 0) { /* too many processes, for the moment */
-        if (remaining(STOP_MS) == 0)
+        if (remaining(ANSWER_MS) == 0) /* what is left of the second is for `give_way` */
             return -1;
         poll(NULL, 0, 10);
     }
@@ -364,6 +364,28 @@ static void feed(char *const *command)
     _exit(0);
 }
 
+/* There can be no second process: the fallback takes the place of this one and spools. What it reads
+ * waits in a pipe meanwhile, so a frame larger than a pipe cannot be saved. */
+static void give_way(char **command)
+{
+    int in[2];
+    if (pipe(in) != 0)
+        return;
+#ifdef F_SETPIPE_SZ
+    fcntl(in[1], F_SETPIPE_SZ, 1 << 20);
+#endif
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    if (write(in[1], frame, filled) != (ssize_t)filled)
+        return;
+    close(in[1]);
+    dup2(in[0], 0);
+    close(in[0]);
+    command[6] = "alone";
+    arm(0);
+    handle(SIGALRM, SIG_IGN);
+    execv(command[0], command);
+}
+
 static void hand_over(int retry, const char *directory, const char *installed)
 {
     char text[3 * PATH], *script;
@@ -379,8 +401,13 @@ static void hand_over(int retry, const char *directory, const char *installed)
     command[6] = retry ? "retry" : "spool";
     command[7] = (char *)directory;
     command[8] = NULL;
-    if (detach(0) == 1)
+    switch (detach(0)) {
+    case 1:
         feed(command);
+        break;
+    case -1:
+        give_way(command);
+    }
 }
 
 int main(int argc, char **argv)

@@ -165,8 +165,10 @@ def _remove_oldest(folder: str, cap: int) -> int:
 
 
 def _ensure(*folders: str) -> None:
+    """Folders that are there, by names that a power cut does not take with what lies in them."""
     for folder in folders:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
             continue
+        sync_directory(os.path.dirname(folder))
