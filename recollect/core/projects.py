@@ -12,7 +12,10 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.core import safe_files
+
 GLOBAL_PROJECT = ""
+_CONFIG_BYTES = 1 << 16
 
 # What makes a directory a project when there is no git repository around it.
 MARKERS = (
@@ -92,6 +95,12 @@ def locate(cwd: str, home: str | None = None) -> Place:
     return Place()
 
 
+def unseen(cwd: str) -> Place:
+    """What can be told of a directory without looking at it: it stands for itself."""
+    root = unicodedata.normalize("NFC", os.path.normpath(cwd))
+    return Place() if _covers(root, os.path.expanduser("~")) else Place(root=root)
+
+
 def canonical(path: str) -> str:
     """One spelling for one place: links resolved, NFC, no trailing slash."""
     return unicodedata.normalize("NFC", os.path.realpath(path))
@@ -158,14 +167,14 @@ def _git_place(directory: str) -> Place | None:
     if os.path.isdir(dot_git):
         git_dir = dot_git
     else:
-        pointer = _read(dot_git)
+        pointer = safe_files.path_or_nothing(dot_git)
         if not pointer.startswith("gitdir:"):
             return None
         git_dir = os.path.join(directory, pointer[len("gitdir:") :].strip())
     if not os.path.exists(os.path.join(git_dir, "HEAD")):
         return None
     # A linked work tree names the repository it shares; a submodule is a repository of its own.
-    shared = _read(os.path.join(git_dir, "commondir")).strip()
+    shared = safe_files.path_or_nothing(os.path.join(git_dir, "commondir"))
     common = (
         os.path.realpath(os.path.join(git_dir, shared)) if shared else os.path.realpath(git_dir)
     )
@@ -175,7 +184,7 @@ def _git_place(directory: str) -> Place | None:
         root = os.path.dirname(common)
     else:
         root = common  # work trees of a bare repository: the repository itself stands for them
-    remote = _origin(_read(os.path.join(common, "config")))
+    remote = _origin(safe_files.text_or_nothing(os.path.join(common, "config"), _CONFIG_BYTES))
     return Place(root=canonical(root), git_dir=canonical(common), remote=normalise_remote(remote))
 
 
@@ -193,12 +202,3 @@ def _origin(config: str) -> str:
             if equals and key.strip().lower() == "url":
                 urls.setdefault(section, value.strip().strip('"'))
     return urls.get("origin") or next(iter(urls.values()), "")
-
-
-def _read(path: str) -> str:
-    """The beginning of a small text file; nothing when it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 16)
-    except OSError:
-        return ""
