@@ -88,3 +88,42 @@ class Bounded:
                 self._begun.remove(now)
             call.done()  # after the thread is free: who asks again at once must find it so
             del call
+
+
+class Latest(Generic[T]):
+    """The newest answer of something that may hang. It is asked one question at a time, which all
+    who ask meanwhile share; who cannot wait for it gets the answer before."""
+
+    def __init__(self, look: Callable[[], T], nothing: T, name: str) -> None:
+        self._look = look
+        self._newest = nothing
+        self._name = name
+        self._changed = threading.Condition()
+        self._asked_at: float | None = None
+        self._answers = 0
+        self._error: Exception | None = None
+
+    def get(self, patience_s: float) -> tuple[T, float | None]:
+        """An answer; and, when it is an old one, for how many seconds a new one is awaited."""
+        with self._changed:
+            if self._asked_at is None:
+                self._asked_at = time.monotonic()
+                threading.Thread(target=self._ask, name=self._name, daemon=True).start()
+            before = self._answers
+            if not self._changed.wait_for(lambda: self._answers != before, patience_s):
+                return self._newest, time.monotonic() - self._asked_at
+            if self._error is not None:
+                raise self._error
+            return self._newest, None
+
+    def _ask(self) -> None:
+        found, error = self._newest, None
+        try:
+            found = self._look()
+        except Exception as raised:  # noqa: BLE001 - raised again where it was asked for
+            error = raised
+        with self._changed:
+            self._newest, self._error = found, error
+            self._asked_at = None
+            self._answers += 1
+            self._changed.notify_all()

@@ -27,6 +27,7 @@ class RealDaemon:
         self.home = home
         self.settings = Settings(home=str(home), actor="ada")
         self.process: subprocess.Popen[bytes] | None = None
+        self.descriptors: int | None = None  # its limit, hard and soft, where it shall have one
         port = random.randrange(20_000, 60_000)
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("RECOLLECT_")},
@@ -57,8 +58,11 @@ class RealDaemon:
         return str(self.home / "bin" / "recollect-hook")
 
     def start(self) -> "RealDaemon":
+        command = [sys.executable, "-m", "recollect.daemon"]
+        if self.descriptors is not None:
+            command = ["/bin/sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "recollect.daemon"],
+            command,
             cwd="/",
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from recollect.core.patience import Bounded, Late
+from recollect.core.patience import Bounded, Late, Latest
 
 LONG = 60.0
 
@@ -59,3 +59,33 @@ def test_who_hangs_does_not_keep_the_process_from_ending() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "late\n"
+
+
+def test_who_cannot_wait_gets_the_answer_before() -> None:
+    go_on = threading.Semaphore(0)
+    numbers = iter(range(10))
+
+    def look() -> int:
+        go_on.acquire()
+        return next(numbers)
+
+    latest = Latest(look, -1, "test")
+    assert latest.get(0.01)[0] == -1
+    awaited = latest.get(0.01)[1]
+    assert awaited is not None and latest.get(0.01)[1] > awaited  # type: ignore[operator]
+    go_on.release()
+    while (found := latest.get(0.01))[0] == -1:  # all who asked meanwhile asked the same
+        continue
+    assert found[0] == 0
+    go_on.release()
+    assert latest.get(LONG) == (1, None)
+
+
+def test_an_error_is_told_to_who_asked_and_the_next_asks_again() -> None:
+    divisors = iter([0, 1])
+    look = lambda: 7 // next(divisors)  # noqa: E731
+
+    latest = Latest(look, -1, "test")
+    with pytest.raises(ZeroDivisionError):
+        latest.get(LONG)
+    assert latest.get(LONG) == (7, None)

@@ -37,7 +37,6 @@ OWN_FILES = {
     "portable/erasure.py": "our own logs",
     "portable/foreign/database.py": "copies what was looked at just before",
     "server/pages.py": "files of the package",
-    "server/tokens.py": "the token",
     "store/sqlite/connect.py": "the database",
     "store/sqlite/upkeep.py": "backups",
     "store/sqlite/writer.py": "the reserve file",
