@@ -5,6 +5,7 @@ HTTP on `recollect.sock` and 127.0.0.1. Whatever prevents its start is told in t
 exit code; a store that fails while running ends it, because the truth must not be half written.
 """
 
+import functools
 import logging
 import logging.handlers
 import os
@@ -14,13 +15,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recollect import __version__, privacy
 from recollect.capture import launcher, paths, spool, starter
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
+from recollect.core.patience import Latest
 from recollect.core.settings import Settings
 from recollect.core.values import Receipt, Record, encode
 from recollect.ingest.counters import Counters
@@ -31,6 +35,8 @@ from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
 from recollect.portable.backups import Backups, aside_name, refuse_server
+from recollect.server import doors
+from recollect.server.doors import DoorWatch
 from recollect.server.hooksock import HookServer
 from recollect.store import open_store
 from recollect.store.interface import Change
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     from recollect.portable.clones import Clones
     from recollect.portable.parts import Portable
     from recollect.remember import Recollection
+    from recollect.server.tokens import Tokens
     from recollect.service.desk import Desk
 
 log = logging.getLogger("recollect.daemon")
@@ -57,6 +64,24 @@ GRACE_S = 1
 ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
 LOG_CHARS = 20_000  # of one entry; a longer one is no use to anybody
+HEALTH_S = 1.0  # for how long health waits for a new look at the store
+AWAY_S = 3.0  # when it has not answered for so long, that is said
+# Of each door, where there are descriptors enough.
+CONNECTIONS = 256
+THREADS = 32
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was seen of the store and the spool; to begin with, nothing."""
+
+    waiting: spool.Statistics = field(default_factory=lambda: spool.Statistics(0, 0, 0, 0))
+    backlog: list[Any] = field(default_factory=list)
+    heard: dict[str, Any] = field(default_factory=dict)
+    embedding: dict[str, Any] = field(default_factory=lambda: {"state": "waiting"})
+    extraction: dict[str, Any] = field(default_factory=lambda: {"provider": "waiting"})
+    alarming: list[Any] = field(default_factory=list)
+    away: str = ""
 
 
 class Daemon:
@@ -93,9 +118,21 @@ class Daemon:
         self._told_receipt: Callable[[Receipt], None] = lambda receipt: None
         self._told_event: Callable[[Notice], None] = lambda notice: None
         self._pipeline.recall = self._recall_early
+        limit = oslayer.descriptor_limit()
+        self._connections = oslayer.share_of(limit, CONNECTIONS, least=4)
+        self._threads = oslayer.share_of(limit, THREADS)
         self._hooks = HookServer(
-            self._socket_path(HOOK_SOCKET), self._pipeline.frame, self._counters
+            self._socket_path(HOOK_SOCKET),
+            self._pipeline.frame,
+            self._counters,
+            connections=self._connections,
+            workers=self._threads,
         )
+        self._tokens: Tokens | None = None
+        self._doors = DoorWatch(self._clock, self._counters, also=self._look_at_token)
+        self._known = _Seen()
+        self._sight = Latest(self._look_at_store, self._known, "recollect-health")
+        self._away_since: datetime | None = None
         self._backups = Backups(chosen, self._store, self._clock)
         self._portable: Portable | None = None
         self._clones: Clones | None = None
@@ -126,6 +163,7 @@ class Daemon:
 
     def _close(self) -> None:
         self._stop.set()
+        self._doors.close()
         self._hooks.close()
         self._housekeeper.close()
         self._scribe.close()
@@ -231,7 +269,7 @@ class Daemon:
         from recollect.portable.importing import Importing
         from recollect.portable.parts import Portable
         from recollect.server.app import build
-        from recollect.server.http import PeerCheckedProtocol
+        from recollect.server.http import Connections, DoorProtocol, HttpServer
         from recollect.server.live import Live, News
         from recollect.server.services import Services
         from recollect.server.tokens import Tokens
@@ -240,7 +278,7 @@ class Daemon:
         live = Live()
         listener = _listen(self._settings.port)
         self._port = listener.getsockname()[1]
-        tokens = Tokens(self._settings.path("token"))
+        tokens = self._tokens = Tokens(self._settings.path("token"), tell=self._tell_token)
         self._desk = Desk(
             settings=self._settings,
             clock=self._clock,
@@ -302,23 +340,51 @@ class Daemon:
         self._memories.listeners.append(news)
         self._told_receipt = news.receipt
         self._told_event = news.heard
-        unix = oslayer.listen_unix(self._socket_path(HTTP_SOCKET))
+        address = self._socket_path(HTTP_SOCKET)
+        unix = oslayer.listen_unix(address)
+        limits = {
+            int(family): Connections(self._connections)
+            for family in (socket.AF_UNIX, socket.AF_INET)
+        }
         config = uvicorn.Config(
             build(services),
-            http=PeerCheckedProtocol,
+            http=cast(Any, functools.partial(DoorProtocol, doors=limits)),
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
-            backlog=512,
+            backlog=min(32, self._connections),
         )
-        server = uvicorn.Server(config)
+        server = HttpServer(config, self._threads)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
         self._write_state()
+        self._doors.start(
+            {
+                "hooks": doors.Door(
+                    doors.hooks(self._socket_path(HOOK_SOCKET)), self._hooks.reopen
+                ),
+                "socket": doors.Door(
+                    doors.http(socket.AF_UNIX, address, "localhost"),
+                    lambda: server.also_serve(oslayer.listen_unix(address)),
+                ),
+                "tcp": doors.Door(
+                    doors.http(socket.AF_INET, ("127.0.0.1", self._port), f"127.0.0.1:{self._port}")
+                ),
+            }
+        )
         log.info("dashboard and API on http://127.0.0.1:%d", self._port)
         server.run(sockets=[listener, unix])
+
+    def _tell_token(self, what: str) -> None:
+        log.warning("%s", what)
+        self._counters.error(what)
+
+    def _look_at_token(self) -> None:
+        """A token file that was damaged is mended without waiting for somebody who needs it."""
+        if self._tokens is not None:
+            self._tokens.current()
 
     def _stop_server(self, server: Any) -> None:
         self._stop.wait()
@@ -408,34 +474,63 @@ class Daemon:
             self._counters.error(f"damaged row: {damage.table} {damage.id}")
         return step.position
 
-    def _health(self) -> dict[str, Any]:
-        waiting = spool.statistics(self._settings.directory)
-        away = ""
+    def _look_at_store(self) -> "_Seen":
+        """What health tells of the store and the spool: that takes as long as they do."""
+        waiting = _Seen().waiting
         try:
-            backlog = self._store.events.backlog()
-            heard = self._store.sessions.last_heard()
-            embedding = self._recall.health() if self._recall else {"state": "loading"}
-            extraction = self._learning.status() if self._learning else {"provider": "loading"}
-            alarming = self._alarming()
+            waiting = spool.statistics(self._settings.directory)
+            self._known = _Seen(
+                waiting=waiting,
+                backlog=self._store.events.backlog(),
+                heard=self._store.sessions.last_heard(),
+                embedding=self._recall.health() if self._recall else {"state": "loading"},
+                extraction=self._learning.status() if self._learning else {"provider": "loading"},
+                alarming=self._alarming(),
+            )
+            return self._known
         except errors.StoreError as error:
             # A server that is away: hooks spool, and whoever asks is told.
-            backlog, heard, alarming = [], {}, []
-            embedding, extraction = {"state": "waiting"}, {"provider": "waiting"}
             away = f"{error}. {error.hint}".strip() if error.hint else str(error)
-        away = away or self._store.writer.problem
+            known = self._known
+            return _Seen(waiting=waiting, backlog=known.backlog, heard=known.heard, away=away)
+
+    def _problem(self, seen: "_Seen", awaited_s: float | None) -> str:
+        """What is wrong with the store, and since when."""
+        away = seen.away or self._store.writer.problem
+        if awaited_s is not None and awaited_s > AWAY_S and not away:
+            away = f"the store does not answer ({self._store.writer.kind})"
+        if not away:
+            self._away_since = None
+        elif self._away_since is None:
+            self._away_since = self._clock.now() - timedelta(seconds=awaited_s or 0)
+        return away
+
+    def _health(self) -> dict[str, Any]:
+        """From what is known, when the store does not answer in a moment."""
+        seen, awaited_s = self._sight.get(HEALTH_S)
+        away = self._problem(seen, awaited_s)
+        waiting, backlog = seen.waiting, seen.backlog
+        answering = self._doors.status()
         failure = self._store.writer.failure
         errors_now = self._counters.errors_last_hour()
-        degraded = away or self._store.writer.disk_full
+        closed = [name for name, door in answering.items() if not door["answers"]]
+        degraded = away or closed or self._store.writer.disk_full
         return {
             "status": "failed" if failure else "degraded" if degraded else "ok",
-            "store": {"kind": self._store.writer.kind, "problem": away},
+            "store": {
+                "kind": self._store.writer.kind,
+                "problem": away,
+                "since": self._away_since,
+            },
+            "doors": answering,
+            "token_renewed": self._tokens.renewed if self._tokens else "",
             "version": __version__,
             "pid": os.getpid(),
             "port": self._port,
             "started_at": self._started_at,
             "uptime_s": round((self._clock.now() - self._started_at).total_seconds(), 1),
             "home": self._settings.directory,
-            "hosts": heard,
+            "hosts": seen.heard,
             "counts": self._counters.totals(),
             "spool": {
                 "events": waiting.count,
@@ -448,12 +543,12 @@ class Daemon:
                 "bytes": sum(one.bytes for one in backlog),
                 "quarantined": sum(one.quarantined for one in backlog),
             },
-            "extraction": extraction,
+            "extraction": seen.extraction,
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": self._store.writer.disk_full,
             "maintained_at": self._housekeeper.maintained_at,
-            "embedding": embedding,
-            "alarms": alarming,
+            "embedding": seen.embedding,
+            "alarms": seen.alarming,
             "wanted_port": self._settings.port,
             "clones": {
                 "offers": self._clones.offers if self._clones else [],

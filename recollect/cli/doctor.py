@@ -25,6 +25,11 @@ Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 LOW_SPACE = 200 << 20
 SILENT = timedelta(days=7)
+DOORS = {
+    "hooks": "the hooks' socket",
+    "socket": "the socket of the command line",
+    "tcp": "the dashboard's port",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _modes(chosen)
     for stranger in settings.strangers():
         yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
+    yield from _settings_file(chosen)
     yield _hook_program(chosen)
     client = Client(chosen)
     if not client.alive():
@@ -76,6 +82,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         return
     health = client.get("/healthz")
     yield _daemon(chosen, health)
+    yield from _doors(health)
     yield from _database(client, health)
     yield _spool(health)
     yield _cut(health)
@@ -170,6 +177,27 @@ def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
     return Finding("daemon", "ok", told)
 
 
+def _doors(health: dict[str, Any]) -> Iterator[Finding]:
+    for name, door in health.get("doors", {}).items():  # none of an older daemon
+        if not door["answers"]:
+            told = f"{DOORS.get(name, name)} does not answer since {_moment(door['since'])}"
+            yield Finding("doors", "fail", f"{told}: {door['problem']}", "recollect restart")
+    if renewed := health.get("token_renewed"):
+        yield Finding("token", "warn", renewed, "recollect open")
+
+
+def _settings_file(chosen: Settings) -> Iterator[Finding]:
+    """No program of ours leaves one of 0 bytes; a crash of the machine or a full disk may."""
+    path = chosen.path("settings.toml")
+    if os.path.isfile(path) and os.path.getsize(path) == 0:
+        told = f"{path} is empty: every setting is at its default"
+        yield Finding("settings", "warn", told, "recollect settings; if that is meant, remove it")
+
+
+def _moment(when: str) -> str:
+    return when[:16].replace("T", " ")
+
+
 def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
     store = health.get("store", {"kind": "sqlite", "problem": ""})  # none of an older daemon
     try:
@@ -178,7 +206,8 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "fail", str(error), error.hint)
         return
     if store["problem"]:
-        yield Finding("database", "fail", store["problem"], "docs/howto/scale.md")
+        since = f" (since {_moment(store['since'])})" if store.get("since") else ""
+        yield Finding("database", "fail", f"{store['problem']}{since}", "docs/howto/scale.md")
     if checked["problems"]:
         rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
         told = f"{len(checked['problems'])} problems, such as: {checked['problems'][0]}"
@@ -206,7 +235,7 @@ def _backups(client: Client, checked: dict[str, Any]) -> Finding:
             return Finding("backups", "ok", "none yet, and nothing to lose")
         return Finding("backups", "warn", "there is none yet", "recollect backup", make)
     age = datetime.now(UTC) - datetime.fromisoformat(newest)
-    told = f"{checked['backups']}, the newest of {newest[:16].replace('T', ' ')}"
+    told = f"{checked['backups']}, the newest of {_moment(newest)}"
     if days and age > timedelta(days=2 * days):
         return Finding("backups", "warn", f"{told}: that is old", "recollect backup", make)
     return Finding("backups", "ok", told)
@@ -264,7 +293,7 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
     if silent > SILENT:
         told = f"connected, but silent for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"connected, last heard of at {heard[:16].replace('T', ' ')}")
+    return Finding(host.name, "ok", f"connected, last heard of at {_moment(heard)}")
 
 
 def _state(host: Installer, context: Context) -> str:

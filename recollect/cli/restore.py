@@ -9,7 +9,7 @@ import click
 
 from recollect.cli import process
 from recollect.cli.output import agreed, json_option, print_json
-from recollect.core import settings
+from recollect.core import safe_files, settings
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import PREFIX
 from recollect.portable.backups import chosen as chosen_backup
@@ -56,8 +56,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
 def _refuse(path: str) -> None:
     """What is no database at all is not worth stopping the daemon for."""
     try:
-        with open(path, "rb") as file:
-            begins = file.read(len(DATABASE))
+        begins = safe_files.read_start(path, len(DATABASE))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", hint=LIST) from error
     if begins != DATABASE:

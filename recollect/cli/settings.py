@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect.cli.output import json_option, print_json, print_table
-from recollect.core import oslayer, settings
+from recollect.core import oslayer, safe_files, settings
 from recollect.core.errors import BadInput, BadSetting, CannotWrite
 
 
@@ -78,11 +78,14 @@ def _write(name: str, value: str | None, *, as_json: bool) -> int:
     try:
         oslayer.private_directory(directory)
         try:
-            with open(path, encoding="utf-8") as file:
-                before = file.read()
+            before = safe_files.read_whole(path, settings.FILE_BYTES).decode()
         except FileNotFoundError:
             before = ""
-        oslayer.replace_file(path, settings.written(before, name, wanted).encode())
+        # Never of 0 bytes: that is how a file looks that was lost, and doctor says so.
+        after = settings.written(before, name, wanted) or "# Every setting is at its default.\n"
+        oslayer.replace_file(path, after.encode())
+    except UnicodeDecodeError as error:
+        raise CannotWrite(f"{path} is not UTF-8 text", hint=f"Mend {path}.") from error
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
     told: dict[str, Any] = {"name": name, "value": wanted, "file": path}

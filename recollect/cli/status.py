@@ -73,6 +73,10 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         click.echo(f"  try: {alarm['hint']}")
     if told := store_problem(health):
         click.secho(told, fg="red")
+    for name, door in health.get("doors", {}).items():
+        if not door["answers"]:
+            noticed = f"{door['problem']}, noticed {_ago(door['since'])}"
+            click.secho(f"The door {name} does not answer: {noticed}.", fg="red")
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
@@ -134,8 +138,11 @@ def _told_already(message: str, problem: str) -> bool:
 
 def store_problem(health: dict[str, Any]) -> str:
     """A server that is away or takes no writes, told; empty when all is well."""
-    problem = health["store"]["problem"]
-    return f"New events wait in the spool: {problem}" if problem else ""
+    problem, since = health["store"]["problem"], health["store"].get("since")
+    if not problem:
+        return ""
+    noticed = f" (noticed {_ago(since)})" if since else ""
+    return f"New events wait in the spool: {problem}{noticed}"
 
 
 def moved(health: dict[str, Any]) -> str:

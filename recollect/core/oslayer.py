@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import resource
 import socket
 import struct
 import sys
@@ -154,6 +155,33 @@ def peer_uid(connection: socket.socket) -> int:
         return int(struct.unpack("II", raw[:8])[1])
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return int(struct.unpack("3i", raw)[1])
+
+
+# Descriptors for everything but connections and readers: the database, logs, sockets, imports.
+_OWN_DESCRIPTORS = 40
+_WANTED_DESCRIPTORS = 4096
+
+
+def descriptor_limit() -> int:
+    """How many descriptors this process may have, after asking for more: the limit that shells and
+    services start with is low for compatibility's sake only, and select() is not used here."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = (
+        _WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _WANTED_DESCRIPTORS)
+    )
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return soft if soft != resource.RLIM_INFINITY else _WANTED_DESCRIPTORS
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):  # a container that forbids it
+        return soft
+    return wanted
+
+
+def share_of(limit: int, most: int, least: int = 2) -> int:
+    """What one door may hold, in connections or in workers with their readers, so that all doors
+    together stay below the limit of descriptors and none can starve another."""
+    return max(least, min(most, (limit - _OWN_DESCRIPTORS) // 8))
 
 
 def listen_unix(path: str) -> socket.socket:

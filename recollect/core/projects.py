@@ -12,10 +12,13 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.core import safe_files
+
 GLOBAL_PROJECT = ""
 # How many of a history's latest commits stand for it. Older ones may be those of a template, which
 # anybody has; fewer would not reach below what was not pushed yet.
 WINDOW = 16
+_CONFIG_BYTES = 1 << 16
 
 # What makes a directory a project when there is no git repository around it.
 MARKERS = (
@@ -134,7 +137,7 @@ def place_at(root: str) -> Place:
     if found is not None and found.root == root:
         return found
     if os.path.isfile(os.path.join(root, "HEAD")) and os.path.isdir(os.path.join(root, "objects")):
-        config = _read(os.path.join(root, "config"))
+        config = _config(os.path.join(root, "config"))
         return Place(root=root, git_dir=root, remote=normalise_remote(_origin(config)))
     return Place(root=root)
 
@@ -144,6 +147,12 @@ def repository_of(place: Place) -> Repository | None:
     if not place.git_dir:
         return None
     return Repository(place.root, place.git_dir, place.git_dir, linked=False, own=True)
+
+
+def unseen(cwd: str) -> Place:
+    """What can be told of a directory without looking at it: it stands for itself."""
+    root = unicodedata.normalize("NFC", os.path.normpath(cwd))
+    return Place() if _covers(root, os.path.expanduser("~")) else Place(root=root)
 
 
 def canonical(path: str) -> str:
@@ -211,7 +220,7 @@ def _git_place(directory: str) -> Place | None:
     found = _repository(directory)
     if found is None:
         return None
-    remote = normalise_remote(_origin(_read(os.path.join(found.common, "config"))))
+    remote = normalise_remote(_origin(_config(os.path.join(found.common, "config"))))
     if not found.own:
         claimed = canonical(found.common)
         return Place(root=canonical(directory), remote=remote, claimed=claimed)
@@ -231,16 +240,16 @@ def _repository(directory: str) -> Repository | None:
     if os.path.isdir(dot_git):
         git_dir = os.path.realpath(dot_git)
     else:
-        pointer = _read(dot_git)
+        pointer = safe_files.path_or_nothing(dot_git)
         if not pointer.startswith("gitdir:"):
             return None
         git_dir = os.path.realpath(_joined(directory, pointer[len("gitdir:") :]))
     if not os.path.exists(os.path.join(git_dir, "HEAD")):
         return None
-    shared = _read(os.path.join(git_dir, "commondir")).strip()
+    shared = safe_files.path_or_nothing(os.path.join(git_dir, "commondir"))
     common = os.path.realpath(_joined(git_dir, shared)) if shared else git_dir
     if shared:
-        back = _joined(git_dir, _read(os.path.join(git_dir, "gitdir")))
+        back = _joined(git_dir, safe_files.path_or_nothing(os.path.join(git_dir, "gitdir")))
         own = os.path.dirname(git_dir) == os.path.join(common, "worktrees") and (
             os.path.realpath(os.path.dirname(back)) == directory
         )
@@ -251,7 +260,7 @@ def _repository(directory: str) -> Repository | None:
 
 def _work_trees(git_dir: str) -> list[str]:
     """The work tree that a git directory says is its own: a submodule's does."""
-    texts = (_read(os.path.join(git_dir, name)) for name in ("config", "config.worktree"))
+    texts = (_config(os.path.join(git_dir, name)) for name in ("config", "config.worktree"))
     named = (_sections(text).get("core", {}).get("worktree", "") for text in texts)
     return [os.path.realpath(_joined(git_dir, one)) for one in named if one]
 
@@ -286,10 +295,5 @@ def _sections(config: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def _read(path: str) -> str:
-    """The beginning of a small text file; nothing when it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 16)
-    except OSError:
-        return ""
+def _config(path: str) -> str:
+    return safe_files.text_or_nothing(path, _CONFIG_BYTES)

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
+from recollect.core import safe_files
 from recollect.core.projects import WINDOW, Repository
 
 PATIENCE_S = 30.0
@@ -113,12 +114,12 @@ def stream(
 
 def _furnish(place: str, repository: Repository, told: str) -> None:
     """Make the directory that git takes for the repository."""
-    config = _small(os.path.join(repository.common, "config"))
+    config = safe_files.text_or_nothing(os.path.join(repository.common, "config"))
     ours = _CONFIG.format(format="sha256" if _SHA256.search(config) else "sha1")
     if _REFTABLE.search(config):
         ours += "\trefStorage = reftable\n"
     files = {
-        "HEAD": _small(os.path.join(repository.git_dir, "HEAD")),
+        "HEAD": safe_files.text_or_nothing(os.path.join(repository.git_dir, "HEAD")),
         "config": ours,
         "told": told,
     }
@@ -187,18 +188,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     if process.stdout is not None:
         process.stdout.close()
     process.wait()
-
-
-def _small(path: str) -> str:
-    """The beginning of a plain file; nothing when it is none."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    with os.fdopen(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            return ""
-        return file.read(_CHUNK).decode("utf-8", "replace")
 
 
 # --- what a history shows -----------------------------------------------------------------------

@@ -15,9 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.core import safe_files
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 
+FILE_BYTES = 1 << 20
 PREFIX = "RECOLLECT_"
 # What else is read from the environment: the guard against our own calls, and what tests set.
 OTHER_VARIABLES = frozenset(
@@ -308,8 +310,7 @@ def described() -> list[dict[str, Any]]:
 
 def _from_file(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(safe_files.read_whole(path, FILE_BYTES).decode())
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

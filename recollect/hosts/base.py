@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from recollect.core import safe_files
 from recollect.core.errors import BadInput, CannotWrite
 
 MARK = "recollect-hook"  # an entry whose command holds this is ours, whatever its version
+MOST_BYTES = 64 << 20  # of a host's own file; Claude Code's ~/.claude.json grows to megabytes
 SERVER = "recollect"  # the name of our MCP server everywhere
 
 State = Literal["installed", "partial", "absent", "foreign"]
@@ -133,8 +135,7 @@ class Installer(Protocol):
 def read(path: str) -> bytes | None:
     """A file's bytes; None when there is none."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return safe_files.read_whole(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:

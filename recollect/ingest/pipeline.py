@@ -5,7 +5,6 @@ BadInput; a store that cannot write now raises StoreError and the sender keeps t
 """
 
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, Source, StoredEvent
 from recollect.ingest.counters import Counters
+from recollect.ingest.places import Places
 from recollect.ingest.recent import Recent
 from recollect.ingest.sessions import Continuity, Turns
 from recollect.store.interface import Outcome, Store
@@ -106,6 +106,7 @@ class Pipeline:
         self._keys = Recent()
         self._turns = Turns()
         self._pace = Pace(clock)
+        self._places = Places()
         self.recall = recall
         # What an agent says in a session, without what the session was told by us.
         self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
@@ -151,7 +152,7 @@ class Pipeline:
         if captured.transcript is not None:
             ended = captured.happened_at or _wall(frame.wall_ns)
             began = self._prompted(namespace, session_id, ended)
-            captured = _with_transcript(captured, began, ended, wait=live)
+            captured = self._with_transcript(captured, began, ended, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
         keys, drafts = self._new_drafts(captured, session_id)
@@ -185,6 +186,22 @@ class Pipeline:
         )
         times = (stored.event.valid_time for stored in prompts.items)
         return next((time for time in times if time <= before), None)
+
+    def _with_transcript(
+        self, captured: Capture, began: datetime | None, ended: datetime, *, wait: bool
+    ) -> Capture:
+        """A stop whose answer stands only in the host's transcript: find it among the lines of its
+        own turn."""
+        deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
+        while captured.transcript is not None:
+            tail = self._places.end_of(captured.transcript, _TRANSCRIPT_TAIL)
+            if tail is None:
+                return replace(captured, transcript=None)  # it will never come
+            captured = hosts.answered_from_transcript(captured, tail, began, ended)
+            if not wait or time.monotonic() >= deadline:
+                break
+            time.sleep(_TRANSCRIPT_LOOK_S)
+        return captured
 
     def _new_drafts(
         self, captured: Capture, session_id: str
@@ -357,7 +374,7 @@ class Pipeline:
         shown = _clean(directory)[:2048]
         if shown != directory or "\0" in directory or "[REDACTED" in directory:
             return Place(), shown.replace("\0", "") or None
-        return projects.locate(directory), shown
+        return self._places.locate(directory), shown
 
     def _namespace(self, place: Place) -> str:
         return projects.namespace(self._actor, self._store.projects.resolve(place))
@@ -402,33 +419,6 @@ def _payload(frame: Frame) -> Payload:
         stdin=frame.stdin,
         truncated=bool(frame.flags & (frames.TRUNCATED | frames.LATE)),
     )
-
-
-def _with_transcript(
-    captured: Capture, began: datetime | None, ended: datetime, *, wait: bool
-) -> Capture:
-    """A stop whose answer stands only in the host's transcript: find it among the lines of its own
-    turn."""
-    deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
-    if captured.transcript and not os.path.isdir(os.path.dirname(captured.transcript)):
-        return replace(captured, transcript=None)  # it will never come
-    while captured.transcript is not None:
-        tail = _tail(captured.transcript)
-        captured = hosts.answered_from_transcript(captured, tail, began, ended)
-        if not wait or time.monotonic() >= deadline:
-            break
-        time.sleep(_TRANSCRIPT_LOOK_S)
-    return captured
-
-
-def _tail(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - _TRANSCRIPT_TAIL))
-            return file.read(_TRANSCRIPT_TAIL)
-    except (OSError, ValueError):
-        return b""  # not there yet, or never
 
 
 def _wall(wall_ns: int) -> datetime:

@@ -129,7 +129,6 @@ class Recall:
         self._work_trees = WorkTrees(store)
 
     def close(self) -> None:
-        self._work_trees.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def __call__(self, question: Question) -> Recalled:

@@ -7,6 +7,7 @@ transactions; between two of them others get their turn. Killed anywhere, it goe
 """
 
 import functools
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +15,19 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
 from recollect.core.clock import Clock
+from recollect.core.patience import Late
 from recollect.core.settings import Settings
-from recollect.core.values import Fact, Level, Record, Relationship
+from recollect.core.values import Fact, Freshness, Level, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import compact, consolidate, decay, digest, retention
 from recollect.lifecycle.compact import COMPRESS, DISTIL, Measure
-from recollect.lifecycle.stale import Work, freshness_of
+from recollect.lifecycle.stale import Work, freshness_of, unhurried
 from recollect.llm.base import Provider
 from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Transaction
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 ACTOR = "lifecycle"
 BATCH = 25  # memories that one transaction makes one of
@@ -291,14 +295,20 @@ class Maintenance:
             yield
 
     def _freshening(self, namespace: str, report: Report) -> Iterator[None]:
-        roots = Work.roots(self._store, namespace)
+        try:
+            yield from self._freshening_in_time(namespace, report)
+        except Late:
+            log.warning("a work tree does not answer: its memories keep their freshness")
+
+    def _freshening_in_time(self, namespace: str, report: Report) -> Iterator[None]:
+        roots = unhurried(Work.roots, self._store, namespace)
         after = ""
         for _ in range(0, CITING, PURGED):
             found = self._store.aging.citing(namespace, after, PURGED)
             if not found or not roots:
                 return
             after = found[-1].record_id
-            states = {one.record_id: freshness_of(one, roots).state for one in found}
+            states = unhurried(_states, found, roots)
             changed = {
                 one.record_id: states[one.record_id]
                 for one in found
@@ -340,6 +350,10 @@ class Maintenance:
 
 def _batched(items: Sequence[T], size: int) -> list[Sequence[T]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _states(found: Sequence[Record], roots: Sequence[str]) -> dict[str, Freshness]:
+    return {one.record_id: freshness_of(one, roots).state for one in found}
 
 
 def _fade(

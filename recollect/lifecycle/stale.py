@@ -8,22 +8,26 @@ disk that hangs: what is not known in time is unknown.
 
 import hashlib
 import os
-import stat
+import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Late
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from recollect.core import safe_files
 from recollect.core.clock import to_micros
+from recollect.core.patience import Bounded, Late
 from recollect.core.projects import canonical, locate
 from recollect.core.values import Citation, Freshness, Record
 from recollect.store.interface import Store
 
+T = TypeVar("T")
+
 MOST_FILES = 8
 MOST_BYTES = 1 << 20
 PATIENCE_S = 0.03
+BACKGROUND_S = 10.0
 MOST_RECORDS = 30
 _CACHED = 8192
 _Stamp = tuple[int, int, int, int]
@@ -39,12 +43,27 @@ class Standing:
 
 # --- when a memory is made ----------------------------------------------------------------------
 
+_background = Bounded(2, "recollect-trees", hung_s=BACKGROUND_S)
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
 
 def cite(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
     """The files among these paths that lie in the work tree around `where`, with their content's
     digest and the commit that was checked out. At most a few, small ones; never raises."""
     if not where or not where.startswith("/"):
         return ()
+    try:
+        return unhurried(_cite, tuple(paths), where)
+    except Late:
+        return ()
+
+
+def unhurried(look: Callable[..., T], *arguments: Any) -> T:
+    """Look at a work tree where nobody waits for the answer; Late when its disk hangs."""
+    return _background.run(BACKGROUND_S, look, *arguments)
+
+
+def _cite(paths: Iterable[str], where: str) -> tuple[Citation, ...]:
     try:
         root = _work_tree(where)
         commit = _commit(root)
@@ -73,47 +92,39 @@ def _work_tree(where: str) -> str:
 
 
 def _commit(root: str) -> str:
-    """The commit that is checked out, read from git's own files; empty when there is none."""
+    """The commit that is checked out, read from git's own files; empty when there is none, or
+    when those files hold something else."""
     git = os.path.join(root, ".git")
     if not os.path.isdir(git):
-        pointer = _small(git)
+        pointer = safe_files.path_or_nothing(git)
         if not pointer.startswith("gitdir:"):
             return ""
         git = os.path.join(root, pointer[len("gitdir:") :].strip())
-    head = _small(os.path.join(git, "HEAD")).strip()
+    head = safe_files.path_or_nothing(os.path.join(git, "HEAD"))
     if not head.startswith("ref:"):
-        return head[:64]
+        return _hex(head)
     name = head[len("ref:") :].strip()
-    common = os.path.join(git, _small(os.path.join(git, "commondir")).strip() or ".")
+    shared = safe_files.path_or_nothing(os.path.join(git, "commondir"))
+    common = os.path.join(git, shared or ".")
     for place in (git, common):
-        if found := _small(os.path.join(place, name)).strip():
-            return found[:64]
-    for line in _small(os.path.join(common, "packed-refs")).splitlines():
+        if found := _hex(safe_files.path_or_nothing(os.path.join(place, name))):
+            return found
+    for line in safe_files.text_or_nothing(os.path.join(common, "packed-refs")).splitlines():
         if line.endswith(f" {name}"):
-            return line.split(" ", 1)[0][:64]
+            return _hex(line.split(" ", 1)[0])
     return ""
 
 
-def _small(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 20)
-    except OSError:
-        return ""
+def _hex(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else ""
 
 
 def _content(path: str) -> str:
-    """The digest of a plain file that is not too large, else nothing. A pipe is never opened
-    for waiting."""
+    """The digest of a plain file that is not too large, else nothing."""
     try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return hashlib.sha256(safe_files.read_whole(path, MOST_BYTES)).hexdigest()
     except OSError:
         return ""
-    with os.fdopen(number, "rb") as file:
-        status = os.fstat(number)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
-            return ""
-        return hashlib.sha256(file.read(MOST_BYTES + 1)).hexdigest()
 
 
 # --- when it is recalled ------------------------------------------------------------------------
@@ -177,9 +188,8 @@ class Work:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="recollect-fresh")
-        self._busy: Future[dict[str, Standing]] | None = None
-        self._lock = threading.Lock()
+        # One that is still looking hangs, and nobody queues up behind it.
+        self._looking = Bounded(1, "recollect-fresh", hung_s=0)
 
     @staticmethod
     def roots(store: Store, namespace: str) -> list[str]:
@@ -202,12 +212,8 @@ class Work:
         asked = [one for one in records if one.citations][:MOST_RECORDS]
         if not asked:
             return {}
-        with self._lock:
-            if self._busy is not None and not self._busy.done():
-                return {}  # a disk that does not answer; do not queue up behind it
-            self._busy = work = self._pool.submit(self._look, asked)
         try:
-            return work.result(patience_s)
+            return self._looking.run(patience_s, self._look, asked)
         except Late:
             return {}
 
@@ -219,6 +225,3 @@ class Work:
                 roots[record.namespace] = self.roots(self._store, record.namespace)
             found[record.record_id] = freshness_of(record, roots[record.namespace])
         return found
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect import privacy
-from recollect.core import oslayer, projects
+from recollect.core import oslayer, projects, safe_files
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import Place
 from recollect.core.settings import Settings
@@ -259,8 +259,11 @@ class Erasure:
 
         touched = self._rewrite_files(without)
         for path in oslayer.files_under(self._settings.path("spool")):
-            with open(path, "rb") as file:
-                held = bool(pattern.search(file.read()))
+            try:
+                with safe_files.open_plain(path, follow=False) as file:
+                    held = bool(pattern.search(file.read()))
+            except safe_files.NotPlain:
+                continue
             if held:
                 os.unlink(path)
                 touched.append(path)

@@ -6,6 +6,7 @@ another one whatever it has not. Vectors, indexes and receipts' caches are deriv
 What comes in is cleaned like everything else, and a line that does not fit is named.
 """
 
+import errno
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +15,7 @@ from typing import Any
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.core import projects
+from recollect.core import projects, safe_files
 from recollect.core.errors import BadInput
 from recollect.core.values import encode
 from recollect.extract.tombstones import Tombstones
@@ -24,6 +25,9 @@ from recollect.store.interface import IDENTITIES, Row, Store
 FORMAT = "recollect export"
 VERSION = 1
 BATCH = 200
+# The one-document form is held in memory as a whole; JSONL is not.
+_WHOLE_BYTES = 512 << 20
+_LINE_BYTES = 64 << 20
 # When a row happened, for each kind that has a time of its own.
 _MOMENTS = {
     "event": "valid_time",
@@ -163,8 +167,7 @@ def _namespaces(store: Store, wanted: Wanted) -> tuple[str, ...]:
 
 def is_export(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            start = file.read(4096)
+        start = safe_files.read_start(path, 4096)
     except OSError:
         return False
     return FORMAT.encode() in start and start.lstrip().startswith(b"{")
@@ -320,20 +323,24 @@ def _check_header(line: dict[str, Any]) -> None:
 def _lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The header and the rows, from either form."""
     try:
-        with open(path, "rb") as file:
+        with safe_files.open_plain(path) as file:
             if file.read(10) == b'{"header":':
-                file.seek(0)
-                whole = _decoded(file.read(), 1)
+                whole = _decoded(safe_files.read_whole(path, _WHOLE_BYTES), 1)
                 yield 0, whole["header"]
                 for row in whole["rows"]:
                     yield len(encode(row)), row
                 return
             file.seek(0)
-            for number, raw in enumerate(file, 1):
+            rows = safe_files.lines(file, _LINE_BYTES, all_needed=True)
+            for number, raw in enumerate(rows, 1):
                 if raw.strip():
                     yield len(raw), _decoded(raw, number)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}", field="source") from error
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror}",
+            field="source",
+            hint="recollect export --format jsonl" if error.errno == errno.EFBIG else "",
+        ) from error
     except KeyError as error:
         raise BadInput(f"{path} has no {error.args[0]}", field="source") from error
 

@@ -4,6 +4,7 @@ In: a table of endpoints. Out: Starlette routes and an OpenAPI 3.1 document. Wha
 declared parameters or body is answered with 400 and the name of the field.
 """
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -39,6 +41,7 @@ class Endpoint:
     answer: Any
     parameters: type[Value] = Nothing
     body: type[Value] | None = None
+    always: bool = False  # answered also when all threads wait for a store that is away
 
 
 def routes(endpoints: Sequence[Endpoint], services: Services) -> list[Route]:
@@ -61,10 +64,18 @@ def _serve(
         arguments: list[Any] = [services, _parameters(endpoint, request)]
         if endpoint.body is not None:
             arguments.append(decode(endpoint.body, await request.body()))
-        result = await run_in_threadpool(endpoint.handler, *arguments)
+        if endpoint.always:
+            result = await to_thread.run_sync(endpoint.handler, *arguments, limiter=_kept_free())
+        else:
+            result = await run_in_threadpool(endpoint.handler, *arguments)
         return result if isinstance(result, Response) else answers.json(result)
 
     return serve
+
+
+@functools.cache
+def _kept_free() -> CapacityLimiter:
+    return CapacityLimiter(4)
 
 
 def _parameters(endpoint: Endpoint, request: Request) -> Value:

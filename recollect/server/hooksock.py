@@ -1,16 +1,20 @@
-"""The hooks' door: `hook.sock`, one frame in, one answer out, by plain threads.
+"""The hooks' door: `hook.sock`, one frame in, one answer out.
 
-In: frames from processes of the same user. Out: answers after COMMIT. A connection that sends
-garbage, nothing, or belongs to somebody else is closed; a store that cannot write answers "not
-now", so that the hook keeps the event.
+In: frames from processes of the same user. Out: answers after COMMIT. One thread accepts, reads and
+writes for all connections, so that one that is slow or says nothing holds nobody up; only whole
+frames reach a worker. A connection that sends garbage, nothing, or belongs to somebody else is
+closed; a store that cannot write answers "not now", so that the hook keeps the event. No error ends
+the door: accepting goes on.
 """
 
 import logging
 import os
+import queue
+import selectors
 import socket
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError
@@ -20,78 +24,315 @@ from recollect.ingest.pipeline import Reply
 
 log = logging.getLogger(__name__)
 
-THREADS = 32
+WORKERS = 32
+CONNECTIONS = 256
 # A hook is gone after a second; what is slower is no hook.
 PATIENCE_S = 2.0
+LOOK_S = 0.25
+# How long accepting pauses when the system has no room for one more connection.
+PAUSE_S = 0.1
+# At the end, frames that were taken in are still answered, unless the store never comes back.
+CLOSE_S = 10.0
+COMPLAIN_S = 60.0
+# Of all frames that are being read or wait for a worker.
+HELD_BYTES = 64 << 20
+_PIECE = 1 << 20
 
 Take = Callable[[Frame, bytes], Reply]
 
 
+class _Connection:
+    def __init__(self, peer: socket.socket) -> None:
+        self.peer = peer
+        self.since = time.monotonic()
+        self.held = bytearray()
+        self.flags = 0
+        self.length: int | None = None  # of the payload, once the header is there
+        self.known = True  # whether its version is
+        self.answer = memoryview(b"")
+        self.waits = True  # for the other side: to send its frame, or to take its answer
+
+
 class HookServer:
-    def __init__(self, path: str, take: Take, counters: Counters) -> None:
+    def __init__(
+        self,
+        path: str,
+        take: Take,
+        counters: Counters,
+        *,
+        connections: int = CONNECTIONS,
+        workers: int = WORKERS,
+    ) -> None:
+        self._path = path
         self._take = take
         self._counters = counters
-        self._listener = oslayer.listen_unix(path)
-        self._path = path
-        self._inode = os.stat(path).st_ino
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-hook")
-        self._thread = threading.Thread(target=self._accept, name="recollect-hooks", daemon=True)
-        self._stopping = False
+        self._most = connections
+        self._jobs: queue.SimpleQueue[_Connection | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._open: dict[_Connection, None] = {}  # the oldest first
+        self._to_write: list[_Connection] = []
+        self._wake, self._woken = socket.socketpair()
+        self._woken.setblocking(False)
+        self._wake.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._accepting = False
+        self._accept_from = 0.0
+        self._stop_at: float | None = None
+        self._reopening = False
+        self._complained_at = -COMPLAIN_S
+        self._listen()
+        self._thread = threading.Thread(target=self._run, name="recollect-hooks", daemon=True)
+        # Threads of our own: those of an executor keep the process from ending while one hangs.
+        self._workers = [
+            threading.Thread(target=self._work, name=f"recollect-hook-{number}", daemon=True)
+            for number in range(workers)
+        ]
 
     def start(self) -> None:
         self._thread.start()
+        for worker in self._workers:
+            worker.start()
 
     def close(self) -> None:
         """Stop accepting; frames that were taken in are still answered."""
-        self._stopping = True
+        self._stop_at = time.monotonic() + CLOSE_S
         if os.path.exists(self._path) and os.stat(self._path).st_ino == self._inode:
             os.unlink(self._path)
-        # shutdown() wakes the thread that waits in accept()
-        try:
-            self._listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            log.debug("the hook socket was shut already")
-        self._listener.close()
+        self._notify()
         if self._thread.is_alive():
             self._thread.join()
-        self._pool.shutdown(wait=True)
+        for _ in self._workers:
+            self._jobs.put(None)
+        for one in (self._listener, self._wake, self._woken):
+            one.close()
+        self._selector.close()
+
+    def reopen(self) -> None:
+        """Listen anew: the socket's file is gone, or another's."""
+        self._reopening = True
+        self._notify()
+
+    # --- the thread of the door ---
+
+    def _run(self) -> None:
+        while not self._stopped():
+            try:
+                self._turn()
+            except Exception:
+                # A defect of ours, or a system that has nothing left. The door stays open.
+                log.exception("the hook socket failed; it goes on")
+                self._counters.error("the hook socket failed; the log says why")
+                time.sleep(PAUSE_S)
+        with self._lock:
+            left = list(self._open)
+        for one in left:
+            self._drop(one)
+
+    def _stopped(self) -> bool:
+        if self._stop_at is None:
+            return False
+        return not self._open or time.monotonic() > self._stop_at
+
+    def _turn(self) -> None:
+        if self._reopening and self._stop_at is None:
+            self._reopening = False
+            before = self._listener
+            self._listen()  # when it cannot, the old one stays
+            if self._accepting:
+                self._selector.unregister(before)
+                self._accepting = False
+            before.close()
+        self._set_accepting()
+        for key, _ in self._selector.select(self._until_next()):
+            if key.fileobj is self._listener:
+                self._accept()
+            elif key.fileobj is self._woken:
+                self._read_wakes()
+            else:
+                self._go_on(key.data)
+        with self._lock:
+            writing, self._to_write = self._to_write, []
+            writing = [one for one in writing if one in self._open]
+        for one in writing:
+            self._selector.register(one.peer, selectors.EVENT_WRITE, one)
+        self._expire()
+
+    def _until_next(self) -> float | None:
+        paused = self._accept_from - time.monotonic()
+        return LOOK_S if self._open else max(0.0, paused) if paused > 0 else None
+
+    def _set_accepting(self) -> None:
+        """Listen while there is room; who waits, waits in the system's queue."""
+        with self._lock:
+            room = len(self._open) < self._most or any(one.waits for one in self._open)
+        wanted = room and self._stop_at is None and time.monotonic() >= self._accept_from
+        if wanted == self._accepting:
+            return
+        self._accepting = wanted
+        if wanted:
+            self._selector.register(self._listener, selectors.EVENT_READ)
+        else:
+            self._selector.unregister(self._listener)
+
+    def _listen(self) -> None:
+        self._listener = oslayer.listen_unix(self._path)
+        self._listener.setblocking(False)
+        self._inode = os.stat(self._path).st_ino
 
     def _accept(self) -> None:
-        while not self._stopping:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError as error:
-                if not self._stopping:
-                    log.error("the hook socket failed: %s", error)
-                    self._counters.error("the hook socket failed")
-                return
-            self._pool.submit(self._serve, connection)
+        try:
+            peer, _ = self._listener.accept()
+        except (BlockingIOError, ConnectionAbortedError, InterruptedError):
+            return
+        except OSError as error:
+            # Most likely no descriptors are left. The oldest that says nothing gives up its own.
+            self._complain(f"the hook socket could not accept a connection: {error.strerror}")
+            self._accept_from = time.monotonic() + PAUSE_S
+            self._make_room()
+            return
+        if not self._is_ours(peer):
+            self._counters.error("a process of another user tried the hook socket")
+            peer.close()
+            return
+        peer.setblocking(False)
+        if len(self._open) >= self._most:
+            self._make_room()
+        one = _Connection(peer)
+        with self._lock:
+            self._open[one] = None
+        self._selector.register(peer, selectors.EVENT_READ, one)
+        self._go_on(one)  # a hook has sent all by now
 
-    def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            connection.settimeout(PATIENCE_S)
+    @staticmethod
+    def _is_ours(peer: socket.socket) -> bool:
+        try:
+            return oslayer.peer_uid(peer) == os.getuid()
+        except OSError:  # it is gone again
+            return False
+
+    def _complain(self, what: str) -> None:
+        """Once a minute: what fails now fails for every hook."""
+        if time.monotonic() > self._complained_at + COMPLAIN_S:
+            self._complained_at = time.monotonic()
+            log.error("%s; it goes on", what)
+            self._counters.error(what)
+
+    def _make_room(self) -> None:
+        with self._lock:
+            oldest = next((one for one in self._open if one.waits), None)
+        if oldest is not None:
+            self._counters.count("hook connections closed to make room")
+            self._drop(oldest)
+
+    def _go_on(self, one: _Connection) -> None:
+        if one not in self._open:
+            return  # closed for another's sake in this very turn
+        try:
+            if one.answer:
+                one.answer = one.answer[one.peer.send(one.answer) :]
+                if not one.answer:
+                    self._drop(one)
+            else:
+                self._read(one)
+        except (BlockingIOError, InterruptedError):
+            return
+        except (OSError, FrameError) as error:
+            log.debug("a hook went away, or is none: %s", error)
+            self._drop(one)
+
+    def _read(self, one: _Connection) -> None:
+        part = one.peer.recv(_PIECE)
+        if not part:
+            raise FrameError("the hook went away before its frame was whole")
+        one.held += part
+        if one.length is None and len(one.held) >= frames.HEADER_BYTES:
+            self._read_header(one)
+        if one.length is not None and len(one.held) >= one.length:
+            del one.held[one.length :]
+            self._selector.unregister(one.peer)
+            one.waits = False
+            self._jobs.put(one)
+        elif self._held() > HELD_BYTES:
+            self._make_room()
+
+    def _held(self) -> int:
+        with self._lock:
+            return sum(len(one.held) for one in self._open)
+
+    def _read_header(self, one: _Connection) -> None:
+        header = bytes(one.held[: frames.HEADER_BYTES])
+        del one.held[: frames.HEADER_BYTES]
+        try:
+            one.flags, one.length = frames.request_header(header)
+        except frames.UnknownVersion:
+            one.known, one.length = False, 0
+
+    def _expire(self) -> None:
+        before = time.monotonic() - PATIENCE_S
+        with self._lock:
+            late = [one for one in self._open if one.waits and one.since < before]
+        for one in late:
+            self._drop(one)
+
+    def _drop(self, one: _Connection) -> None:
+        with self._lock:
+            if self._open.pop(one, one) is one:
+                return
+        if one.peer.fileno() in self._selector.get_map():
+            self._selector.unregister(one.peer)
+        one.peer.close()
+
+    def _read_wakes(self) -> None:
+        try:
+            self._woken.recv(4096)
+        except (BlockingIOError, InterruptedError):
+            return
+
+    def _notify(self) -> None:
+        try:
+            self._wake.send(b"!")
+        except OSError:
+            return  # it has enough to wake up for, or is closed
+
+    # --- workers ---
+
+    def _work(self) -> None:
+        while (one := self._jobs.get()) is not None:
+            answer = self._answer(one)
+            one.held = bytearray()
             try:
-                if oslayer.peer_uid(connection) != os.getuid():
-                    self._counters.error("a process of another user tried the hook socket")
-                    return
-                answer = self._answer(connection)
-                if answer:
-                    connection.sendall(answer)
+                sent = one.peer.send(answer)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
             except OSError as error:
                 log.debug("a hook went away: %s", error)
+                sent = len(answer)
+            with self._lock:
+                full = len(self._open) >= self._most or self._stop_at is not None
+                if sent < len(answer):  # it takes its answer slowly: no worker waits for that
+                    one.answer = memoryview(answer)[sent:]
+                    one.since = time.monotonic()
+                    one.waits = True
+                    self._to_write.append(one)
+                else:
+                    self._open.pop(one, None)
+                    one.peer.close()
+            if full or sent < len(answer):
+                self._notify()
 
-    def _answer(self, connection: socket.socket) -> bytes:
-        try:
-            flags, length = frames.request_header(_read(connection, frames.HEADER_BYTES))
-            payload = _read(connection, length)
-            frame = frames.decode_payload(payload, flags)
-        except frames.UnknownVersion:
+    def _answer(self, one: _Connection) -> bytes:
+        if not one.known:
             return frames.encode_answer(frames.NOT_NOW)
-        except (FrameError, EOFError) as error:
+        payload = bytes(one.held)
+        try:
+            frame = frames.decode_payload(payload, one.flags)
+        except FrameError as error:
             log.debug("not a frame: %s", error)
             return b""
         try:
             reply = self._take(frame, frames.digest(payload))
+            return frames.encode_answer(reply.status, reply.stdout)
         except errors.BadInput as error:
             self._counters.error(f"a frame was refused: {error}")
             return frames.encode_answer(frames.REFUSED)
@@ -103,15 +344,3 @@ class HookServer:
             log.exception("frame %s could not be taken", frame.ulid)
             self._counters.error(f"frame {frame.ulid} could not be taken; the log says why")
             return frames.encode_answer(frames.NOT_NOW)
-        return frames.encode_answer(reply.status, reply.stdout)
-
-
-def _read(connection: socket.socket, length: int) -> bytes:
-    parts = []
-    while length:
-        part = connection.recv(min(length, 1 << 20))
-        if not part:
-            raise EOFError("the hook went away before its frame was whole")
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)

@@ -1,26 +1,147 @@
-"""The HTTP protocol of uvicorn with one more check: who is at the other end of a unix socket."""
+"""The HTTP protocol of uvicorn with what a door needs: who is there, how many, and for how long.
+
+In: connections. Out: the same, unless another user is at the other end of a unix socket, or one
+asks for nothing. A door holds so many connections; the oldest that waits for its client makes room
+for a new one, so that nobody can keep others out by connecting. Idle and stuck ones are closed.
+"""
 
 import asyncio
 import logging
 import os
 import socket
+from typing import Any
 
+import anyio.to_thread
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.core import oslayer
 
 log = logging.getLogger(__name__)
 
+LOOK_S = 5.0
+# How long a connection may wait for its client: to send the head of a request, its body, and to
+# read the answer. Nothing here is far away.
+HEAD_S = 10.0
+BODY_S = 60.0
+READ_S = 60.0
+BACKLOG = 512
 
-class PeerCheckedProtocol(H11Protocol):
+
+class Connections:
+    """Those that came through one listener, the oldest first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[DoorProtocol, None] = {}
+
+    def enter(self, one: "DoorProtocol") -> None:
+        self._open[one] = None
+        if len(self._open) > self._most:
+            idle = next((other for other in self._open if other.waits_for_request), one)
+            self.leave(idle)
+            idle.transport.abort()
+
+    def leave(self, one: "DoorProtocol") -> None:
+        self._open.pop(one, None)
+
+
+class DoorProtocol(H11Protocol):
+    def __init__(self, *arguments: Any, doors: dict[int, Connections], **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._doors = doors
+        self._door: Connections | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._waits: tuple[object, ...] = ()
+        self._waits_since = 0.0
+        self._resumed = 0
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        peer: socket.socket | None = transport.get_extra_info("socket")
-        if peer is not None and peer.family == socket.AF_UNIX:
-            raw = socket.socket(fileno=os.dup(peer.fileno()))
-            with raw:
-                stranger = oslayer.peer_uid(raw) != os.getuid()
-            if stranger:
-                log.warning("a process of another user tried the socket")
-                transport.abort()
-                return
+        peer: socket.socket = transport.get_extra_info("socket")
+        if peer.family == socket.AF_UNIX and _is_stranger(peer):
+            log.warning("a process of another user tried the socket")
+            transport.abort()
+            return
         super().connection_made(transport)
+        self._door = self._doors[int(peer.family)]
+        self._waits_since = self.loop.time()
+        self._timer = self.loop.call_later(LOOK_S, self._look)
+        self._door.enter(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._door is None:
+            return  # it was never let in
+        self._door.leave(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def resume_writing(self) -> None:
+        self._resumed += 1
+        super().resume_writing()
+
+    @property
+    def waits_for_request(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _look(self) -> None:
+        """Close what has waited for its client too long, for one and the same thing."""
+        patience, waits = self._waiting()
+        now = self.loop.time()
+        if waits != self._waits:
+            self._waits, self._waits_since = waits, now - LOOK_S
+        if patience and now - self._waits_since >= patience:
+            self.transport.abort()
+            return
+        self._timer = self.loop.call_later(LOOK_S, self._look)
+
+    def _waiting(self) -> tuple[float, tuple[object, ...]]:
+        """For how long it may wait as it does now, and what for; no time when it does not."""
+        if self.waits_for_request:
+            return HEAD_S, ("head", self.cycle)
+        if self.flow.write_paused:
+            return READ_S, ("reader", self.cycle, self._resumed)
+        if self.cycle.more_body:
+            return BODY_S, ("body", self.cycle)
+        return 0.0, ()
+
+
+class HttpServer(uvicorn.Server):
+    """uvicorn with doors of a given size, which can be opened anew while it runs."""
+
+    def __init__(self, config: uvicorn.Config, threads: int) -> None:
+        super().__init__(config)
+        self._threads = threads
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # Each thread that answers a request may read from the store with a connection of its own.
+        anyio.to_thread.current_default_thread_limiter().total_tokens = self._threads
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self._lengthen(sockets)
+
+    def also_serve(self, listener: socket.socket) -> None:
+        """Serve at one more listener, from another thread."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._also_serve(listener), self._loop)
+
+    async def _also_serve(self, listener: socket.socket) -> None:
+        before = self.servers
+        await super().startup([listener])
+        self.servers += before
+        self._lengthen([listener])
+
+    @staticmethod
+    def _lengthen(sockets: list[socket.socket] | None) -> None:
+        """uvicorn accepts as many connections in one go as its backlog is long, and the door counts
+        them only afterwards: it is short for uvicorn, and long for the system's queue."""
+        for one in sockets or ():
+            one.listen(BACKLOG)
+
+
+def _is_stranger(peer: socket.socket) -> bool:
+    try:
+        return oslayer.peer_uid(peer) != os.getuid()
+    except OSError:  # it is gone again
+        return True

@@ -1,54 +1,101 @@
 """The token that every TCP request needs, the smaller one of a hook, and the pass of a browser.
 
 In: the data directory. Out: a 256-bit token in a private file, read again when it changes, so that
-rotation needs no restart. Comparison takes the same time for every guess. A browser exchanges a
-code, good once and for a minute, for a signed pass that outlives the daemon but not the token.
+rotation needs no restart; a file that holds anything else is replaced, and that is told. Comparison
+takes the same time for every guess. A browser exchanges a code, good once and for a minute, for a
+signed pass that outlives the daemon but not the token.
 """
 
 import hashlib
 import hmac
+import logging
 import os
+import re
 import secrets
 import threading
 import time
 from collections.abc import Callable
 from typing import Literal
 
-from recollect.core import oslayer
+from recollect.core import oslayer, safe_files
+
+log = logging.getLogger(__name__)
 
 Scope = Literal["admin", "hook", "browser"]
 
 CODE_S = 60
 CODES = 20
 PASS_S = 30 * 24 * 3600
+_TOKEN_BYTES = 65
+_TOKEN = re.compile(rb"[0-9a-f]{64}\n?")
+_Stamp = tuple[int, int, int, int]
+
+
+class _NoToken(ValueError):
+    """What stands in the token file is no token, or no secret any more."""
 
 
 class Tokens:
-    def __init__(self, path: str, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        path: str,
+        now: Callable[[], float] = time.time,
+        tell: Callable[[str], None] = log.warning,
+    ) -> None:
+        """`tell` hears why a token had to be made anew."""
         self._path = path
         self._now = now
+        self._tell = tell
         self._codes: dict[str, float] = {}
         self._lock = threading.Lock()
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: _Stamp | None = None
         self._token = ""
-        if not os.path.exists(path):
+        self.renewed = ""  # why the last token was made anew, if it had to be
+        if not os.path.lexists(path):
             self.rotate()
 
     def rotate(self) -> str:
         """A new token; the old one is worthless from this moment."""
-        token = secrets.token_hex(32)
-        oslayer.replace_file(self._path, f"{token}\n".encode())
-        return token
+        with self._lock:
+            return self._rotate()
 
     def current(self) -> str:
+        """The token. A file that holds anything but exactly one is replaced; where that cannot be
+        done, the token is one that nobody knows, and nobody gets in."""
         with self._lock:
-            status = os.stat(self._path)
-            stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
-            if stamp != self._stamp:
-                with open(self._path, encoding="ascii") as file:
-                    self._token = file.read().strip()
+            try:
+                stamp = _stamp(os.lstat(self._path))
+                if stamp == self._stamp:
+                    return self._token
+                self._token = _read(self._path)
                 self._stamp = stamp
+            except (OSError, _NoToken) as error:
+                self._renew(error)
             return self._token
+
+    def _renew(self, reason: Exception) -> None:
+        self._stamp, self._token = None, secrets.token_hex(32)
+        if isinstance(reason, FileNotFoundError):
+            why = "the token file was gone"
+        else:
+            why = f"the token file was not as it must be ({getattr(reason, 'strerror', reason)})"
+        try:
+            self._rotate()
+            told = f"{why}; a new token was made: recollect open lets browsers in again"
+        except OSError as error:
+            told = (
+                f"{why}, and a new one cannot be written ({error.strerror}): "
+                f"nobody gets in over TCP until {self._path} can be"
+            )
+        if told != self.renewed:
+            self._tell(told)
+        self.renewed = told
+
+    def _rotate(self) -> str:
+        token = secrets.token_hex(32)
+        oslayer.replace_file(self._path, f"{token}\n".encode())
+        self._stamp, self._token = _stamp(os.lstat(self._path)), token
+        return token
 
     def hook_token(self) -> str:
         return derived(self.current(), "hook")
@@ -87,6 +134,30 @@ class Tokens:
     def _signed(self, claim: str) -> str:
         key = derived(self.current(), "browser").encode()
         return f"{claim}.{hmac.new(key, claim.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _read(path: str) -> str:
+    with safe_files.open_plain(path, follow=False) as file:
+        status = os.fstat(file.fileno())
+        content = file.read(_TOKEN_BYTES + 1)
+        if status.st_uid != os.getuid():
+            raise _NoToken("it belongs to somebody else")
+        if _open_to_others(status):
+            # Others may have read it. Some file systems have no modes: there, no harm is done.
+            os.fchmod(file.fileno(), oslayer.FILE_MODE)
+            if not _open_to_others(os.fstat(file.fileno())):
+                raise _NoToken("others could read it")
+    if not _TOKEN.fullmatch(content):
+        raise _NoToken(f"it holds {len(content)} bytes that are no token")
+    return content.decode("ascii").rstrip("\n")
+
+
+def _open_to_others(status: os.stat_result) -> bool:
+    return bool(status.st_mode & 0o077)
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_ctime_ns)
 
 
 def _digest(code: str) -> str:

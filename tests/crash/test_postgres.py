@@ -1,12 +1,21 @@
 """The server fails; nothing is lost, nothing is there twice, and no agent waits."""
 
+import contextlib
+import os
 import pathlib
+import signal
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from recollect.client import Client, NotRunning, Refused
 from tests.crash import postgres
+from tests.fakes.daemons import RealDaemon
 from tests.fakes.postgres import Server, running
 
 RATE = 200.0
@@ -61,3 +70,86 @@ def test_a_daemon_starts_without_its_server_and_keeps_what_it_is_told(
         if one.process is not None:
             one.stop()
         durable.drop(database)
+
+
+def processes(server: Server) -> list[int]:
+    """The postmaster and its children."""
+    found = [server.pid]
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit():
+                parent = (
+                    pathlib.Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
+                )
+                found += [int(name)] if int(parent) == server.pid else []
+    return found
+
+
+def test_health_is_told_at_once_while_the_server_says_nothing(
+    durable: Server, tmp_path: pathlib.Path
+) -> None:
+    """A server that is stopped keeps its connections and answers none of them."""
+    database = durable.database()
+    one = postgres.daemon(tmp_path / "home", durable, database)
+    one.start()
+    stopped: list[int] = []
+    took: list[float] = []
+
+    def wait_for_the_store() -> None:
+        began = time.monotonic()
+        ask(one, "/api/projects")
+        took.append(time.monotonic() - began)
+
+    waiting = [threading.Thread(target=wait_for_the_store, daemon=True) for _ in range(40)]
+    try:
+        assert postgres.hook(str(one.home), postgres.frame("before", "s"))
+        while not ask(one, "/healthz")["hosts"]:  # until it was looked at once
+            time.sleep(0.1)
+        stopped = processes(durable)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        for thread in waiting:  # all the threads that answer requests wait for it
+            thread.start()
+        began = time.monotonic()
+        ask(one, "/healthz")
+        health_took = time.monotonic() - began
+        deadline = time.monotonic() + 60
+        while not (told := ask(one, "/healthz"))["store"]["problem"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert told["status"] == "degraded" and told["store"]["since"] is not None
+        assert told["hosts"], "what was known before is told"
+        first = told["store"]["since"]
+        assert ask(one, "/healthz")["store"]["since"] == first
+        status = subprocess.run(
+            [sys.executable, "-m", "recollect", "status"],
+            env=one.environment, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert "does not answer" in status.stdout and "noticed" in status.stdout
+        for pid in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        while ask(one, "/healthz")["status"] != "ok":
+            assert time.monotonic() < deadline + 60, one.client.get("/healthz")
+            time.sleep(0.1)
+        assert ask(one, "/healthz")["store"]["since"] is None
+        assert took and health_took < min(took), "health waited for the store"
+    finally:
+        for pid in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        for thread in waiting:
+            if thread.is_alive():
+                thread.join(60)
+        one.stop()
+        durable.drop(database)
+
+
+def ask(one: RealDaemon, path: str) -> dict[str, Any]:
+    """What it answers; nothing when it has not answered in ten seconds."""
+    with contextlib.suppress(NotRunning, Refused):
+        answer: dict[str, Any] = Client(one.settings, timeout=10).get(path)
+        return answer
+    if path == "/healthz":
+        raise AssertionError("health was not told in time")
+    return {}

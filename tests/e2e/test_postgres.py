@@ -66,7 +66,7 @@ def test_what_one_daemon_learns_the_other_recalls_and_shows(
             number += 1
             time.sleep(0.2)
         health = two.client.get("/healthz")
-        assert health["store"] == {"kind": "postgresql", "problem": ""}
+        assert health["store"] == {"kind": "postgresql", "problem": "", "since": None}
         looked = recollect(two.home, "doctor", "--json")
         found = {line["what"]: line["told"] for line in json.loads(looked.stdout)}
         assert "intact" in found["database"] and "pg_dump" in found["backups"]

@@ -28,6 +28,7 @@ class RealDaemon:
         self.home = home
         self.settings = Settings(home=str(home), actor="ada")
         self.process: subprocess.Popen[bytes] | None = None
+        self.descriptors: int | None = None  # its limit, hard and soft, where it shall have one
         port = random.randrange(20_000, 60_000)
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("RECOLLECT_")},
@@ -61,8 +62,11 @@ class RealDaemon:
         """Start it; hooks that find it down later do not, unless `hooks.may_start` lets them."""
         self.home.mkdir(mode=0o700, exist_ok=True)
         start_nothing(self.home)
+        command = [sys.executable, "-m", "recollect.daemon"]
+        if self.descriptors is not None:
+            command = ["/bin/sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "recollect.daemon"],
+            command,
             cwd="/",
             env=self.environment,
             stdin=subprocess.DEVNULL,

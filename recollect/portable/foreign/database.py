@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import apsw
 
+from recollect.core import safe_files
 from recollect.core.errors import BadInput
 
 
@@ -89,10 +90,12 @@ def opened(path: str) -> Iterator[Database | None]:
 
 
 def _connect(path: str, stack: contextlib.ExitStack) -> apsw.Connection:
-    with open(path, "rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
-            raise apsw.NotADBError(path)
+    if safe_files.read_start(path, 16) != b"SQLite format 3\x00":
+        raise apsw.NotADBError(path)
     log = f"{path}-wal"
+    for beside in (log, f"{path}-shm"):
+        if os.path.lexists(beside):
+            safe_files.open_plain(beside).close()  # SQLite opens whatever stands there
     how = "mode=ro"
     if not os.path.exists(log) or os.path.getsize(log) == 0:
         how = "mode=ro&immutable=1"  # nobody is writing: no file needs to appear beside it

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recollect.capture.hosts.reading import Data, moment, prose, word
+from recollect.core import safe_files
 from recollect.portable.transcripts import lines
 from recollect.portable.transcripts.told import Conversation, Told, Transcript
 
@@ -108,8 +109,4 @@ def _outputs(results: list[Any]) -> Iterator[str]:
 
 
 def _root(folder: str) -> str:
-    try:
-        with open(os.path.join(folder, ".project_root"), encoding="utf-8") as file:
-            return file.read(4096).strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return safe_files.path_or_nothing(os.path.join(folder, ".project_root"))

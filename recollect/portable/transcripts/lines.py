@@ -14,7 +14,12 @@ from typing import Any
 import msgspec
 
 from recollect.capture.hosts.reading import Data, moment
+from recollect.core import safe_files
 
+# A line is a message with what its tools showed, a document a whole session; what is larger was
+# not written by a host.
+_LINE_BYTES = 64 << 20
+_DOCUMENT_BYTES = 256 << 20
 _EDGE = 256 << 10
 _CHUNK = 4 << 20
 _DECODER = json.JSONDecoder(strict=False)
@@ -22,8 +27,8 @@ _DECODER = json.JSONDecoder(strict=False)
 
 def objects(path: str) -> Iterator[tuple[int, Data]]:
     try:
-        with open(path, "rb") as file:
-            for number, raw in enumerate(file):
+        with safe_files.open_plain(path) as file:
+            for number, raw in enumerate(safe_files.lines(file, _LINE_BYTES)):
                 for found in _in_line(raw):
                     yield number, found
     except OSError:
@@ -40,14 +45,11 @@ def first_objects(path: str, most: int = 40) -> Iterator[Data]:
 def last_time(path: str) -> datetime | None:
     """The time of the last line that has one, from the file's end."""
     try:
-        with open(path, "rb") as file:
-            file.seek(0, os.SEEK_END)
-            start = max(0, file.tell() - _EDGE)
-            file.seek(start)
-            lines = file.read(_EDGE).splitlines()[1 if start else 0 :]
+        edge = safe_files.read_end(path, _EDGE)
     except OSError:
         return None
-    for raw in reversed(lines):
+    # The first may be the end of a line.
+    for raw in reversed(edge.splitlines()[1 if len(edge) == _EDGE else 0 :]):
         for found in _in_line(raw):
             at = moment(found.get("timestamp"))
             if at is not None:
@@ -66,13 +68,13 @@ def occurrences(path: str, marks: Sequence[bytes]) -> int:
     """How often these bytes stand in a file: a quick count of messages."""
     total = 0
     try:
-        with open(path, "rb") as file:
+        with safe_files.open_plain(path) as file:
+            longest = max(map(len, marks)) - 1
             rest = b""
             while chunk := file.read(_CHUNK):
                 block = rest + chunk
-                cut = block.rfind(b"\n") + 1
-                rest = block[cut:] if cut else block
-                total += sum(block[:cut].count(mark) for mark in marks)
+                rest = block[-longest:] if longest else b""
+                total += sum(block.count(mark) - rest.count(mark) for mark in marks)
             total += sum(rest.count(mark) for mark in marks)
     except OSError:
         return 0
@@ -89,8 +91,7 @@ def size(path: str) -> int:
 def document(path: str) -> Data:
     """A file that is one object; empty when it is not."""
     try:
-        with open(path, "rb") as file:
-            found = msgspec.json.decode(file.read())
+        found = msgspec.json.decode(safe_files.read_whole(path, _DOCUMENT_BYTES))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -11,5 +11,7 @@ def health(services: Services, parameters: Nothing) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any]),
+    Endpoint(
+        "GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any], always=True
+    ),
 )

@@ -99,7 +99,20 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
     release = threading.Event()
     looked = work._look
     work._look = lambda records: (release.wait(60), looked(records))[1]  # type: ignore[method-assign]
-    assert work.standing([memory], 0.001) == {}
+    assert work.standing([memory], 0.5) == {}
     assert work.standing([memory], 60) == {}  # it does not queue up either
     release.set()
-    work.close()
+
+
+def test_git_files_that_hold_something_else_are_not_taken_for_a_commit(
+    tree: pathlib.Path,
+) -> None:
+    """A repository must not have us note down what stands in another file."""
+    secret = tree.parent / "secret"
+    secret.write_text("the password of the bank\n")
+    for head in (f"ref: {secret}", "ref: ../../secret", "not a commit", "\0" * 40):
+        (tree / ".git" / "HEAD").write_text(head)
+        assert [one.commit for one in cite(["src/a.py"], str(tree))] == [""]
+    (tree / ".git" / "HEAD").unlink()
+    os.mkfifo(tree / ".git" / "HEAD")
+    assert [one.commit for one in cite(["src/a.py"], str(tree))] == [""]

@@ -1,0 +1,128 @@
+"""Whether each door still answers, asked as its clients would ask.
+
+In: the addresses of the doors. Out: for each, since when it does not answer, and why. A socket
+whose file was removed, as cleaners of temporary directories do, is opened anew.
+"""
+
+import logging
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.capture import frames
+from recollect.core.clock import Clock
+from recollect.ingest.counters import Counters
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 5.0
+PATIENCE_S = 10.0
+# A frame of no version: it is answered, by a worker, and stored nowhere.
+_NO_FRAME = frames.REQUEST_MAGIC + bytes(8)
+
+
+@dataclass(frozen=True)
+class Door:
+    """How to knock, and what to do when nobody listens there any more."""
+
+    knock: Callable[[], None]
+    reopen: Callable[[], None] | None = None
+
+
+class DoorWatch:
+    def __init__(
+        self, clock: Clock, counters: Counters, also: Callable[[], object] = lambda: None
+    ) -> None:
+        """`also` is done each time: what else shall be looked at."""
+        self._clock = clock
+        self._counters = counters
+        self._also = also
+        self._doors: dict[str, Door] = {}
+        self._problems: dict[str, tuple[datetime, str]] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recollect-doors", daemon=True)
+
+    def start(self, doors: Mapping[str, Door]) -> None:
+        self._doors = dict(doors)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()  # it may be knocking at a door that does not answer: it is not waited for
+
+    def status(self) -> dict[str, dict[str, object]]:
+        found = dict(self._problems)
+        return {
+            name: {
+                "answers": name not in found,
+                "since": found[name][0] if name in found else None,
+                "problem": found[name][1] if name in found else "",
+            }
+            for name in self._doors
+        }
+
+    def look(self) -> None:
+        """Knock at every door, one after the other."""
+        for name, door in self._doors.items():
+            try:
+                door.knock()
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                self._note(name, error)
+                if door.reopen is not None and not self._stop.is_set():
+                    door.reopen()
+            except OSError as error:
+                self._note(name, error)
+            else:
+                if self._problems.pop(name, None):
+                    log.info("the door %s answers again", name)
+
+    def _note(self, name: str, error: OSError) -> None:
+        if name in self._problems or self._stop.is_set():
+            return
+        why = error.strerror or str(error) or "it said nothing in time"
+        self._problems[name] = (self._clock.now(), why)
+        log.error("the door %s does not answer: %s", name, why)
+        self._counters.error(f"the door {name} does not answer: {why}")
+
+    def _run(self) -> None:
+        while not self._stop.wait(EVERY_S):
+            try:
+                self._also()
+                self.look()
+            except Exception:
+                log.exception("the doors could not be looked at")
+
+
+def hooks(path: str) -> Callable[[], None]:
+    def knock() -> None:
+        answer = _asked(socket.AF_UNIX, path, _NO_FRAME, frames.HEADER_BYTES)
+        if answer[: len(frames.ANSWER_MAGIC)] != frames.ANSWER_MAGIC:
+            raise OSError("it answered something else")
+
+    return knock
+
+
+def http(family: socket.AddressFamily, address: object, host: str) -> Callable[[], None]:
+    request = f"GET /static/ HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+
+    def knock() -> None:
+        if _asked(family, address, request, 9) != b"HTTP/1.1 ":
+            raise OSError("it answered something else")
+
+    return knock
+
+
+def _asked(family: socket.AddressFamily, address: object, request: bytes, most: int) -> bytes:
+    """The first bytes of the answer."""
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(PATIENCE_S)
+        connection.connect(address)  # type: ignore[arg-type]
+        connection.sendall(request)
+        answer = b""
+        while len(answer) < most:
+            part = connection.recv(most - len(answer))
+            if not part:
+                raise OSError("it closed the connection")
+            answer += part
+        return answer

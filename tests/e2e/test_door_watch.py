@@ -1,0 +1,95 @@
+"""Health looks at whether each door answers, says so, and what can be opened again is."""
+
+import json
+import pathlib
+import time
+from typing import Any
+
+import pytest
+
+from recollect.capture import paths
+from recollect.core.clock import ManualClock
+from recollect.ingest.counters import Counters
+from recollect.server.doors import Door, DoorWatch
+from tests.e2e.test_postgres import recollect
+from tests.fakes.daemons import RealDaemon
+
+PATIENCE_S = 60.0
+
+
+def until(daemon: RealDaemon, door: str, answers: bool) -> dict[str, Any]:
+    """Health, as told over TCP, once a door answers or does not."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        health: dict[str, Any] = json.loads(daemon.http("GET", "/healthz")[2])
+        if health["doors"][door]["answers"] is answers:
+            return health
+        assert time.monotonic() < deadline, health["doors"]
+        time.sleep(0.3)
+
+
+def test_a_socket_that_was_removed_is_noticed_told_and_opened_again(daemon: RealDaemon) -> None:
+    """As cleaners of temporary directories do it, where long paths make sockets lie."""
+    assert set(daemon.client.get("/healthz")["doors"]) == {"hooks", "socket", "tcp"}
+    for name in ("hook.sock", "recollect.sock"):
+        pathlib.Path(paths.socket_path(str(daemon.home), name)).unlink()
+    health = until(daemon, "hooks", answers=False)
+    assert health["status"] == "degraded"
+    assert health["doors"]["hooks"]["since"] and health["doors"]["hooks"]["problem"]
+    assert any("the door hooks" in one for one in health["errors_last_hour"]["latest"])
+    assert until(daemon, "hooks", answers=True)["status"] == "ok"
+    until(daemon, "socket", answers=True)
+    payload = {"session_id": "s", "cwd": "/", "prompt": "open again"}
+    assert daemon.run_hook("claude-code", "UserPromptSubmit", payload).returncode == 0
+    assert daemon.events("/", expected=1)[-1]["body"]["content"] == "open again"
+
+
+def test_doctor_and_status_say_what_was_wrong_with_the_token(daemon: RealDaemon) -> None:
+    (daemon.home / "token").write_text("")
+    (daemon.home / "settings.toml").write_text("")
+    deadline = time.monotonic() + PATIENCE_S
+    while len((daemon.home / "token").read_text()) != 65:  # nobody had to come for it
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    found = {
+        one["what"]: one for one in json.loads(recollect(daemon.home, "doctor", "--json").stdout)
+    }
+    assert "a new token was made" in found["token"]["told"]
+    assert found["token"]["hint"] == "recollect open"
+    assert "settings.toml is empty" in found["settings"]["told"]
+    assert "a new token was made" in recollect(daemon.home, "status").stdout
+
+
+def test_a_door_that_does_not_answer_is_noted_once_and_forgotten_when_it_does() -> None:
+    counters = Counters(ManualClock())
+    watch = DoorWatch(ManualClock(), counters)
+    failing = True
+    reopened: list[str] = []
+
+    def knock() -> None:
+        if failing:
+            raise ConnectionRefusedError(111, "Connection refused")
+
+    watch._doors = {
+        "hooks": Door(knock, lambda: reopened.append("hooks")),
+        "tcp": Door(lambda: None),
+    }
+    for _ in range(3):
+        watch.look()
+    status = watch.status()
+    assert status["tcp"] == {"answers": True, "since": None, "problem": ""}
+    assert status["hooks"]["problem"] == "Connection refused" and reopened == ["hooks"] * 3
+    assert len(counters.errors_last_hour()) == 1
+    failing = False
+    watch.look()
+    assert watch.status()["hooks"]["answers"]
+
+
+def test_settings_that_are_all_taken_back_leave_no_empty_file(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    assert recollect(home, "settings", "set", "log_days", "3").returncode == 0
+    assert recollect(home, "settings", "unset", "log_days").returncode == 0
+    assert (home / "settings.toml").stat().st_size > 0
+    assert recollect(home, "settings").returncode == 0
