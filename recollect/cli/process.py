@@ -23,6 +23,7 @@ from recollect.core.settings import PREFIX, Settings
 PATIENCE_S = 60.0  # with a process that shows no sign of getting on
 STOP_PATIENCE_S = 30.0
 LONGEST_S = 600.0
+NO_ROOM = 64 << 10
 
 Stopped = Literal["", "stopped", "killed"]
 
@@ -142,6 +143,11 @@ def _ended(settings: Settings, pid: int, code: int) -> CannotStart:
     known = stage.read(settings.directory)
     if known is not None and known.pid == pid and known.problem:
         return CannotStart(f"The daemon did not start: {known.problem}", hint=known.hint)
+    if oslayer.free_bytes(settings.directory) < NO_ROOM:  # not even for saying so
+        return CannotStart(
+            f"The daemon did not start: there is no room left for {settings.directory}",
+            hint="Free some space, then: recollect up",
+        )
     return CannotStart(f"The daemon ended at once (exit code {code}): {_last_line(settings)}")
 
 

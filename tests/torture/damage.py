@@ -220,7 +220,12 @@ def _one_cycle(
 
     thread = threading.Thread(target=hooks)
     thread.start()
-    full = _until(lambda: disk.fill() or daemon.client.get("/healthz")["disk_full"])
+
+    def is_full() -> object:
+        disk.fill()
+        return daemon.client.get("/healthz")["disk_full"]
+
+    full = _until(is_full)
     over.set()
     thread.join()
     if not full:
