@@ -5,6 +5,7 @@ HTTP on `recollect.sock` and 127.0.0.1. Whatever prevents its start is told in t
 exit code; a store that fails while running ends it, because the truth must not be half written.
 """
 
+import contextlib
 import functools
 import logging
 import logging.handlers
@@ -14,7 +15,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import FrameType
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recollect import __version__, privacy
 from recollect.capture import launcher, paths, spool, starter
-from recollect.core import errors, oslayer, settings
+from recollect.core import errors, oslayer, settings, stage
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.patience import Latest
 from recollect.core.settings import Settings
@@ -34,7 +35,7 @@ from recollect.ingest.scribe import Scribe
 from recollect.lifecycle.housekeeper import Housekeeper
 from recollect.lifecycle.maintain import Maintenance
 from recollect.lifecycle.stale import cite
-from recollect.portable.backups import Backups, aside_name, refuse_server
+from recollect.portable.backups import Backups, aside_name, made_in, refuse_server
 from recollect.server import doors
 from recollect.server.doors import DoorWatch
 from recollect.server.hooksock import HookServer
@@ -53,11 +54,11 @@ log = logging.getLogger("recollect.daemon")
 
 HOOK_SOCKET = "hook.sock"
 HTTP_SOCKET = "recollect.sock"
-STATE = "daemon.json"
 PORTS_TRIED = 50
 DRAIN_EVERY_S = 2.0
 SCRUB_EVERY_S = 60.0
 SCRUB_ROWS = 2000
+NOTE_EVERY_S = 240.0
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
 GRACE_S = 1
@@ -92,7 +93,9 @@ class Daemon:
         self._stop = threading.Event()
         self._port = 0
         self._counters = Counters(self._clock)
-        self._store = open_store(chosen, self._clock)
+        self._store = open_store(
+            chosen, self._clock, doing=lambda what: self._tell("starting", what)
+        )
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
@@ -145,39 +148,54 @@ class Daemon:
         self._hooks.start()
         starter.succeeded(self._settings.directory)
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
+        self._tell("starting", "hooks are answered; loading the rest")
         try:
             self._scribe.start()
             self._store.changes.subscribe(self._others_wrote)
             threading.Thread(target=self._remember, name="recollect-wake", daemon=True).start()
-            launcher.write(self._settings.directory)
-            launcher.install_hook(self._settings.directory)
+            self._put_hook()
             self._keeper.start()
             if self._settings.maintain:
                 self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
+        if self._store.writer.failure is not None:
+            raise self._store.writer.failure
+
+    def _put_hook(self) -> None:
+        """A disk without room keeps the hook that is there, which does as well for now."""
+        try:
+            launcher.write(self._settings.directory)
+            launcher.install_hook(self._settings.directory)
+        except OSError as error:
+            self._counters.error(f"the hook could not be put in place: {error}")
+            log.error("the hook could not be put in place: %s", error)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._stop.set()
 
     def _close(self) -> None:
         self._stop.set()
-        self._doors.close()
-        self._hooks.close()
-        self._housekeeper.close()
-        self._scribe.close()
+        parts: list[tuple[str, Callable[[], None]]] = [
+            ("the doors", self._doors.close),
+            ("hooks", self._hooks.close),
+            ("maintenance", self._housekeeper.close),
+            ("episodes", self._scribe.close),
+        ]
         if self._learning is not None:
-            self._learning.close()
+            parts.append(("extraction", self._learning.close))
         if self._recall is not None:
-            self._recall.close()
+            parts.append(("recall", self._recall.close))
         if self._clones is not None:
-            self._clones.close()
+            parts.append(("projects", self._clones.close))
         if self._keeper.is_alive():
-            self._keeper.join()
-        self._store.close()
-        for name in (HTTP_SOCKET, STATE):
-            path = self._socket_path(name) if name == HTTP_SOCKET else self._settings.path(name)
+            parts.append(("upkeep", self._keeper.join))
+        parts.append(("the database", self._store.close))
+        for name, close in parts:
+            self._tell("stopping", f"closing {name}")
+            close()
+        for path in (self._socket_path(HTTP_SOCKET), self._settings.path(stage.NAME)):
             if os.path.exists(path):
                 os.unlink(path)
         log.info("stopped")
@@ -359,7 +377,7 @@ class Daemon:
         )
         server = HttpServer(config, self._threads)
         threading.Thread(target=self._stop_server, args=(server,), daemon=True).start()
-        self._write_state()
+        self._tell("ready")
         self._doors.start(
             {
                 "hooks": doors.Door(
@@ -390,14 +408,20 @@ class Daemon:
         self._stop.wait()
         server.should_exit = True
 
-    def _write_state(self) -> None:
-        state = {
-            "pid": os.getpid(),
-            "port": self._port,
-            "version": __version__,
-            "started_at": self._started_at,
-        }
-        oslayer.replace_file(self._settings.path(STATE), encode(state))
+    def _tell(self, life: stage.Life, doing: str = "") -> None:
+        """Say to commands what happens here. Only they would miss it."""
+        now = stage.Stage(
+            life,
+            doing,
+            pid=os.getpid(),
+            port=self._port,
+            version=__version__,
+            started_at=self._started_at.isoformat(),
+        )
+        try:
+            stage.write(self._settings.directory, now)
+        except OSError as error:
+            log.warning("%s cannot be written: %s", stage.NAME, error)
 
     # --- upkeep ---
 
@@ -406,12 +430,16 @@ class Daemon:
         position: tuple[str, int] | None = None
         next_scrub = time.monotonic() + SCRUB_EVERY_S
         next_backup = time.monotonic() + BACKUP_EVERY_S
+        next_note = time.monotonic() + NOTE_EVERY_S
         while True:
             try:
                 self._drain()
                 if time.monotonic() >= next_scrub:
                     position = self._scrub(position)
                     next_scrub = time.monotonic() + SCRUB_EVERY_S
+                if time.monotonic() >= next_note:
+                    next_note = time.monotonic() + NOTE_EVERY_S
+                    self._store.upkeep.note()
                 if time.monotonic() >= next_backup:
                     next_backup = time.monotonic() + BACKUP_EVERY_S
                     if self._backups.due():
@@ -592,17 +620,25 @@ class ScrubbedFormatter(logging.Formatter):
 
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:
     """A dated log, a file a day, kept for as long as the settings say."""
+    # A line that cannot be written (a full disk) is lost. Python would print a traceback for each
+    # instead, and stop the daemon in the middle of it when nobody reads what it prints.
+    logging.raiseExceptions = False
     folder = chosen.path("logs")
-    oslayer.private_directory(chosen.directory)
-    oslayer.private_directory(folder)
-    handler: logging.Handler = logging.handlers.TimedRotatingFileHandler(
-        os.path.join(folder, "recollect.log"),
-        when="midnight",
-        backupCount=chosen.log_days,
-        encoding="utf-8",
-        utc=True,
-    )
-    handlers = [handler, *([logging.StreamHandler()] if to_terminal else [])]
+    handlers: list[logging.Handler] = [logging.StreamHandler()] if to_terminal else []
+    try:
+        oslayer.private_directory(chosen.directory)
+        oslayer.private_directory(folder)
+        handlers.append(
+            logging.handlers.TimedRotatingFileHandler(
+                os.path.join(folder, "recollect.log"),
+                when="midnight",
+                backupCount=chosen.log_days,
+                encoding="utf-8",
+                utc=True,
+            )
+        )
+    except OSError as error:
+        print(f"recollect: no log: {error}", file=sys.stderr)  # noqa: T201 - there is no log
     formatter = ScrubbedFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     formatter.converter = time.gmtime
     formatter.default_time_format = formatter.datefmt = "%Y-%m-%dT%H:%M:%S"
@@ -611,10 +647,9 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
     logging.basicConfig(level=chosen.log_level.upper(), handlers=handlers, force=True)
 
 
-def restore(chosen: Settings, path: str) -> dict[str, Any]:
-    """Put a backup in place of the store, under the store's own lock. The old one is kept."""
-    from recollect.store.sqlite import DATABASE, upkeep
-
+@contextlib.contextmanager
+def _alone_in(chosen: Settings) -> Iterator[str]:
+    """Holds the data directory; gives the name under which its database can be laid aside."""
     refuse_server(chosen)
     oslayer.private_directory(chosen.directory)
     oslayer.private_directory(chosen.path("backups"))
@@ -622,18 +657,34 @@ def restore(chosen: Settings, path: str) -> dict[str, Any]:
     if not lock.acquire():
         raise errors.StoreBusy(f"process {lock.holder()} holds {chosen.directory}")
     try:
-        upkeep.verify_file(path)
-        aside = aside_name(chosen.path("backups"), SystemClock().now())
-        had_one = os.path.exists(chosen.path(DATABASE))
-        info = upkeep.restore(path, chosen.path(DATABASE), aside)
+        yield aside_name(chosen.path("backups"), SystemClock().now())
     finally:
         lock.release()
+
+
+def restore(chosen: Settings, path: str) -> dict[str, Any]:
+    """Put a backup in place of the store, under the store's own lock. The old one is kept."""
+    from recollect.store.sqlite import DATABASE, upkeep
+
+    with _alone_in(chosen) as aside:
+        upkeep.verify_file(path)
+        info = upkeep.restore(path, chosen.path(DATABASE), aside)
     return {
         "restored": path,
         "events": info.events,
         "records": info.records,
-        "aside": aside if had_one else None,
+        "aside": aside if os.path.exists(aside) else None,
     }
+
+
+def accept_loss(chosen: Settings) -> dict[str, Any]:
+    """Go on with what is left of the store, because somebody said so. The files are kept."""
+    from recollect.store.sqlite import DATABASE, ledger
+
+    with _alone_in(chosen) as aside:
+        missing = ledger.accept_loss(chosen.directory, DATABASE, aside)
+    kept = [path for path in (aside, f"{aside}-wal") if os.path.exists(path)]
+    return {"missing": missing, "aside": kept}
 
 
 def main(*, to_terminal: bool = False) -> int:
@@ -642,6 +693,7 @@ def main(*, to_terminal: bool = False) -> int:
     os.umask(0o077)
     # While an index is filled in one thread, prompts are answered in another: let them in sooner.
     sys.setswitchinterval(0.001)
+    chosen: Settings | None = None
     try:
         chosen = settings.load()
         start_log(chosen, to_terminal=to_terminal)
@@ -649,27 +701,57 @@ def main(*, to_terminal: bool = False) -> int:
     except errors.StoreBusy as error:
         log.warning("not started: %s", error)
         return 3
+    except errors.DiskFull as error:
+        return _ended(chosen, str(error), "Free some space, then: recollect up")
     except errors.RecollectError as error:
-        told = f"{error}. {error.hint}" if error.hint else str(error)
-        log.error("not started: %s", told)
-        print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
-        return 1
+        return _ended(chosen, str(error), error.hint + _offered(chosen, error))
+    except OSError as error:
+        told = f"the system said: {error}"
+        return _ended(chosen, told, "Check the disk and the data directory, then: recollect up")
     return 0
 
 
-def restore_main(path: str) -> int:
-    """`python -m recollect.daemon --restore FILE`, for the command of that name: JSON on standard
+def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
+    """Why there is no daemon: in the log, for commands, and for whoever sees this process."""
+    told = f"{problem.rstrip('.')}. {hint}" if hint else problem
+    log.error("not running: %s", told)
+    print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
+    if chosen is not None:
+        now = stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
+        with contextlib.suppress(OSError):
+            stage.write(chosen.directory, now)
+    return 1
+
+
+def _offered(chosen: Settings | None, error: errors.RecollectError) -> str:
+    """For a store that lost something: what there is to put in its place."""
+    if chosen is None or not isinstance(error, (errors.LessThanStored, errors.DamagedDatabase)):
+        return ""
+    made = made_in(chosen.path("backups"))
+    if not made:
+        return " There is no backup."
+    return f" The newest backup is {os.path.basename(made[0])}."
+
+
+def _answer(work: Callable[[Settings], dict[str, Any]]) -> int:
+    """For commands that let a process of the daemon's program work on the files: JSON on standard
     output, and 1 with the reason when it cannot be done."""
     os.umask(0o077)
     try:
-        done: dict[str, Any] = restore(settings.load(), path)
+        done = work(settings.load())
     except errors.RecollectError as error:
         done = {"error": str(error), "hint": error.hint}
+    except OSError as error:
+        done = {"error": f"the system said: {error}", "hint": "Check the disk."}
     sys.stdout.buffer.write(encode(done) + b"\n")
     return 1 if "error" in done else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--restore":
-        sys.exit(restore_main(sys.argv[2]))
-    sys.exit(main(to_terminal="--foreground" in sys.argv))
+    match sys.argv[1:]:
+        case ["--restore", path]:
+            sys.exit(_answer(lambda chosen: restore(chosen, path)))
+        case ["--accept-loss"]:
+            sys.exit(_answer(accept_loss))
+        case arguments:
+            sys.exit(main(to_terminal="--foreground" in arguments))

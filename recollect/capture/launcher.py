@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from recollect.capture import launcher_file
-from recollect.capture.spool_writer import sync_directory
+from recollect.core import oslayer
 from recollect.core.errors import BadInput
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,7 +52,7 @@ def write(directory: str, python: str = sys.executable) -> str:
     if any("\n" in line for line in lines) or not os.path.isabs(python):
         raise BadInput(f"not a path that the hook can be told: {lines!r}", field="python")
     target = launcher_file.path(directory)
-    _replace(target, os.fsencode("\n".join(lines) + "\n"), 0o600)
+    _put(target, os.fsencode("\n".join(lines) + "\n"), 0o600)
     return target
 
 
@@ -67,7 +67,7 @@ def install_hook(directory: str, python: str = sys.executable, compiled: str = C
             content = file.read()
     else:
         content = _script(python)
-    _replace(target, content, 0o700)
+    _put(target, content, 0o700)
     return target
 
 
@@ -90,18 +90,17 @@ def _script(python: str) -> bytes:
     return os.fsencode(first + body)
 
 
-def _replace(target: str, content: bytes, mode: int) -> None:
-    """A program that runs can be renamed over, but not be written to."""
-    temporary = f"{target}.{os.getpid()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+def _put(target: str, content: bytes, mode: int) -> None:
+    """A program that runs can be renamed over, but not be written to. What is there already is
+    left alone: it needs no room on a disk that has none."""
+    if not _same(target, content, mode):
+        oslayer.replace_file(target, content, mode)
+
+
+def _same(target: str, content: bytes, mode: int) -> bool:
     try:
-        with open(fd, "wb") as file:
-            os.fchmod(fd, mode)
-            file.write(content)
-            file.flush()
-            os.fsync(fd)
-        os.rename(temporary, target)
+        with open(target, "rb") as file:
+            same_mode = os.fstat(file.fileno()).st_mode & 0o777 == mode
+            return same_mode and file.read(len(content) + 1) == content
     except OSError:
-        os.unlink(temporary)
-        raise
-    sync_directory(os.path.dirname(target))
+        return False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from recollect.capture import frames
 from recollect.capture.spool_writer import dropped
+from recollect.core import oslayer
 from recollect.core.errors import StoreError
 
 SUFFIX = ".frame"
@@ -131,7 +132,7 @@ def _set_aside(folder: str, name: str) -> None:
     aside = os.path.join(folder, "damaged")
     try:
         os.makedirs(aside, mode=0o700, exist_ok=True)
-        os.rename(os.path.join(folder, name), os.path.join(aside, name))
+        oslayer.rename(os.path.join(folder, name), os.path.join(aside, name))
     except OSError:
         return  # it stays where it is, is counted there, and is tried again
 

@@ -1,11 +1,15 @@
 """`recollect backup`: a verified copy of the running store, or the list of those that there are."""
 
+import os
+from typing import Any
+
 import click
 
 from recollect.cli import process
 from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
+from recollect.portable.backups import made_at, made_in
 
 SLOW_S = 600.0
 ON_SERVER = (
@@ -24,10 +28,8 @@ def command(what: str, as_json: bool) -> int:
     `backup_days` and `backups_kept` in `recollect settings`.
     """
     chosen = settings.load()
-    process.start(chosen)
-    client = Client(chosen, SLOW_S)
-    if what == "list":
-        items = client.get("/api/backups")["items"]
+    if what == "list":  # without the daemon: one that will not start is when they are needed
+        items = _there(chosen.path("backups"))
         if as_json:
             print_json(items)
         elif not items and chosen.store:
@@ -36,14 +38,15 @@ def command(what: str, as_json: bool) -> int:
             click.echo("There is no backup yet. Make one: recollect backup")
         else:
             rows = [
-                [one["made_at"][:19].replace("T", " "), f"{one['bytes'] / 1e6:.1f} MB", one["path"]]
+                [f"{one['made_at']:%Y-%m-%d %H:%M:%S}", f"{one['bytes'] / 1e6:.1f} MB", one["path"]]
                 for one in items
             ]
             print_table(["Made", "Size", "File"], rows)
             if chosen.store:
                 click.echo(f"These are of the SQLite file, which is not in use. {ON_SERVER}")
         return 0
-    made = client.ask("POST", "/api/backups")
+    process.start(chosen)
+    made = Client(chosen, SLOW_S).ask("POST", "/api/backups")
     if as_json:
         print_json(made)
     else:
@@ -51,3 +54,10 @@ def command(what: str, as_json: bool) -> int:
             f"{made['path']}: {made['events']} events, {made['records']} memories, verified."
         )
     return 0
+
+
+def _there(folder: str) -> list[dict[str, Any]]:
+    return [
+        {"path": path, "bytes": os.stat(path).st_size, "made_at": made_at(path)}
+        for path in made_in(folder)
+    ]

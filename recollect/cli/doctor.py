@@ -13,8 +13,9 @@ import click
 
 from recollect import __version__
 from recollect.cli import hosts_context, process
-from recollect.cli.client import Client
+from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json
+from recollect.cli.status import not_answering
 from recollect.core import oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -76,11 +77,16 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
     client = Client(chosen)
-    if not client.alive():
-        start = lambda: process.start(chosen)  # noqa: E731
-        yield Finding("daemon", "fail", "it is not running", "recollect up", start)
+    try:
+        health = client.get("/healthz")
+    except NotRunning as error:
+        down = not_answering(chosen, error)
+        # What it refused to start on, it would refuse again.
+        able = down["status"] == "down" and not down["problem"]
+        start = (lambda: process.start(chosen)) if able else None
+        verdict: Verdict = "warn" if down["status"] in ("starting", "stopping") else "fail"
+        yield Finding("daemon", verdict, f"it {down['told']}", down["hint"], start)
         return
-    health = client.get("/healthz")
     yield _daemon(chosen, health)
     yield from _doors(health)
     yield from _database(client, health)

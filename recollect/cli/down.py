@@ -5,6 +5,7 @@ import os
 import click
 
 from recollect.cli import process
+from recollect.cli.output import waiting
 from recollect.core import settings
 from recollect.core.errors import BadSetting
 
@@ -21,5 +22,15 @@ def command() -> None:
         # A bad setting must not keep a daemon running; where it runs is all that is needed.
         home = os.environ.get(settings.PREFIX + "HOME") or settings.Settings.home
         chosen = settings.Settings(home=home)
-    stopped = process.stop(chosen)
-    click.echo("Recollect is down." if stopped else "Recollect was not running.")
+    with waiting("Stopping Recollect") as bar:
+        stopped = process.stop(chosen, doing=bar.doing)
+    click.echo(how_it_stopped(stopped))
+
+
+def how_it_stopped(stopped: process.Stopped) -> str:
+    if stopped == "killed":
+        return (
+            "Recollect is down. It did not stop by itself and was ended; what it had acknowledged "
+            "is safe."
+        )
+    return "Recollect is down." if stopped else "Recollect was not running."

@@ -87,9 +87,7 @@ def _write(path: str, pieces: Iterator[bytes]) -> int:
             for piece in pieces:
                 out.write(piece)
                 size += len(piece)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, path)
+        oslayer.put_in_place(part, path)
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
     finally:

@@ -121,7 +121,7 @@ class waiting:
     """A moving bar on the terminal for whatever takes longer than a second; silent otherwise."""
 
     def __init__(self, what: str) -> None:
-        self._what = what
+        self._what = self._shown = what
         self._bar: Any = None
         self._timer: Any = None
 
@@ -141,6 +141,12 @@ class waiting:
         if self._bar is not None:
             self._bar.stop()
 
+    def doing(self, what: str) -> None:
+        """Say beside it what it is at."""
+        self._shown = f"{self._what}: {what}" if what else self._what
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=self._shown)
+
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -152,7 +158,7 @@ class waiting:
             console=Console(stderr=True),
             transient=True,
         )
-        bar.add_task(self._what, total=None)
+        bar.add_task(self._shown, total=None)
         bar.start()
         self._bar = bar
 
@@ -164,6 +170,6 @@ def daemon_client() -> Any:
     from recollect.core import settings
 
     chosen = settings.load()
-    with waiting("Starting Recollect"):
-        process.start(chosen)
+    with waiting("Starting Recollect") as bar:
+        process.start(chosen, doing=bar.doing)
     return Client(chosen)

@@ -2,21 +2,30 @@
 
 In: settings. Out: a running daemon, or a clear reason why there is none. At most one runs per data
 directory: the kernel's lock decides, the process id is only for telling people and sending signals.
+A process that lives and gets on is waited for, however slow the machine is.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import Any, Literal
 
 from recollect.cli.client import Client
+from recollect.core import oslayer, stage
 from recollect.core.errors import RecollectError
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import PREFIX, Settings
 
-START_S = 15.0
-STOP_S = 5.0
+PATIENCE_S = 60.0  # with a process that shows no sign of getting on
+STOP_PATIENCE_S = 30.0
+LONGEST_S = 600.0
+NO_ROOM = 64 << 10
+
+Stopped = Literal["", "stopped", "killed"]
 
 
 class CannotStart(RecollectError):
@@ -34,8 +43,47 @@ def running(settings: Settings) -> int | None:
     return int(holder) if holder.isdecimal() else None
 
 
-def start(settings: Settings, wait_s: float = START_S) -> bool:
-    """Start the daemon and wait until it answers; False when one was running already."""
+def told(settings: Settings) -> stage.Stage | None:
+    """What a daemon that does not answer says of itself: it starts, or stops; or, when there is
+    none, why the last one did not start. None when nothing is known."""
+    pid, known = running(settings), stage.read(settings.directory)
+    if known is None:
+        return None
+    if pid is None:
+        return known if known.life == "failed" else None
+    return known if known.pid == pid and known.life != "failed" else None
+
+
+class Watch:
+    """Whether a process gets on: it says something new of itself, or it has worked."""
+
+    def __init__(self, settings: Settings, *, working: bool) -> None:
+        self._settings = settings
+        self._working = working
+        self._began = self._moved = time.monotonic()
+        self._sign: tuple[object, ...] = ()
+        self.doing = ""
+
+    def look(self, pid: int) -> float:
+        """Seconds since the last sign; infinite when it has all gone on for too long."""
+        known = stage.read(self._settings.directory)
+        mine = known if known is not None and known.pid == pid else None
+        self.doing = mine.doing if mine is not None else ""
+        work = oslayer.cpu_ticks(pid) if self._working else 0
+        sign = (pid, mine.since if mine is not None else 0, work)
+        now = time.monotonic()
+        if sign != self._sign:
+            self._sign, self._moved = sign, now
+        return float("inf") if now - self._began > LONGEST_S else now - self._moved
+
+
+def start(
+    settings: Settings,
+    patience_s: float = PATIENCE_S,
+    doing: Callable[[str], None] = lambda what: None,
+) -> bool:
+    """Start the daemon and wait until it answers; False when one was running already. `doing` hears
+    what it is at."""
     client = Client(settings)
     if client.alive():
         return False
@@ -46,6 +94,33 @@ def start(settings: Settings, wait_s: float = START_S) -> bool:
             f"the data directory {settings.directory} cannot be made or used: {error.strerror}",
             hint="RECOLLECT_HOME=DIR names another one, which you can write to.",
         ) from error
+    child = _spawn(settings)
+    watch = Watch(settings, working=True)
+    pid = child.pid
+    while not client.alive():
+        code = child.poll()
+        if code == 3:  # somebody else was faster, and is waited for
+            other = running(settings)
+            if other is None:
+                raise CannotStart(
+                    "Another process had the data directory and is gone.", hint="recollect up"
+                )
+            pid = other
+        elif code is not None:
+            raise _ended(settings, child.pid, code)
+        if watch.look(pid) > patience_s:
+            raise CannotStart(
+                f"Process {pid} does not answer yet"
+                + (f" ({watch.doing})" if watch.doing else "")
+                + "; it was not stopped, and may still come up.",
+                hint="recollect status; recollect logs",
+            )
+        doing(watch.doing)
+        time.sleep(0.02)
+    return True
+
+
+def _spawn(settings: Settings) -> "subprocess.Popen[bytes]":
     environment = {
         name: value for name, value in os.environ.items() if name != "RECOLLECT_INTERNAL"
     }
@@ -53,7 +128,7 @@ def start(settings: Settings, wait_s: float = START_S) -> bool:
     # With an arena for each thread glibc holds on to 50 MB more than is used.
     environment.setdefault("MALLOC_ARENA_MAX", "2")
     with open(os.devnull, "r+b") as nowhere:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "recollect.daemon"],
             cwd="/",
             env=environment,
@@ -62,46 +137,62 @@ def start(settings: Settings, wait_s: float = START_S) -> bool:
             stderr=nowhere,
             start_new_session=True,
         )
-    deadline = time.monotonic() + wait_s
-    while time.monotonic() < deadline:
-        if client.alive():
-            return True
-        code = child.poll()
-        if code == 3:  # somebody else was faster
-            code = None
-        if code is not None:
-            raise CannotStart(
-                f"The daemon ended at once (exit code {code}): {_last_line(settings)}"
-            )
-        time.sleep(0.02)
-    raise CannotStart(f"The daemon did not answer within {wait_s:g} s.")
 
 
-def stop(settings: Settings, wait_s: float = STOP_S) -> bool:
-    """Ask the daemon to stop, then insist; False when none was running."""
+def _ended(settings: Settings, pid: int, code: int) -> CannotStart:
+    known = stage.read(settings.directory)
+    if known is not None and known.pid == pid and known.problem:
+        return CannotStart(f"The daemon did not start: {known.problem}", hint=known.hint)
+    if oslayer.free_bytes(settings.directory) < NO_ROOM:  # not even for saying so
+        return CannotStart(
+            f"The daemon did not start: there is no room left for {settings.directory}",
+            hint="Free some space, then: recollect up",
+        )
+    return CannotStart(f"The daemon ended at once (exit code {code}): {_last_line(settings)}")
+
+
+def stop(
+    settings: Settings,
+    patience_s: float = STOP_PATIENCE_S,
+    doing: Callable[[str], None] = lambda what: None,
+) -> Stopped:
+    """Ask the daemon to stop and wait while it gets on; then insist. Empty when none ran."""
     pid = running(settings)
     if pid is None:
-        return False
-    for number in (signal.SIGTERM, signal.SIGKILL):
+        return ""
+    for number, outcome in ((signal.SIGTERM, "stopped"), (signal.SIGKILL, "killed")):
         try:
             os.kill(pid, number)
         except ProcessLookupError:
-            return True
-        deadline = time.monotonic() + wait_s
-        while time.monotonic() < deadline:
-            if running(settings) != pid and not _exists(pid):
-                return True
+            return outcome  # type: ignore[return-value]
+        # Work alone is no sign of stopping: one that turns in circles works too.
+        watch = Watch(settings, working=False)
+        while watch.look(pid) <= patience_s:
+            if running(settings) != pid and not oslayer.exists(pid):
+                return outcome  # type: ignore[return-value]
+            doing(watch.doing)
             time.sleep(0.02)
     raise RecollectError(f"Process {pid} does not stop.")
 
 
-def _exists(pid: int) -> bool:
-    """Whether the process is still there; one that is dead and not yet collected is not."""
+def on_files(settings: Settings, *arguments: str) -> dict[str, Any]:
+    """Let a process of the daemon's program work on the files: only it knows the storage."""
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.daemon", *arguments],
+        env={**os.environ, PREFIX + "HOME": settings.directory},
+        capture_output=True,
+        timeout=LONGEST_S,
+    )
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise RecollectError(
+            f"It could not be done (exit code {done.returncode}); nothing was changed.",
+            hint="recollect logs",
+        ) from None
+    if "error" in answer:
+        raise RecollectError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    return answer
 
 
 def _last_line(settings: Settings) -> str:

@@ -3,7 +3,9 @@
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
+from recollect.cli.down import how_it_stopped
+from recollect.cli.output import waiting
+from recollect.cli.up import is_up
 from recollect.core import settings
 
 
@@ -11,7 +13,10 @@ from recollect.core import settings
 def command() -> None:
     """Restart the daemon, for instance after an upgrade or a changed setting."""
     chosen = settings.load()
-    process.stop(chosen)
-    process.start(chosen)
-    health = Client(chosen).get("/healthz")
-    click.echo(f"Recollect is up: process {health['pid']}, http://127.0.0.1:{health['port']}")
+    with waiting("Stopping Recollect") as bar:
+        stopped = process.stop(chosen, doing=bar.doing)
+    if stopped:
+        click.echo(how_it_stopped(stopped))
+    with waiting("Starting Recollect") as bar:
+        process.start(chosen, doing=bar.doing)
+    is_up(chosen)

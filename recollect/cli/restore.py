@@ -1,17 +1,15 @@
 """`recollect restore`: a backup in place of the store; what was there is kept aside."""
 
-import json
 import os
-import subprocess
-import sys
+from typing import Any
 
 import click
 
 from recollect.cli import process
-from recollect.cli.output import agreed, json_option, print_json
+from recollect.cli.output import agreed, json_option, print_json, waiting
 from recollect.core import safe_files, settings
 from recollect.core.errors import BadInput, RecollectError
-from recollect.core.settings import PREFIX
+from recollect.core.settings import Settings
 from recollect.portable.backups import chosen as chosen_backup
 from recollect.portable.backups import refuse_server
 
@@ -37,20 +35,41 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
     question = f"Put {os.path.basename(path)} in place of what is stored now?"
     if not agreed(question, yes=yes, as_json=as_json):
         return 1
-    ran = process.stop(chosen)
+    with waiting("Stopping Recollect") as bar:
+        ran = bool(process.stop(chosen, doing=bar.doing))
     try:
-        done = _restore(chosen.directory, path)
-    finally:
+        done = process.on_files(chosen, "--restore", path)
+    except RecollectError:
         if ran:
             process.start(chosen)
+        raise
     if as_json:
         print_json(done)
     else:
-        click.echo(f"Restored: {done['events']} events, {done['records']} memories.")
-        click.echo("What was forgotten since that backup is back with it; forget it again.")
-        if done["aside"]:
-            click.echo(f"What was there before is kept: {done['aside']}")
+        _tell(done)
+    if ran:
+        _start(chosen)
+    elif not as_json:
+        click.echo("Recollect was not running. Start it: recollect up")
     return 0
+
+
+def _tell(done: dict[str, Any]) -> None:
+    click.echo(f"Restored: {done['events']} events, {done['records']} memories.")
+    click.echo("What was forgotten since that backup is back with it; forget it again.")
+    if done["aside"]:
+        click.echo(f"What was there before is kept: {done['aside']}")
+
+
+def _start(chosen: Settings) -> None:
+    """The restore is done, whatever becomes of this."""
+    try:
+        with waiting("Starting Recollect") as bar:
+            process.start(chosen, doing=bar.doing)
+    except RecollectError as error:
+        raise RecollectError(
+            f"The backup is in place, but Recollect is not up: {error}", hint=error.hint
+        ) from error
 
 
 def _refuse(path: str) -> None:
@@ -61,20 +80,3 @@ def _refuse(path: str) -> None:
         raise BadInput(f"{path} cannot be read: {error.strerror}", hint=LIST) from error
     if begins != DATABASE:
         raise BadInput(f"{path} is not a backup of Recollect; nothing was changed", hint=LIST)
-
-
-def _restore(directory: str, path: str) -> dict[str, object]:
-    """In a process of its own: only the daemon's program knows the storage."""
-    told = subprocess.run(
-        [sys.executable, "-m", "recollect.daemon", "--restore", path],
-        env={**os.environ, PREFIX + "HOME": directory},
-        capture_output=True,
-        timeout=600,
-    )
-    try:
-        done: dict[str, object] = json.loads(told.stdout)
-    except ValueError:
-        raise RecollectError("The backup could not be restored; nothing was changed.") from None
-    if "error" in done:
-        raise RecollectError(str(done["error"]), hint=str(done.get("hint", "")))
-    return done

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from recollect.cli import process
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json, print_table
 from recollect.core import settings
@@ -20,12 +21,13 @@ def command(as_json: bool) -> int:
     client = Client(chosen)
     try:
         health = client.get("/healthz")
-    except NotRunning:
+    except NotRunning as error:
+        down = not_answering(chosen, error)
         if as_json:
-            print_json({"status": "down", "home": chosen.directory})
+            print_json({**down, "home": chosen.directory})
         else:
-            click.echo(f"Recollect is not running (data in {chosen.directory}).")
-            click.echo("Start it: recollect up")
+            click.echo(f"Recollect {down['told']} (data in {chosen.directory}).")
+            click.echo(f"  try: {down['hint']}")
         return 1
     if as_json:
         print_json(health)
@@ -38,6 +40,23 @@ def command(as_json: bool) -> int:
         for stranger in settings.strangers():
             click.secho(stranger, fg="yellow")
     return 0
+
+
+def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
+    """Whether it is down, starting, stopping or silent; why, and what to do."""
+    pid, known = process.running(chosen), process.told(chosen)
+    if pid is None:
+        problem = known.problem if known is not None else ""
+        told = f"is not running: {problem}" if problem else "is not running"
+        hint = known.hint if known is not None and known.hint else "recollect up"
+        return {"status": "down", "told": told, "hint": hint, "problem": problem}
+    if known is not None and known.life != "ready":
+        told = f"is {known.life}: process {pid}, {known.doing}, for {_span(known.seconds)}"
+        hint = "Wait a moment; recollect logs tells more."
+        return {"status": known.life, "told": told, "hint": hint, "pid": pid, "doing": known.doing}
+    told = f"does not answer: process {pid} has the data directory. {error}"
+    return {"status": "silent", "told": told, "hint": "recollect logs; recollect restart",
+            "pid": pid}  # fmt: skip
 
 
 def _connected(chosen: Settings) -> list[str]:

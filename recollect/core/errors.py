@@ -18,6 +18,7 @@
     │   ├── MigrationDrift
     │   ├── DamagedRow
     │   ├── DamagedDatabase
+    │   ├── LessThanStored       rows that were there are missing, though the file looks well
     │   ├── ReadOnlyStore
     │   ├── DiskFull
     │   ├── StoreBusy
@@ -134,7 +135,19 @@ class DamagedRow(StoreError):
 class DamagedDatabase(StoreError):
     """The database file is damaged."""
 
-    hint = "recollect restore"
+    hint = (
+        "recollect restore puts the newest backup in place; recollect up --accept-loss goes on "
+        "without what cannot be read, and keeps the files aside."
+    )
+
+
+class LessThanStored(StoreError):
+    """The database holds less than was stored in it."""
+
+    hint = (
+        "recollect restore puts the newest backup in place; recollect up --accept-loss goes on "
+        "with what is left, and keeps the files aside. Until then hooks keep their events."
+    )
 
 
 class ReadOnlyStore(StoreError):

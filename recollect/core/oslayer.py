@@ -107,22 +107,37 @@ def sync_directory(path: str) -> None:
         os.close(fd)
 
 
-def replace_file(path: str, content: bytes) -> None:
-    """Write a whole private file so that a crash leaves the old one or the new one."""
+def replace_file(path: str, content: bytes, mode: int = FILE_MODE) -> None:
+    """Write a whole file of ours so that a crash leaves the old one or the new one."""
     temporary = f"{path}.tmp-{os.getpid()}"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         with open(fd, "wb") as file:
-            os.fchmod(file.fileno(), FILE_MODE)
+            os.fchmod(file.fileno(), mode)
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        put_in_place(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    sync_directory(os.path.dirname(path) or ".")
+
+
+def put_in_place(temporary: str, path: str) -> None:
+    """Give a finished file its name, over whatever has it now; what it holds is durable first."""
+    fd = os.open(temporary, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    rename(temporary, path)
+
+
+def rename(path: str, new: str) -> None:
+    """Rename durably: the new name is there and the old one gone. Every rename of the product comes
+    through here, but the hook's own (`capture/spool_writer.py`), which has no time to load this."""
+    os.replace(path, new)
+    for folder in dict.fromkeys((os.path.dirname(new), os.path.dirname(path))):
+        sync_directory(folder or ".")
 
 
 def free_bytes(path: str) -> int:
@@ -139,6 +154,36 @@ def allocate(fd: int, size: int) -> None:
     block = bytes(1 << 20)
     for start in range(0, size, len(block)):
         os.pwrite(fd, block[: size - start], start)
+
+
+def exists(pid: int) -> bool:
+    """Whether a process is still there; one that is dead and not yet collected is not."""
+    if (state := _proc_stat(pid)) is not None:
+        return state[0] != "Z"
+    if os.path.isdir("/proc/self"):
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def cpu_ticks(pid: int) -> int:
+    """What a process has worked so far, in ticks; 0 where that cannot be told."""
+    state = _proc_stat(pid)
+    return int(state[11]) + int(state[12]) if state is not None else 0
+
+
+def _proc_stat(pid: int) -> list[str] | None:
+    """The fields after the name of the program, in which anything can stand."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
 
 
 def files_under(path: str) -> Iterator[str]:

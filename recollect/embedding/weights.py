@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.core import oslayer
 from recollect.core.errors import ModelUnavailable
 from recollect.embedding.recast import recast
 
@@ -170,18 +171,9 @@ def _verified(source: Source, data: bytes) -> bytes:
 
 
 def _put(path: str, data: bytes) -> None:
-    """Write beside, sync, rename: the file is the old one or the new one, never half."""
-    beside = f"{path}.{os.getpid()}.part"
-    file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with os.fdopen(file, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, path)
+        oslayer.replace_file(path, data)
     except OSError as error:
-        if os.path.exists(beside):
-            os.unlink(beside)
         raise ModelUnavailable(f"{path} cannot be written: {error}") from error
 
 

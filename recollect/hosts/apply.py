@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from recollect.core import oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import CannotWrite, ConfigChanged
 from recollect.hosts.base import Change, Context, Installer, digest, read
@@ -192,15 +193,12 @@ def _write(path: str, raw: bytes | None, mode: int | None) -> None:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
-            file.flush()
             _own_as(target, file.fileno())
             os.fchmod(file.fileno(), 0o600 if mode is None else mode)
-            os.fsync(file.fileno())
-        os.rename(temporary, target)
+        oslayer.put_in_place(temporary, target)
     except OSError:
         _unlink_quietly(temporary)
         raise
-    _sync(directory)
 
 
 def _own_as(target: str, handle: int) -> None:
@@ -220,14 +218,6 @@ def _save(ledger: Ledger, backups: dict[str, bytes]) -> None:
         _write(ledger.path, ledger.encoded(), 0o600)
     except OSError as error:
         raise CannotWrite(f"{ledger.directory} cannot be written: {error.strerror}") from error
-
-
-def _sync(directory: str) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _unlink_quietly(path: str) -> None:

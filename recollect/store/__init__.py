@@ -3,6 +3,7 @@
 In: settings. Out: a `Store`. The backend that is not used is never imported.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadSetting
@@ -20,10 +21,12 @@ def open_store(
     *,
     locked: bool = True,
     needed: bool = False,
+    doing: Callable[[str], None] = lambda what: None,
 ) -> "SqliteStore | PostgresStore":
     """The store that the setting `store` names. It holds the data directory's lock, which only a
     tool beside the daemon that works on a server alone may do without. A server that is away is
-    waited for, unless it is `needed` at once."""
+    waited for, unless it is `needed` at once. `doing` hears what takes time, once the lock is
+    held."""
     if settings.store:
         try:
             from recollect.store.postgres import PostgresStore
@@ -33,7 +36,7 @@ def open_store(
                 field="store",
                 hint="pip install 'recollect[postgres]'",
             ) from error
-        return PostgresStore(settings, clock, locked=locked, needed=needed)
+        return PostgresStore(settings, clock, locked=locked, needed=needed, doing=doing)
     from recollect.store.sqlite import SqliteStore
 
-    return SqliteStore(settings, clock)
+    return SqliteStore(settings, clock, doing=doing)

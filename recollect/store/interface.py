@@ -846,6 +846,10 @@ class Upkeep(Protocol):
     def shrink(self, pages: int) -> int:
         """Give up to so many free pages back to the disk; returns how many."""
 
+    def note(self) -> None:
+        """Write down beside the database how much it holds, so that less is noticed when it is
+        opened again. A server looks after that itself."""
+
     def alone(self, work: str) -> AbstractContextManager[bool]:
         """Whether no other process on this store does this work now; it is ours until the block
         is left."""

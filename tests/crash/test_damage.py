@@ -1,6 +1,7 @@
 """A4, A5: damage is noticed, never invented, and a torn log recovers to a prefix."""
 
 import os
+import pathlib
 import random
 
 from recollect.core.errors import StoreError
@@ -16,6 +17,7 @@ from tests.crash.oracle import (
     open_store,
     put_event,
 )
+from tests.torture.damage import STATES, file_states
 
 
 def test_a_hundred_flipped_bits_are_noticed_or_change_nothing(
@@ -99,3 +101,11 @@ def mutilated(log: bytes, chance: random.Random) -> bytes:
         case _:
             size = min(chance.choice((1, 24, 512, 4096)), len(log) - place)
             return log[:place] + chance.randbytes(size) + log[place + size :]
+
+
+def test_files_that_were_emptied_lost_or_garbled_are_noticed_or_nothing_is_lost(
+    chance: random.Random, memory_directory: str
+) -> None:
+    report = file_states(chance, 2 * len(STATES), pathlib.Path(memory_directory))
+    assert report.tries == 2 * len(STATES)
+    assert not report.failures, report.failures

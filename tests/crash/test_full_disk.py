@@ -1,13 +1,18 @@
 """A6: a full disk loses nothing acknowledged and heals by itself, the moment there is room."""
 
 import os
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from recollect.cli import process
 from recollect.core.clock import SystemClock
 from recollect.core.errors import DiskFull
 from recollect.store.sqlite import SqliteStore
@@ -24,6 +29,8 @@ from tests.crash.oracle import (
     put_note,
 )
 from tests.crash.small_disk import SmallDisk
+from tests.e2e.test_daemon_life import recollect
+from tests.fakes.daemons import RealDaemon
 
 RESERVE_MB = 4
 
@@ -119,3 +126,81 @@ def test_deleting_memories_heals_a_disk_that_they_filled(disk: SmallDisk) -> Non
     assert not is_full(store)
     assert store.upkeep.check() == []
     store.close()
+
+
+def test_it_heals_though_nobody_writes(disk: SmallDisk) -> None:
+    """Who looks at health after making room must not have to wait for the next event."""
+    store = open_store(disk.home, reserve_mb=RESERVE_MB)
+    put_event(store, 0, 0, lambda told: None)
+    disk.fill()
+    until_full(store, 1, [])
+    assert is_full(store)
+    disk.free()
+    wait_until(lambda: not is_full(store))
+    assert os.path.getsize(os.path.join(disk.home, "reserve")) == RESERVE_MB << 20
+    store.close()
+
+
+def killed(daemon: RealDaemon) -> None:
+    daemon.start().kill()
+
+
+def stripped(daemon: RealDaemon) -> None:
+    """Neither a log to write to, nor the hook in place."""
+    daemon.start().kill()
+    for folder in ("logs", "bin"):
+        shutil.rmtree(daemon.home / folder)
+
+
+def new(daemon: RealDaemon) -> None:
+    daemon.home.mkdir(mode=0o700)
+    (daemon.home / "settings.toml").touch()  # so that there is something to limit
+
+
+@pytest.mark.parametrize("before", [killed, stripped, new])
+def test_a_start_on_a_full_disk_runs_or_says_why_and_is_well_when_there_is_room(
+    disk: SmallDisk, before: Callable[[RealDaemon], None]
+) -> None:
+    daemon = RealDaemon(Path(disk.home), reserve_mb="2")
+    before(daemon)
+    disk.fill()
+    try:
+        up = recollect(daemon, "up")
+        assert "Traceback" not in up.stderr
+        if up.returncode:
+            assert "no room" in up.stderr or "No space" in up.stderr, up.stderr
+        disk.free()
+        if up.returncode or isinstance(disk, small_disk.SizeLimit):  # a process takes that with it
+            assert recollect(daemon, "restart").returncode == 0
+        wait_until(lambda: daemon.client.get("/healthz")["status"] == "ok")
+    finally:
+        process.stop(daemon.settings)
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_a_daemon_whose_words_nobody_reads(
+    tmp_path: Path,
+) -> None:
+    """Python prints a traceback for each line it cannot log; a full pipe then stops the program."""
+    script = (
+        "import logging, resource\n"
+        "from recollect import daemon; from recollect.core import settings\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "daemon.start_log(settings.load(), to_terminal=False)\n"
+        "for number in range(2000): logging.error('number %d', number)\n"
+    )
+    daemon = RealDaemon(tmp_path / "home")
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], env=daemon.environment, stderr=subprocess.PIPE
+    )
+    try:
+        assert child.wait(timeout=60) == 0
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -17,7 +17,7 @@ PROMPT = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", 
 def recollect(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "recollect", *arguments],
-        env=daemon.environment, cwd="/", capture_output=True, text=True, timeout=60,
+        env=daemon.environment, cwd="/", capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 
 

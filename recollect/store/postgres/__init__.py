@@ -144,6 +144,7 @@ class PostgresStore:
         *,
         locked: bool = True,
         needed: bool = False,
+        doing: Callable[[str], None] = lambda what: None,
     ) -> None:
         """With `locked` the data directory is held, as one daemon must; tools that only look at
         the server do without. A daemon opens without its server, and waits for it; a tool that
@@ -151,6 +152,7 @@ class PostgresStore:
         self._lock: FileLock | None = None
         if locked:
             self._lock = _hold(settings)
+        doing("asking the server")
         try:
             self._open(settings, clock or SystemClock(), needed)
         except BaseException:

@@ -55,6 +55,10 @@ class PostgresUpkeep(SqliteUpkeep):
     def shrink(self, pages: int) -> int:
         return 0  # autovacuum gives space back
 
+    def note(self) -> None:
+        """Nothing: the server's own log has checksums, and it refuses to start on a damaged one.
+        Going back to an earlier state is an act of whoever runs it, for all of its daemons."""
+
     @contextlib.contextmanager
     def alone(self, work: str) -> Iterator[bool]:
         """A lock of a connection: it ends with the block, or with this process."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import apsw
 
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.errors import StoreBusy
+from recollect.core.errors import DamagedDatabase, NotADatabase, StoreBusy
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
 from recollect.core.values import (
@@ -34,6 +34,7 @@ from recollect.store.sqlite.engine import Engine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.graph import SqliteGraph, changed_in, keep_waiting, put_things
 from recollect.store.sqlite.holdings import SqliteHoldings
+from recollect.store.sqlite.ledger import NAME, Ledger, Mark, refuse_emptied, refuse_less
 from recollect.store.sqlite.log import SqliteLog
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
@@ -60,7 +61,11 @@ class OnlyWriter:
 
 class SqliteStore:
     def __init__(
-        self, settings: Settings, clock: Clock | None = None, vfs: str | None = None
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        vfs: str | None = None,
+        doing: Callable[[str], None] = lambda what: None,
     ) -> None:
         try:
             private_directory(settings.directory)
@@ -70,23 +75,30 @@ class SqliteStore:
             raise refused(error, settings.directory) from error
         if not locked:
             raise StoreBusy(f"process {self._lock.holder()} holds {settings.directory}")
+        doing("opening the database")
         try:
-            self._open(settings, clock or SystemClock(), vfs)
+            self._open(settings, clock or SystemClock(), vfs, doing)
         except BaseException:
             self._lock.release()
             raise
 
-    def _open(self, settings: Settings, clock: Clock, vfs: str | None) -> None:
+    def _open(
+        self, settings: Settings, clock: Clock, vfs: str | None, doing: Callable[[str], None]
+    ) -> None:
         path = settings.path(DATABASE)
-        connection = open_writer(path, vfs)
+        ledger = Ledger(settings.path(NAME), clock)
+        connection = _opened(path, vfs, ledger.mark)
         try:
+            doing("bringing the database up to date")
             with translated():
                 migrate(connection, clock)
+                ledger.open(connection)
         except BaseException:
             connection.close()
             raise
         self.writer = Writer(
             connection,
+            ledger,
             Reserve(settings.path("reserve"), settings.reserve_mb << 20),
             rows=settings.commit_rows,
             wait_s=settings.commit_wait_ms / 1000,
@@ -137,6 +149,16 @@ class SqliteStore:
         self._engine.close()
         self.writer.close()
         self._lock.release()
+
+
+def _opened(path: str, vfs: str | None, known: Mark) -> apsw.Connection:
+    refuse_emptied(path, known)
+    try:
+        return open_writer(path, vfs, lambda db: refuse_less(db, path, known))
+    except NotADatabase as error:
+        if not known.commits:
+            raise
+        raise DamagedDatabase(f"{error}, though it was one") from error
 
 
 class SqliteTransaction:

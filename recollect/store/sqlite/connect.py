@@ -7,7 +7,8 @@ ours, is damaged, too new, or cannot be written gives the error of that name, an
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import apsw
 
@@ -28,6 +29,7 @@ _MEANINGS: tuple[tuple[type[apsw.Error], type[errors.StoreError]], ...] = (
     (apsw.LockedError, errors.StoreBusy),
     (apsw.IOError, errors.StoreFailed),
     (apsw.ConnectionClosedError, errors.StoreClosed),
+    (apsw.InterruptError, errors.StoreClosed),  # the only one who interrupts is the engine's close
 )
 
 
@@ -69,8 +71,13 @@ def refused(error: OSError, path: str) -> errors.StoreError:
     return errors.StoreError(f"{path} cannot be opened: {error.strerror}")
 
 
-def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
-    """The one connection that writes. Creates the file (0600) when there is none."""
+def open_writer(
+    path: str,
+    vfs: str | None = None,
+    check: Callable[[apsw.Connection], None] = lambda db: None,
+) -> apsw.Connection:
+    """The one connection that writes. Creates the file (0600) when there is none. `check` looks at
+    the database before anything is changed, and may refuse it."""
     _prepare_file(path)
     with translated():
         connection = apsw.Connection(path, vfs=vfs)
@@ -78,8 +85,11 @@ def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
             connection.set_busy_timeout(BUSY_MS)
             # Until we know that the file is ours to change, closing must not change it either.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            _check_ours(connection, path)
+            new = _is_new(connection, path)
             verify(connection)
+            check(connection)
+            if new:
+                _make_ours(connection)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
             connection.pragma("journal_mode", "WAL")
             connection.pragma("synchronous", "FULL")
@@ -127,11 +137,74 @@ def _prepare_file(path: str) -> None:
         raise errors.NotADatabase(f"{path} is not a SQLite database")
 
 
-def _check_ours(connection: apsw.Connection, path: str) -> None:
-    """A new file becomes ours; a SQLite file of somebody else is left alone."""
+def _is_new(connection: apsw.Connection, path: str) -> bool:
+    """Whether nobody has used the file yet; a SQLite file of somebody else is left alone."""
     if connection.pragma("application_id") == APPLICATION_ID:
-        return
+        return False
     if connection.execute("SELECT count(*) FROM sqlite_schema").get:
         raise errors.NotADatabase(f"{path} is a SQLite database of another program")
+    return True
+
+
+def _make_ours(connection: apsw.Connection) -> None:
     connection.pragma("auto_vacuum", "INCREMENTAL")  # only possible while the file is empty
     connection.pragma("application_id", APPLICATION_ID)
+
+
+# --- looking at a database as a whole, on whatever connection ------------------------------------
+
+
+class Numbers(NamedTuple):
+    """What never falls: how many commits there were, and the last number that an event got."""
+
+    commits: int
+    events: int
+
+
+class Held(NamedTuple):
+    events: int
+    records: int
+
+
+def last_numbers(db: apsw.Connection) -> Numbers:
+    there = db.table_exists("main", "events")
+    return Numbers(db.pragma("user_version"), last_event(db) if there else 0)
+
+
+def last_event(db: apsw.Connection) -> int:
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get
+    return last or 0
+
+
+def count_commit(db: apsw.Connection, number: int) -> None:
+    """Write the number of the commit that is about to be made into the file's header: a page of the
+    log, and no table."""
+    db.execute(f"PRAGMA user_version = {min(number, 2**31 - 1)}")
+
+
+def counted(db: apsw.Connection) -> Held:
+    if not db.table_exists("main", "memory_records"):
+        return Held(0, 0)
+    return Held(
+        db.execute("SELECT count(*) FROM events").get,
+        db.execute("SELECT count(*) FROM memory_records").get,
+    )
+
+
+def arrived_last(db: apsw.Connection) -> int | None:
+    """When the newest event was stored, in microseconds; None when there is none."""
+    if not db.table_exists("main", "events"):
+        return None
+    newest = "SELECT transaction_time FROM events ORDER BY seq DESC LIMIT 1"
+    for (moment,) in db.execute(newest):
+        return int(moment)
+    return None
+
+
+def problems(db: apsw.Connection) -> list[str]:
+    """What SQLite itself finds wrong; empty when nothing is."""
+    found = [text for (text,) in db.execute("PRAGMA integrity_check(20)")]
+    wrong = [] if found == ["ok"] else found
+    return wrong + [
+        f"{row[0]} row {row[1]}: no {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
+    ]

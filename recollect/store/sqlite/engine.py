@@ -8,6 +8,7 @@ import functools
 import queue
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -23,6 +24,8 @@ from recollect.store.sqlite.writer import Writer
 
 T = TypeVar("T")
 
+_CLOSE_S = 2.0  # for a reader at work to be told that it is over
+
 END = {"before_number": 2**63 - 1, "before_id": "\U0010ffff"}  # before everything: the first page
 
 
@@ -34,6 +37,7 @@ class Engine:
         self.news = GraphNews()
         self.vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._busy: set[apsw.Connection] = set()
         self._closed = threading.Event()
 
     def write(self, work: Callable[[apsw.Connection], T], *, when_full: bool = False) -> T:
@@ -48,6 +52,7 @@ class Engine:
             connection = self._idle.get_nowait()
         except queue.Empty:
             connection = open_reader(self.path, self.vfs)
+        self._busy.add(connection)
         try:
             with translated():
                 connection.execute("BEGIN")
@@ -59,9 +64,11 @@ class Engine:
         except BaseException:
             connection.close()
             raise
+        finally:
+            self._busy.discard(connection)
         self._idle.put(connection)
         if self._closed.is_set():
-            self.close()
+            self._close_idle()
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self.reader() as connection:
@@ -72,8 +79,23 @@ class Engine:
         return found[0] if found else None
 
     def close(self) -> None:
-        """Close the readers: those at rest now, those at work when they are done."""
+        """Close the readers, also those at work: whoever still reads is told that the store is
+        closed. One that stayed open would keep the log from being folded in."""
         self._closed.set()
+        self._close_idle()
+        deadline = time.monotonic() + _CLOSE_S
+        while self._busy and time.monotonic() < deadline:
+            for connection in tuple(self._busy):
+                try:
+                    connection.interrupt()
+                    connection.close(True)
+                    self._busy.discard(connection)
+                except apsw.ThreadingViolationError:
+                    time.sleep(0.001)  # in the middle of a call, which was told to end
+                except apsw.ConnectionClosedError:
+                    self._busy.discard(connection)
+
+    def _close_idle(self) -> None:
         while True:
             try:
                 self._idle.get_nowait().close()

@@ -16,9 +16,16 @@ from recollect.core import oslayer
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
 from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats, Tallied, Tally
-from recollect.store.sqlite import migrations, rows
+from recollect.store.sqlite import ledger, migrations, rows
 from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.connect import APPLICATION_ID, explained, open_reader, translated
+from recollect.store.sqlite.connect import (
+    APPLICATION_ID,
+    counted,
+    explained,
+    open_reader,
+    problems,
+    translated,
+)
 from recollect.store.sqlite.engine import Engine
 
 _BACKUP_PAGES = 2000
@@ -80,8 +87,7 @@ class SqliteUpkeep:
         try:
             _copy(self._engine.path, temporary)
             info = inspect(temporary)
-            os.replace(temporary, path)
-            oslayer.sync_directory(os.path.dirname(path) or ".")
+            oslayer.put_in_place(temporary, path)
         except OSError as error:
             raise StoreError(f"the backup {path} cannot be written: {error.strerror}") from error
         finally:
@@ -110,6 +116,10 @@ class SqliteUpkeep:
 
         return self._engine.write(work, when_full=True)
 
+    def note(self) -> None:
+        with self._engine.reader() as db:
+            self._engine.writer.ledger.count(db)
+
     def alone(self, work: str) -> contextlib.AbstractContextManager[bool]:
         return contextlib.nullcontext(True)
 
@@ -126,7 +136,7 @@ class SqliteUpkeep:
         db = open_reader(self._engine.path, self._engine.vfs)
         try:
             with translated():
-                return _problems(db)
+                return problems(db)
         finally:
             db.close()
 
@@ -141,13 +151,12 @@ def inspect(path: str) -> BackupInfo:
             if db.pragma("application_id") != APPLICATION_ID:
                 raise NotADatabase(f"{path} is not a Recollect database")
             history = migrations.verify(db)
-            if problems := _problems(db):
-                raise DamagedDatabase(f"{path} is damaged: {problems[0]}")
+            if found := problems(db):
+                raise DamagedDatabase(f"{path} is damaged: {found[0]}")
             return BackupInfo(
                 path,
                 os.path.getsize(path),
-                db.execute("SELECT count(*) FROM events").get,
-                db.execute("SELECT count(*) FROM memory_records").get,
+                *counted(db),
                 history[-1][0] if history else 0,
             )
     finally:
@@ -183,8 +192,10 @@ def restore(backup: str, path: str, aside: str) -> BackupInfo:
         if os.path.exists(path):
             _fold_log(path)
             _keep(path, aside)
-        os.replace(temporary, path)  # the one step at which the new one takes over
-        oslayer.sync_directory(os.path.dirname(path))
+        known = os.path.join(os.path.dirname(path), ledger.NAME)
+        ledger.lower(known, temporary)  # less than there was is meant from here on
+        oslayer.put_in_place(temporary, path)  # the one step at which the new one takes over
+        ledger.claim(known, path)
     except OSError as error:
         raise StoreError(f"{backup} cannot be restored: {error.strerror}") from error
     finally:
@@ -229,7 +240,7 @@ def _keep(path: str, aside: str) -> None:
     """Give the old database a second name; it stays in place until the new one replaces it. A log
     that could not be folded in goes with it: left behind it would be laid over the new one."""
     with contextlib.suppress(FileNotFoundError):
-        os.replace(f"{path}-wal", f"{aside}-wal")
+        oslayer.rename(f"{path}-wal", f"{aside}-wal")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{path}-shm")
     second = f"{aside}.part"
@@ -239,21 +250,10 @@ def _keep(path: str, aside: str) -> None:
         os.link(path, second)
     except OSError:  # a file system without links
         shutil.copyfile(path, second)
-        with open(second, "rb+") as copy:
-            os.fchmod(copy.fileno(), oslayer.FILE_MODE)
-            os.fsync(copy.fileno())
-    os.replace(second, aside)
+        os.chmod(second, oslayer.FILE_MODE)
+    oslayer.put_in_place(second, aside)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(second)  # a rename onto the same file is no rename
-
-
-def _problems(db: apsw.Connection) -> list[str]:
-    found = [text for (text,) in db.execute("PRAGMA integrity_check(20)")]
-    problems = [] if found == ["ok"] else found
-    problems += [
-        f"{row[0]} row {row[1]}: no {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
-    ]
-    return problems
 
 
 def _scrub(db: apsw.Connection, position: tuple[str, int] | None, limit: int) -> ScrubStep:

@@ -6,6 +6,7 @@ write that cannot be made durable stops the writer for good (StoreFailed), and i
 """
 
 import contextlib
+import logging
 import os
 import queue
 import threading
@@ -16,7 +17,10 @@ from typing import Any, Generic, TypeVar, cast
 import apsw
 
 from recollect.core import errors, oslayer
-from recollect.store.sqlite.connect import BUSY_MS, explained
+from recollect.store.sqlite.connect import BUSY_MS, Numbers, count_commit, explained, last_event
+from recollect.store.sqlite.ledger import Ledger
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
@@ -27,6 +31,8 @@ EVERYBODYS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.NotADBError)
 _LOG_PAGES = 1000  # a log of this length is folded into the database
 _VACUUM_PAGES = 256  # how much is given back to a full disk at a time: it costs log first
 _SLACK = 1 << 20  # free space, beyond the reserve, that counts as "there is room again"
+_LOOK_S = 1.0  # how often a full disk is looked at when nobody writes
+_FOLD_S = 3.0  # how long a stop waits for readers of another process before it leaves the log
 
 
 class _Pending(Generic[T]):
@@ -62,6 +68,13 @@ class Reserve:
         self._path = path
         self._size = size
 
+    def room(self) -> bool:
+        """Whether there is space for the reserve and something more."""
+        try:
+            return oslayer.free_bytes(os.path.dirname(self._path)) >= self._size + _SLACK
+        except OSError:
+            return False
+
     def hold(self) -> bool:
         """Take the space if there is enough; False when there is not."""
         if self._size == 0:
@@ -69,7 +82,7 @@ class Reserve:
         try:
             if os.path.exists(self._path) and os.path.getsize(self._path) == self._size:
                 return True
-            if oslayer.free_bytes(os.path.dirname(self._path)) < self._size + _SLACK:
+            if not self.room():
                 return False
             oslayer.private_file(self._path)
             with open(self._path, "wb") as file:
@@ -91,9 +104,16 @@ class Writer:
     problem = ""
 
     def __init__(
-        self, connection: apsw.Connection, reserve: Reserve, *, rows: int, wait_s: float
+        self,
+        connection: apsw.Connection,
+        ledger: Ledger,
+        reserve: Reserve,
+        *,
+        rows: int,
+        wait_s: float,
     ) -> None:
         self._connection = connection
+        self.ledger = ledger
         self._reserve = reserve
         self._rows = rows
         self._wait_s = wait_s
@@ -159,7 +179,12 @@ class Writer:
         self._finish()
 
     def _gather(self, company: int) -> tuple[list[_Pending[Any]], bool]:
-        first = self._queue.get()
+        try:
+            first = self._queue.get(timeout=_LOOK_S if self._full else None)
+        except queue.Empty:
+            # Nobody asks for anything: look by ourselves whether there is room again.
+            self._full = not (self._reserve.room() and self._reserve.hold())
+            return [], False
         if first is None:
             return [], True
         batch = [first]
@@ -187,14 +212,26 @@ class Writer:
             return
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            before = self._connection.total_changes()
             for pending in batch:
                 self._run_one(pending)
+            changed = self._connection.total_changes() != before
+            if changed:
+                count_commit(self._connection, self.ledger.mark.commits + 1)
             self._connection.execute("COMMIT")
         except apsw.Error as error:
             self._abandon(batch, error)
             return
+        if changed:
+            self._mark()
         for pending in batch:
             pending.settle()
+
+    def _mark(self) -> None:
+        """Note in the ledger what was just committed, before anybody hears of it."""
+        commits = self.ledger.mark.commits + 1
+        with contextlib.suppress(apsw.Error):  # the commit stands; the next one meets this too
+            self.ledger.committed(Numbers(commits, last_event(self._connection)))
 
     def _run_one(self, pending: _Pending[Any]) -> None:
         """One caller's work. Its own failure stays its own; a failing disk is everybody's."""
@@ -288,9 +325,6 @@ class Writer:
     def _finish(self) -> None:
         with self._gate:
             self._closed = True
-        if self._failure is not None:
-            # After a failed write the log must be left as it is: recovery decides what stands.
-            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         while True:
             try:
                 left = self._queue.get_nowait()
@@ -298,10 +332,34 @@ class Writer:
                 break
             if left is not None:
                 left.settle(_again(self._failure) if self._failure else errors.StoreClosed())
+        self._fold()
+        written_ahead = f"{self._connection.filename}-wal"
         try:
             self._connection.close()
         except apsw.Error as error:
             self._failure = self._failure or explained(error)
+        unfolded = os.path.getsize(written_ahead) if os.path.exists(written_ahead) else 0
+        if unfolded:
+            log.warning("a log of %d bytes stays beside the database; nothing is lost", unfolded)
+        self.ledger.close(clean=not unfolded and self._failure is None)
+
+    def _fold(self) -> None:
+        """Fold all of the log into the database and empty it, before the store is closed. A reader
+        of another process is waited for, for a moment."""
+        # After a failed write the log must be left as it is: recovery decides what stands.
+        self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, self._failure is not None)
+        if self._failure is not None:
+            return
+        try:
+            self.ledger.count(self._connection)
+            self._connection.set_busy_timeout(int(_FOLD_S * 1000))
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error as error:
+            reason = self._explained(error)
+            log.warning("the log could not be folded in: %s", reason)
+            if not isinstance(reason, (errors.DiskFull, errors.StoreBusy)):
+                self._failure = reason
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
 
 def _again(error: errors.StoreError) -> errors.StoreError:

@@ -32,6 +32,7 @@ OWN_FILES = {
     "core/oslayer.py": "locks and private files of the data directory",
     "core/safe_files.py": "this is it",
     "core/safe_git.py": "the temporary git directory that it made",
+    "core/stage.py": "daemon.json",
     "embedding/weights.py": "the model that was fetched",
     "hosts/apply.py": "writes the plan's files",
     "hosts/ledger.py": "our own notes about hosts' files",
@@ -39,6 +40,7 @@ OWN_FILES = {
     "portable/foreign/database.py": "copies what was looked at just before",
     "server/pages.py": "files of the package",
     "store/sqlite/connect.py": "the database",
+    "store/sqlite/ledger.py": "our own ledger, and the database",
     "store/sqlite/upkeep.py": "backups",
     "store/sqlite/writer.py": "the reserve file",
 }  # fmt: skip

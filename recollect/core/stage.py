@@ -1,0 +1,64 @@
+"""What the daemon is doing, in `daemon.json`, for whoever cannot ask it yet or any more.
+
+In: a few words as it starts and stops, or why it did not start. Out: the same, read by commands.
+Written in place, so that it needs no sync and, once there, no room on a full disk; whoever reads
+half a line reads nothing. The lock says whether a daemon runs, never this.
+"""
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from recollect.core.oslayer import FILE_MODE
+
+NAME = "daemon.json"
+_BYTES = 16 << 10
+_LONGEST = 1200  # characters of a reason; six bytes each at the most
+
+Life = Literal["starting", "ready", "stopping", "failed"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`doing` in words, since when, and for a start that failed why and what to do."""
+
+    life: Life
+    doing: str = ""
+    pid: int = 0
+    port: int = 0
+    version: str = ""
+    started_at: str = ""
+    since: float = 0.0
+    problem: str = ""
+    hint: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has been at this."""
+        return max(0.0, time.time() - self.since)
+
+
+def write(directory: str, stage: Stage) -> None:
+    """OSError when it cannot be written; then commands know less, and nothing else is wrong."""
+    known = asdict(stage) | {
+        "since": time.time(),
+        "problem": stage.problem[:_LONGEST],
+        "hint": stage.hint[:_LONGEST],
+    }
+    raw = json.dumps(known).encode()[:_BYTES].ljust(_BYTES)
+    fd = os.open(os.path.join(directory, NAME), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        os.pwrite(fd, raw, 0)
+        os.ftruncate(fd, _BYTES)
+    finally:
+        os.close(fd)
+
+
+def read(directory: str) -> Stage | None:
+    try:
+        with open(os.path.join(directory, NAME), "rb") as file:
+            return Stage(**json.loads(file.read(2 * _BYTES)))
+    except (OSError, ValueError, TypeError):
+        return None
