@@ -599,8 +599,8 @@ class Sessions(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Session]: ...
-    def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
-        """Close a session; False when there is none."""
+    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
+        """Close sessions, each named by namespace and id; how many of them there are."""
 
     def last_heard(self) -> dict[str, datetime]:
         """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""

@@ -7,6 +7,7 @@ import threading
 import time
 
 from tests.fakes.daemons import RealDaemon
+from tests.torture.events import hanging_store
 
 CYCLES = int(os.environ.get("RECOLLECT_KILLS", "8"))
 CLIENTS = 4
@@ -54,3 +55,8 @@ def test_no_event_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: pathlib
         assert daemon.client.get("/api/doctor")["problems"] == []
     finally:
         daemon.stop()
+
+
+def test_what_was_spooled_while_the_store_hung_outlives_a_kill(tmp_path: pathlib.Path) -> None:
+    seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
+    assert hanging_store(random.Random(seed), 1, tmp_path).failures == [], f"seed {seed}"
