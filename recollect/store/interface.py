@@ -474,6 +474,10 @@ class Records(Protocol):
     ) -> Page[Record]:
         """Newest first. With `as_of`: what memory held at that moment."""
 
+    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
+        """The last turns of a session as they happened, whenever they were written; the last
+        first."""
+
     def newer(
         self,
         namespace: str,

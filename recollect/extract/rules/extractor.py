@@ -156,6 +156,8 @@ class Rules:
             questions=whole.questions,
             files=whole.files[-MOST_FILES:],
             snapshot=tuple(snapshot)[-SNAPSHOT:],
+            # When work stopped, not when it was read: the last to be heard is not the last stop.
+            created_at=min(event.valid_time, self._clock.now()),
         )
 
 
@@ -226,7 +228,7 @@ class _Found:
             strategy="rules",
             author=came.author,
             session_id=turn.first.event.session_id,
-            position=turn.first.seq,
+            position=turn.position,
             importance=tags.importance(
                 came.type, category, files=len(came.files), verified=came.verified
             ),
@@ -256,7 +258,7 @@ class _Found:
             strategy="rules",
             author=statement.author,
             session_id=turn.first.event.session_id,
-            position=turn.first.seq,
+            position=turn.position,
             importance=tags.importance(statement.type, category),
             confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
             valid_from=self._at(turn),

@@ -160,6 +160,11 @@ LIST_SESSION_RECORDS = (
     .replace("ORDER BY created_at", "ORDER BY +created_at")
     .replace("WHERE namespace", "WHERE session_id = :session_id AND namespace")
 )
+LAST_EPISODES = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND session_id = :session_id AND +kind = 'episode'
+ ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT :limit
+"""
 RECORDS_OF_EVENTS = """
 SELECT e.event_id, r.record_id FROM record_events AS e JOIN memory_records AS r USING (row_id)
  WHERE r.namespace = :namespace AND e.event_id IN (SELECT value FROM json_each(:event_ids))
@@ -508,7 +513,7 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
                     WHERE c.namespace = :namespace AND c.source_id = r.record_id)
    AND NOT {_BROUGHT_BACK}
    AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN ({_HELD}))
- ORDER BY r.session_id, r.position, r.created_at, r.record_id
+ ORDER BY r.session_id, r.position, r.valid_from, r.record_id
 """
 # Those that might go, each by an index: a pass does not look at all that is kept.
 _OLD = """
