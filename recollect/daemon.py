@@ -22,7 +22,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect import __version__, privacy
-from recollect.capture import launcher, paths, spool, starter
+from recollect.capture import frames, launcher, paths, spool, starter
 from recollect.core import errors, oslayer, settings, stage
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.patience import Latest
@@ -139,6 +139,7 @@ class Daemon:
         self._backups = Backups(chosen, self._store, self._clock)
         self._portable: Portable | None = None
         self._clones: Clones | None = None
+        self._draining = threading.Lock()
         self._keeper = threading.Thread(target=self._keep, name="recollect-keeper", daemon=True)
 
     def run(self) -> None:
@@ -447,6 +448,10 @@ class Daemon:
             except errors.StoreError as error:
                 self._counters.error(str(error))
                 log.error("upkeep: %s", error)
+            except Exception:
+                # A defect of ours, or a spool that cannot be written: the next round may do better.
+                log.exception("upkeep failed")
+                self._counters.error("upkeep failed; the log says why")
             if self._store.writer.failure is not None:
                 log.critical("the store failed, stopping: %s", self._store.writer.failure)
                 self._stop.set()
@@ -484,16 +489,22 @@ class Daemon:
             log.info("caught up on %d events that hooks did not bring", found)
 
     def _drain(self) -> None:
-        """Take what hooks spooled while nobody answered them."""
-        for path, frame, digest in spool.drain(self._settings.directory):
-            if self._stop.is_set():
-                return
-            try:
-                self._pipeline.frame(frame, digest, live=False)
-            except errors.BadInput as error:
-                self._counters.error(f"a spooled frame was refused: {error}")
-            spool.remove(path)
-            self._counters.count("events from the spool")
+        """Take what hooks spooled while nobody answered them. A file goes when the commit that
+        holds its event is done, or when it is refused for good; one that makes us stumble is set
+        aside and keeps nobody waiting."""
+        with self._draining:
+            for batch in spool.in_batches(spool.drain(self._settings.directory)):
+                if self._stop.is_set():
+                    return
+                replies = self._pipeline.spooled([(frame, digest) for _, frame, digest in batch])
+                done = []
+                for (path, _, _), reply in zip(batch, replies, strict=True):
+                    if reply.status == frames.NOT_NOW:
+                        spool.set_aside(path)
+                    else:
+                        done.append(path)
+                spool.remove(*done)
+                self._counters.count("events from the spool", len(done))
 
     def _scrub(self, position: tuple[str, int] | None) -> tuple[str, int] | None:
         step = self._store.upkeep.scrub(position, SCRUB_ROWS)

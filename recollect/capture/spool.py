@@ -5,19 +5,27 @@ A damaged file is set aside in `spool/damaged/` and counted, never deleted; Stor
 spool itself cannot be read.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.capture import frames
-from recollect.capture.spool_writer import dropped
+from recollect.capture.spool_writer import dropped, sync_directory
 from recollect.core import oslayer
 from recollect.core.errors import StoreError
 
 SUFFIX = ".frame"
 TEMPORARY_SECONDS = 3600
 MAX_FILE = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD
+
+# What shares a commit: enough that its sync costs little, so few that hooks, which wait for their
+# own commit, and whoever stops the daemon hardly notice.
+BATCH_EVENTS = 64
+BATCH_BYTES = 1 << 20
+
+Waiting = tuple[str, frames.Frame, bytes]  # path, frame, digest of the frame before scrubbing
 
 _BOOT = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + 26
 _PEEK = _BOOT + 36
@@ -33,10 +41,10 @@ class Statistics:
     damaged: int
 
 
-def drain(directory: str) -> Iterator[tuple[str, frames.Frame, bytes]]:
-    """Path, frame and original digest of every spooled event that is there now, in order: boots by
-    their earliest wall time, then by the monotonic clock. Nothing is removed: `remove` does that
-    once the event is stored. A file that cannot be read now stays for the next time."""
+def drain(directory: str) -> Iterator[Waiting]:
+    """Every spooled event that is there now, in order: boots by their earliest wall time, then by
+    the monotonic clock. Nothing is removed: `remove` does that once the event is stored. A file
+    that cannot be read now stays for the next time."""
     folder = os.path.join(directory, "spool")
     names = _names(folder)
     _remove_stale(folder, names)
@@ -49,17 +57,44 @@ def drain(directory: str) -> Iterator[tuple[str, frames.Frame, bytes]]:
         try:
             frame, original = frames.decode_spooled(data)
         except frames.FrameError:
-            _set_aside(folder, name)
+            set_aside(path)
             continue
         yield path, frame, original
 
 
-def remove(path: str) -> None:
-    """Forget a spooled event: it is stored, or refused for good."""
+def in_batches(waiting: Iterator[Waiting]) -> Iterator[list[Waiting]]:
+    """Some at a time: as many as share a commit well, and no more than memory should hold."""
+    batch: list[Waiting] = []
+    size = 0
+    for one in waiting:
+        batch.append(one)
+        size += len(one[1].stdin)
+        if len(batch) == BATCH_EVENTS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def remove(*paths: str) -> None:
+    """Forget spooled events: they are stored, or refused for good. Not to come back after a power
+    cut either: what was erased meanwhile, or was fired twice, would be taken for new."""
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    for folder in {os.path.dirname(path) for path in paths}:
+        sync_directory(folder)
+
+
+def set_aside(path: str) -> None:
+    """Keep a file that cannot be taken, where it is in nobody's way."""
+    folder, name = os.path.split(path)
+    aside = os.path.join(folder, "damaged")
     try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
+        os.makedirs(aside, mode=0o700, exist_ok=True)
+        oslayer.rename(path, os.path.join(aside, name))
+    except OSError:
+        return  # it stays where it is, is counted there, and is tried again
 
 
 def statistics(directory: str) -> Statistics:
@@ -126,15 +161,6 @@ def _read(path: str, limit: int) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(fd, "rb") as file:
         return file.read(limit)
-
-
-def _set_aside(folder: str, name: str) -> None:
-    aside = os.path.join(folder, "damaged")
-    try:
-        os.makedirs(aside, mode=0o700, exist_ok=True)
-        oslayer.rename(os.path.join(folder, name), os.path.join(aside, name))
-    except OSError:
-        return  # it stays where it is, is counted there, and is tried again
 
 
 def _remove_stale(folder: str, names: list[str]) -> None:

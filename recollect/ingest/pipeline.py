@@ -4,9 +4,10 @@ In: frames from hooks, events from the API. Out: what to answer, after COMMIT. B
 BadInput; a store that cannot write now raises StoreError and the sender keeps the event.
 """
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -79,6 +80,27 @@ class Reply:
     stdout: bytes = b""
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What names an event that a hook told of: its frame, its place in it, and the digest."""
+
+    ulid: str
+    index: int
+    digest: str
+
+
+@dataclass
+class _Taken:
+    """A frame that was read: what it means, and what is to be stored of it."""
+
+    captured: Capture
+    place: Place
+    namespace: str
+    session_id: str
+    arrivals: list[Arrival]
+    refused: bool = False
+
+
 Recall = Callable[[Question], Recalled]
 Listener = Callable[[Notice], None]
 
@@ -102,8 +124,7 @@ class Pipeline:
         self._actor = actor
         self._counters = counters
         self._continuity = Continuity(store, clock)
-        self._ids = Recent()
-        self._keys = Recent()
+        self._keys: Recent[_Told] = Recent()
         self._turns = Turns()
         self._pace = Pace(clock)
         self._places = Places()
@@ -114,29 +135,83 @@ class Pipeline:
 
     # --- hooks ---
 
-    def frame(self, frame: Frame, digest: bytes, *, live: bool = True) -> Reply:
-        """Take what a hook sent, or, with `live` off, what it spooled earlier."""
-        key = f"{frame.ulid}/{digest.hex()}"
-        if not self._ids.add(key):
-            self._counters.count("repeats")
-            return Reply(frames.STORED)
-        try:
-            reply = self._frame(frame, digest, live)
-        except BaseException:
-            self._ids.forget(key)
-            raise
-        if reply.status == frames.NOT_NOW:
-            self._ids.forget(key)
-        return reply
+    def frame(self, frame: Frame, digest: bytes) -> Reply:
+        """Take what a hook sends and waits for. That it was taken is said after COMMIT, and by the
+        store alone: whatever is only on its way, from here or from a repeat, may yet be lost."""
+        captured = _captured(frame)
+        taken = self._take(frame, digest, captured, live=True)
+        if isinstance(taken, Reply):
+            return taken
+        (fresh,) = self._stored([taken])
+        if taken.refused:
+            return Reply(frames.REFUSED)
+        return Reply(frames.STORED, self._answer(taken, fresh))
 
-    def _frame(self, frame: Frame, digest: bytes, live: bool) -> Reply:
-        captured = hosts.capture(_payload(frame))
+    def spooled(self, waiting: Sequence[tuple[Frame, bytes]]) -> list[Reply]:
+        """Take what hooks could not deliver, in this order and in as few commits as can be. Each
+        has its own answer, NOT_NOW for one that made us stumble; StoreError when nothing can be
+        stored now."""
+        replies = [Reply(frames.NOT_NOW)] * len(waiting)
+        together: dict[int, _Taken] = {}
+        for number, (frame, digest) in enumerate(waiting):
+            with self._one_alone(replies, number):
+                captured = _captured(frame)
+                if captured.transcript is not None:
+                    # Its answer is looked for from the turn's prompt on: that must be stored.
+                    self._store_together(together, replies)
+                taken = self._take(frame, digest, captured, live=False)
+                if isinstance(taken, Reply):
+                    replies[number] = taken
+                else:
+                    together[number] = taken
+        self._store_together(together, replies)
+        return replies
+
+    def _store_together(self, together: dict[int, "_Taken"], replies: list[Reply]) -> None:
+        """One commit for all. When one of them cannot be stored, each gets its own."""
+        groups = [dict(together)]
+        together.clear()
+        while groups:
+            group = groups.pop()
+            try:
+                self._stored(list(group.values()))
+            except errors.StoreError:
+                raise
+            except Exception:
+                if len(group) > 1:
+                    groups += [{number: taken} for number, taken in reversed(group.items())]
+                    continue
+                (number,) = group
+                with self._one_alone(replies, number):
+                    raise
+            else:
+                for number, taken in group.items():
+                    replies[number] = Reply(frames.REFUSED if taken.refused else frames.STORED)
+
+    @contextlib.contextmanager
+    def _one_alone(self, replies: list[Reply], number: int) -> Iterator[None]:
+        """What is wrong with one spooled frame is no reason to keep the others waiting."""
+        try:
+            yield
+        except errors.BadInput as error:
+            replies[number] = Reply(frames.REFUSED)
+            self._counters.error(f"a spooled frame was refused: {error}")
+        except errors.StoreError:
+            raise
+        except Exception:
+            log.exception("a spooled frame could not be taken")
+            self._counters.error("a spooled frame could not be taken; the log says why")
+
+    def _take(
+        self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
+    ) -> "_Taken | Reply":
+        """What is to be stored of a frame, or the answer when that is nothing."""
         cut = frames.told_cut(frame.flags)
         if cut or captured.damaged:
             self._counters.count("payloads cut" if cut else "payloads not readable")
-            told = f"was cut: {cut}" if cut else "could not be read in full"
-            self._counters.error(f"a payload of {captured.host} {told}")
-            log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told)
+            told_of = f"was cut: {cut}" if cut else "could not be read in full"
+            self._counters.error(f"a payload of {captured.host} {told_of}")
+            log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
         session_id = self._continuity.session(
@@ -145,7 +220,8 @@ class Pipeline:
             _clean(captured.session_id)[:256] if captured.session_id else None,
             begins=captured.signal == "session-start",
         )
-        if not self._pace.allows(session_id):
+        # What was spooled came at its own pace, however fast it is read now.
+        if live and not self._pace.allows(session_id):
             self._counters.count("refused: runaway")
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
@@ -155,35 +231,42 @@ class Pipeline:
             captured = self._with_transcript(captured, began, ended, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
-        keys, drafts = self._new_drafts(captured, session_id)
-        try:
-            arrivals = [
-                self._arrival(frame, digest, captured, draft, index, namespace, session_id, path)
-                for index, draft in drafts
-            ]
-            outcomes = self._put(arrivals)
-        except BaseException:
-            for key in keys:
-                self._keys.forget(key)
-            raise
-        fresh = [one for one, outcome in zip(arrivals, outcomes, strict=True) if outcome.stored]
-        if fresh and captured.signal in ("session-start", "session-end"):
-            self._keys.forget(self._turns.passed(session_id, captured.signal, keys[0]))
+        told = _Told(frame.ulid, 0, digest.hex())
+        arrivals = [
+            self._arrival(frame, first, captured, draft, namespace, session_id, path)
+            for draft, first in self._named(frame, told, captured, namespace, session_id)
+        ]
         if captured.signal == "session-end":
-            self._store.sessions.end(namespace, session_id, "completed", self._clock.now())
             self._continuity.ended(captured.host, namespace)
-        self._notify(fresh, captured)
-        if any(outcome.status == "conflict" for outcome in outcomes):
-            return Reply(frames.REFUSED)
-        if not live:
-            return Reply(frames.STORED)
-        return Reply(frames.STORED, self._answer(captured, place, session_id, fresh))
+        return _Taken(captured, place, namespace, session_id, arrivals)
+
+    def _stored(self, group: Sequence["_Taken"]) -> list[list[Arrival]]:
+        """Store what was taken, in one commit; gives what was new of each."""
+        outcomes = iter(self._put([arrival for taken in group for arrival in taken.arrivals]))
+        news = []
+        for taken in group:
+            came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
+            taken.refused = any(outcome.status == "conflict" for _, outcome in came)
+            news.append([arrival for arrival, outcome in came if outcome.stored])
+        ended = dict.fromkeys(
+            (taken.namespace, taken.session_id)
+            for taken in group
+            if taken.captured.signal == "session-end"
+        )
+        if ended:
+            self._store.sessions.end(list(ended), "completed", self._clock.now())
+        for taken, fresh in zip(group, news, strict=True):
+            self._notify(fresh, taken.captured)
+        return news
 
     def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, as far as we know."""
-        prompts = self._store.events.page(
-            namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
-        )
+        try:
+            prompts = self._store.events.page(
+                namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
+            )
+        except errors.DamagedRow:
+            return None  # an old row must not keep new ones out
         times = (stored.event.valid_time for stored in prompts.items)
         return next((time for time in times if time <= before), None)
 
@@ -203,29 +286,34 @@ class Pipeline:
             time.sleep(_TRANSCRIPT_LOOK_S)
         return captured
 
-    def _new_drafts(
-        self, captured: Capture, session_id: str
-    ) -> tuple[list[str], list[tuple[int, Draft]]]:
-        """Drafts that no double firing of the host has brought before, with their place in the
-        frame, and the keys that were remembered for them."""
-        keys, kept = [], []
+    def _named(
+        self, frame: Frame, told: "_Told", captured: Capture, namespace: str, session_id: str
+    ) -> Iterator[tuple[Draft, "_Told"]]:
+        """Each draft with the name under which it is stored. What a host fires twice has the name
+        of its first firing, so that the store knows it for a repeat, or stores it after all when
+        the first was lost. How far two firings are apart is told by the hooks' own clock: a spool
+        is read in an instant."""
         for index, draft in enumerate(captured.drafts):
-            if draft.dedupe_key is not None:
-                key = f"{captured.host}\0{session_id}\0{draft.dedupe_key}"
-                if not self._keys.add(key, draft.dedupe_seconds):
-                    self._counters.count("repeats")
-                    continue
-                keys.append(key)
-            kept.append((index, draft))
-        return keys, kept
+            mine = replace(told, index=index)
+            if draft.dedupe_key is None:
+                yield draft, mine
+                continue
+            boot = "" if draft.dedupe_seconds is None else frame.boot_id
+            parts = (captured.host, namespace, session_id, boot, draft.dedupe_key)
+            key = "\0".join(parts)
+            first = self._keys.first(key, mine, frame.mono_ns / 1e9, draft.dedupe_seconds)
+            if first.ulid != frame.ulid:
+                self._counters.count("repeats")
+            elif first is mine and captured.signal in ("session-start", "session-end"):
+                self._keys.forget(self._turns.passed(session_id, captured.signal, key))
+            yield draft, first
 
     def _arrival(
         self,
         frame: Frame,
-        digest: bytes,
+        first: "_Told",
         captured: Capture,
         draft: Draft,
-        index: int,
         namespace: str,
         session_id: str,
         path: str | None,
@@ -234,7 +322,7 @@ class Pipeline:
         happened = captured.happened_at or _wall(frame.wall_ns)
         return Arrival(
             event=Event(
-                event_id=ids.derive_ulid(frame.ulid, index),
+                event_id=ids.derive_ulid(first.ulid, first.index),
                 session_id=session_id,
                 actor_id=self._actor,
                 namespace=namespace,
@@ -243,23 +331,22 @@ class Pipeline:
                 valid_time=happened,
                 source=Source(surface=captured.host[:64], version=__version__, project_path=path),
             ),
-            digest=digest.hex(),
+            digest=first.digest,
             boot_id=frame.boot_id or None,
             mono_ns=frame.mono_ns & (2**63 - 1),
         )
 
-    def _answer(
-        self, captured: Capture, place: Place, session_id: str, fresh: list[Arrival]
-    ) -> bytes:
+    def _answer(self, taken: "_Taken", fresh: list[Arrival]) -> bytes:
         """What the hook prints. Nothing is recalled for what is only a repeat."""
+        captured = taken.captured
         host = hosts.host(captured.host)
         context = ""
         if captured.wants is not None and (fresh or not captured.drafts):
             question = Question(
                 trigger=captured.wants,
                 text=_clean(captured.query),
-                namespaces=(self._namespace(place), projects.namespace(self._actor)),
-                session_id=session_id,
+                namespaces=(self._namespace(taken.place), projects.namespace(self._actor)),
+                session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=host.context_chars,
                 reason=captured.reason,
@@ -278,34 +365,29 @@ class Pipeline:
         return outcome
 
     def events(self, given: Sequence[tuple[Event, str]]) -> list[Outcome]:
-        """Take many events, each with its digest, in one commit and in this order."""
-        cleaned = {}
+        """Take many events, each with its digest, in one commit and in this order. What is a
+        repeat is for the store to say."""
+        cleaned: dict[tuple[str, str], Arrival] = {}
         for event, digest in given:
-            key = f"{event.event_id}/{digest}"
             _check_size(event)
-            if key not in cleaned and self._ids.add(key):
-                cleaned[key] = Arrival(event=self._scrubbed(event), digest=digest)
-        try:
-            outcomes = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
-        except BaseException:
-            for key in cleaned:
-                self._ids.forget(key)
-            raise
-        for key, outcome in outcomes.items():
-            if outcome.status == "conflict":
-                self._ids.forget(key)
-            elif outcome.stored:
+            if (event.event_id, digest) not in cleaned:
+                arrival = Arrival(event=self._scrubbed(event), digest=digest)
+                cleaned[event.event_id, digest] = arrival
+        told = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
+        for key, outcome in told.items():
+            if outcome.stored:
                 event = cleaned[key].event
                 for listener in self.listeners:
                     listener(Notice(Arrival(event=event), event.source.surface))
-        return [
-            outcomes.get(f"{event.event_id}/{digest}", Outcome(event.event_id, "duplicate"))
-            for event, digest in given
-        ]
+        outcomes = []
+        for event, digest in given:
+            outcomes.append(told[event.event_id, digest])
+            if outcomes[-1].stored:  # the second time within one call it is a repeat
+                told[event.event_id, digest] = replace(outcomes[-1], status="duplicate")
+        return outcomes
 
     def forget_seen(self) -> None:
         """What was seen lately may be new again: it was erased."""
-        self._ids.clear()
         self._keys.clear()
 
     def namespace_of(self, directory: str | None) -> str:
@@ -403,6 +485,10 @@ def _check_size(event: Event) -> None:
         raise errors.TooLarge(
             f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken", field="body"
         )
+
+
+def _captured(frame: Frame) -> Capture:
+    return hosts.capture(_payload(frame))
 
 
 def _payload(frame: Frame) -> Payload:

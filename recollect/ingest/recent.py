@@ -1,37 +1,39 @@
-"""What was seen lately, so that a repeat is recognised without asking the store.
+"""What a key stood for when it was first met, so that a second firing of the same thing is known.
 
-In: keys. Out: whether each is new. The oldest are forgotten first; the store's own unique keys
-stand behind this, so forgetting loses nothing.
+In: keys, each with what it stands for and when. Out: what it first stood for. The oldest are
+forgotten first. This says what something is called, never that it is stored: only the store can.
 """
 
 import threading
-import time
 from collections import OrderedDict
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class Recent:
-    """A bounded memory of keys, with take-back for work that failed after all."""
+class Recent(Generic[T]):
+    """A bounded memory of keys."""
 
     def __init__(self, limit: int = 10_000) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._seen: OrderedDict[str, float] = OrderedDict()
+        self._seen: OrderedDict[str, tuple[T, float]] = OrderedDict()
 
-    def add(self, key: str, seconds: float | None = None) -> bool:
-        """Remember a key; False when it is known already (and, with `seconds`, not older)."""
-        now = time.monotonic()
+    def first(self, key: str, given: T, at: float = 0.0, seconds: float | None = None) -> T:
+        """What the key stands for: what is given, unless it is known already (and, with `seconds`,
+        from no further away in time than that)."""
         with self._lock:
-            before = self._seen.get(key)
-            if before is not None and (seconds is None or now - before < seconds):
-                return False
-            self._seen[key] = now
+            known = self._seen.get(key)
+            if known is not None and (seconds is None or abs(at - known[1]) < seconds):
+                return known[0]
+            self._seen[key] = (given, at)
             self._seen.move_to_end(key)
             while len(self._seen) > self._limit:
                 self._seen.popitem(last=False)
-        return True
+        return given
 
     def forget(self, key: str) -> None:
-        """Take a key back: what it stood for did not happen."""
+        """The next that comes under this key is a new thing."""
         with self._lock:
             self._seen.pop(key, None)
 

@@ -10,14 +10,14 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime, timedelta
 
 import msgspec
 
 from recollect.core import ids
 from recollect.core.errors import StoreError
-from recollect.core.values import Citation, Record
+from recollect.core.values import Citation, Record, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -30,6 +30,7 @@ IDLE_S = 30.0
 _TICK_S = 5.0
 _BATCH = 200
 _LOOK_BACK = timedelta(hours=1)
+ACTOR = "scribe"
 _Key = tuple[str, str]
 
 
@@ -52,6 +53,8 @@ class Scribe:
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
         self._open: dict[_Key, tuple[Turn, float]] = {}
         self._ready: list[Turn] = []
+        # Events, by number, whose turn must be looked up.
+        self._unplaced: dict[_Key, dict[int, str]] = {}
         self._at_work = threading.Lock()
         self._progress = threading.Condition()
         self._heard = 0
@@ -85,6 +88,7 @@ class Scribe:
         """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
         them in the scribe's hands, who would write them down again."""
         with self._at_work:
+            self._place()
             self._flush(list(self._open))
             self._commit()
             yield
@@ -104,6 +108,7 @@ class Scribe:
                     behind = behind and not self._guarded(self._catch_up)
                 for item in items:
                     behind = not self._guarded(functools.partial(self._take, *item)) or behind
+                behind = not self._guarded(self._place) or behind
                 if stopping:
                     self._guarded(lambda: self._flush(list(self._open)))
                 self._guarded(self._commit)
@@ -147,29 +152,78 @@ class Scribe:
             self._flush([key])
             return
         known = self._open.get(key)
-        if stored.event.kind == "prompt" or known is None:
+        if known is None or key in self._unplaced or not known[0].is_before(stored):
+            # It begins something here, or came late: where it belongs, the store knows.
+            self._unplaced.setdefault(key, {})[stored.seq] = event_id
+            return
+        turn = known[0]
+        if stored.event.kind == "prompt":
             self._flush([key])
-            if known is None and stored.event.kind != "prompt":
-                self._write(turns_of(self._store.events.session(namespace, session_id)), key)
-                return
             turn = Turn(stored)
-        else:
-            turn = known[0]
         turn.add(stored)
         self._open[key] = (turn, time.monotonic())
         if stored.event.kind == "session_summary":
             self._write([turn])
 
-    def _write(self, turns: list[Turn], key: _Key | None = None) -> None:
+    def _write(self, turns: Iterable[Turn]) -> None:
         self._ready += [turn for turn in turns if turn.dirty and turn.says_anything]
-        if key is not None and turns:
-            self._open[key] = (turns[-1], time.monotonic())
+
+    def _place(self) -> None:
+        """Make the turns again to which events belong that came late or first."""
+        for key, found in list(self._unplaced.items()):
+            placed: set[int] = set()
+            for seq in found:
+                if seq in placed:
+                    continue
+                events = self._store.events.turn(*key, seq)
+                self._remake(key, events, set(found.values()))
+                # A prompt at the beginning has another turn before it, which this part lacks.
+                placed.update(one.seq for one in events[1:])
+            del self._unplaced[key]
+
+    def _remake(self, key: _Key, events: Sequence[StoredEvent], new: Set[str]) -> None:
+        """Turns from a part of a session that holds them whole. The last one of the session stays
+        open; what stood for them so far goes."""
+        namespace, session_id = key
+        here = {one.event.event_id for one in events}
+        self._ready = [turn for turn in self._ready if turn.first.event.event_id not in here]
+        known = self._open.get(key)
+        if known is not None and known[0].first.event.event_id in here:
+            del self._open[key]
+        turns = turns_of(events)
+        self._remove(namespace, here - {turn.first.event.event_id for turn in turns})
+        changed = self._unwritten(namespace, turns, new)
+        newest = self._store.events.page(namespace, session_id=session_id, limit=1).items
+        last = next((turn for turn in reversed(turns) if not stands_alone(turn.first.event)), None)
+        if last is not None and newest and newest[0].event.event_id in here:
+            last.dirty = last in changed
+            self._open[key] = (last, time.monotonic())
+            if not last.answered:
+                changed = [turn for turn in changed if turn is not last]  # it goes on
+        self._write(changed)
+
+    def _remove(self, namespace: str, event_ids: Set[str]) -> None:
+        """Episodes of turns that began with one of these, which is now in the middle of another:
+        what they say stands there."""
+        wanted = [ids.RECORD + event_id for event_id in sorted(event_ids)]
+        stale = [
+            one.record_id
+            for one in self._store.records.get(namespace, wanted)
+            if one.kind == "episode" and one.level == "raw" and not one.pinned
+        ]
+        if stale:
+            self._memories.delete(namespace, stale, ACTOR, "its turn begins with an earlier event")
 
     def _commit(self) -> None:
         """Write what is ready, all in one go."""
-        ready = list({id(turn): turn for turn in self._ready}.values())
+        ready = list({turn.first.event.event_id: turn for turn in self._ready}.values())
         if not ready:
             return
+        for turn in ready:
+            event = turn.first.event
+            turn.position = self._store.events.position(
+                event.namespace, event.session_id, turn.first.seq
+            )
         episodes = self._kept([turn.episode() for turn in ready])
         where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in ready}
         self._memories.replace(
@@ -219,7 +273,8 @@ class Scribe:
             edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
             for session_id in self._heard_since(namespace, edge):
                 events = self._store.events.session(namespace, session_id)
-                self._write(self._unwritten(namespace, turns_of(events)))
+                self._remake((namespace, session_id), events, frozenset())
+                self._flush([(namespace, session_id)])
                 self._commit()
 
     def _heard_since(self, namespace: str, edge: datetime | None) -> list[str]:
@@ -236,12 +291,15 @@ class Scribe:
             if cursor is None:
                 return list(found)
 
-    def _unwritten(self, namespace: str, turns: list[Turn]) -> list[Turn]:
-        """Turns whose episode is not there, or says less than the events now do."""
+    def _unwritten(self, namespace: str, turns: list[Turn], new: Set[str]) -> list[Turn]:
+        """Turns whose episode is not there, or says less than the events now do; those with new
+        events do so in any case."""
         wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}
         known = self._store.records.get(namespace, list(wanted))
         for one in known:
-            if one.source_event_ids == wanted[one.record_id].episode().source_event_ids:
+            turn = wanted[one.record_id]
+            same = one.source_event_ids == turn.episode().source_event_ids
+            if same and new.isdisjoint(turn.events):
                 del wanted[one.record_id]
         there = {one.record_id for one in known}
         # What somebody deleted or moved away is not brought back by a restart.

@@ -29,7 +29,7 @@ UNANSWERED = "unanswered"
 _ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "system": "tool"}
 
 
-@dataclass
+@dataclass(eq=False)
 class Turn:
     """What belongs together: from one prompt to the next."""
 
@@ -40,13 +40,15 @@ class Turn:
     commands: dict[str, None] = field(default_factory=dict)
     failures: int = 0
     events: list[str] = field(default_factory=list)
+    last: StoredEvent | None = None
+    position: int | None = None  # if something later arrived before its first event
     dirty: bool = True
 
     def add(self, stored: StoredEvent) -> None:
         event = stored.event
         self.dirty = True
-        if len(self.events) < MOST_EVENTS:
-            self.events.append(event.event_id)
+        self.last = stored
+        self.events.append(event.event_id)
         match event.kind, event.body:
             case "prompt", _:
                 self.asked.append(_text(event))
@@ -71,6 +73,14 @@ class Turn:
             self.commands.setdefault(command[:500])
         self.failures += call.get("failed") is True
 
+    def is_before(self, stored: StoredEvent) -> bool:
+        """Whether an event surely comes after all of this turn: by the same clock, or, where there
+        is none, because it arrived after it."""
+        last = self.last or self.first
+        if last.boot_id != stored.boot_id:
+            return False
+        return (last.mono_ns or 0, last.seq) < (stored.mono_ns or 0, stored.seq)
+
     @property
     def says_anything(self) -> bool:
         return bool(self.asked or self.answered)
@@ -94,9 +104,9 @@ class Turn:
             strategy="rules",
             author=self._author(),
             session_id=event.session_id,
-            position=self.first.seq,
+            position=self.first.seq if self.position is None else self.position,
             valid_from=event.valid_time,
-            source_event_ids=tuple(self.events),
+            source_event_ids=tuple(self.events[:MOST_EVENTS]),
         )
 
     @property

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.clock import to_micros
-from recollect.core.errors import NotFound
+from recollect.core.errors import BadCursor, NotFound
 from recollect.core.values import (
     Event,
     EventKind,
@@ -21,6 +21,7 @@ from recollect.core.values import (
     Receipt,
     Record,
     RecordId,
+    StoredEvent,
     Value,
 )
 from recollect.service.desk import Desk, Scope, everywhere, listing
@@ -218,18 +219,17 @@ class EventsQuery(Scope, frozen=True, kw_only=True):
 
 def events(desk: Desk, asked: EventsQuery, namespaces: tuple[str, ...]) -> Listing[EventRow]:
     place = cursor(asked.before)
-    found = merged(
-        namespaces,
-        lambda namespace: desk.store.events.page(
-            namespace,
-            session_id=asked.session_id,
-            kind=asked.kind,
-            before=place,
-            limit=asked.limit,
-        ),
-        event_key,
-        asked.limit,
-    )
+    if asked.session_id is not None:
+        found = _of_session(desk, asked, asked.session_id, place, namespaces)
+    else:
+        found = merged(
+            namespaces,
+            lambda namespace: desk.store.events.page(
+                namespace, kind=asked.kind, before=place, limit=asked.limit
+            ),
+            event_key,
+            asked.limit,
+        )
     rows = tuple(
         EventRow(
             event=one.event,
@@ -239,6 +239,36 @@ def events(desk: Desk, asked: EventsQuery, namespaces: tuple[str, ...]) -> Listi
         for one in found.items
     )
     return Listing(items=rows, next=found.next)
+
+
+def _of_session(
+    desk: Desk,
+    asked: EventsQuery,
+    session_id: str,
+    place: Cursor | None,
+    namespaces: tuple[str, ...],
+) -> Listing[StoredEvent]:
+    """A session as it happened, the last first; one that went through several projects has its
+    own order in each, and is listed one project after the other."""
+    found: list[StoredEvent] = []
+    for namespace in sorted(namespaces):
+        if place is not None and desk.store.events.get(namespace, place.id) is None:
+            continue  # an earlier page had this one
+        left = asked.limit + 1 - len(found)
+        page = desk.store.events.page(
+            namespace, session_id=session_id, kind=asked.kind, before=place, limit=left
+        )
+        place = None
+        found += page.items
+        if len(found) > asked.limit:
+            break
+    if place is not None:
+        raise BadCursor(
+            f"event {place.id} is not there, or no longer", hint="Begin with the first page again."
+        )
+    items = tuple(found[: asked.limit])
+    more = len(found) > asked.limit
+    return Listing(items=items, next=str(Cursor(*event_key(items[-1]))) if more else None)
 
 
 class LogQuery(Scope, frozen=True, kw_only=True):

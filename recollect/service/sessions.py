@@ -170,12 +170,11 @@ def _said(
     ]
     turns: tuple[Record, ...] = ()
     if known is not None:
-        mine = RecordFilter(kind="episode", session_id=known.session_id)
-        page = desk.store.records.page(known.namespace, mine, limit=4 * TURNS)
-        answered = [record for record in page.items if record.category != UNANSWERED]
+        last = desk.store.records.last_episodes(known.namespace, known.session_id, 4 * TURNS)
+        answered = [record for record in last if record.category != UNANSWERED]
         turns = tuple(
             msgspec.structs.replace(record, detail="")
-            for record in reversed((answered or list(page.items))[:TURNS])
+            for record in reversed((answered or last)[:TURNS])
         )
     return max(summaries, key=lambda one: one.valid_from, default=None), turns
 

@@ -7,7 +7,7 @@ Every read and write names its namespace and sees no other: namespaces are compa
 A write has been committed durably when its method returns.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -411,18 +411,31 @@ class Events(Protocol):
         before: Cursor | None = None,
         limit: int = 50,
     ) -> Page[StoredEvent]:
-        """Newest first. Following `next` to the end meets every event that was there at the
-        start exactly once, whatever is stored meanwhile."""
+        """Newest first: of a project as they arrived, of a session as they happened. Following
+        `next` to the end meets every event that was there at the start exactly once, whatever is
+        stored meanwhile. BadCursor when the event at which a session's page begins is gone."""
 
     def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
-        """A session's events in the order in which they happened: by (boot, monotonic clock)
-        within a boot, boots by when they were first seen, never by wall time."""
+        """A session's events as they happened: by the monotonic clock within a boot, boots by the
+        wall time of their earliest event, and by number where there is no clock. Every other
+        reading of a session is a part of this one."""
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
+        """The first events of a session."""
 
     def around(
-        self, namespace: str, session_id: str, first: int, last: int, before: int, after: int
+        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
     ) -> tuple[StoredEvent, ...]:
-        """The part of a session from a little more than `before` events ahead of the number `first`
-        to as many as `after` behind the number `last`, as they happened."""
+        """The part of a session from `before` events ahead of the earliest of these to `after`
+        behind the latest."""
+
+    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
+        """The part of a session that an event belongs to: from the last prompt before it up to the
+        next one after it."""
+
+    def position(self, namespace: str, session_id: str, seq: int) -> int:
+        """A number by which parts of a session can be put in order: its own, or that of whatever
+        came later and arrived earlier."""
 
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
@@ -468,6 +481,10 @@ class Records(Protocol):
         as_of: datetime | None = None,
     ) -> Page[Record]:
         """Newest first. With `as_of`: what memory held at that moment."""
+
+    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
+        """The last turns of a session as they happened, whenever they were written; the last
+        first."""
 
     def newer(
         self,
@@ -607,8 +624,8 @@ class Sessions(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Session]: ...
-    def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
-        """Close a session; False when there is none."""
+    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
+        """Close sessions, each named by namespace and id; how many of them there are."""
 
     def last_heard(self) -> dict[str, datetime]:
         """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""

@@ -188,7 +188,7 @@ class Year:
             cwd=self.developer.root.encode(),
             stdin=json.dumps(payload).encode(),
         )
-        self.pipeline.frame(frame, frame.ulid.encode(), live=False)
+        self.pipeline.spooled([(frame, frame.ulid.encode())])
         self.events += 1
 
     def _learn(self) -> None:

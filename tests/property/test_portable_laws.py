@@ -158,7 +158,7 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                 if batch is not None:
                     finish(store, batch)
             case "end":
-                store.sessions.end(here, what, "completed", when)
+                store.sessions.end([(here, what)], "completed", when)
     return here
 
 

@@ -92,13 +92,11 @@ class Rules:
         which the session begins. Of a long session not all is read for every batch: its cost would
         grow with the day. The batch alone if the store does not know it."""
         numbers = [one.seq for one in new]
-        part = self._store.events.around(
-            namespace, session_id, min(numbers), max(numbers), CONTEXT, CONTEXT
-        )
+        part = self._store.events.around(namespace, session_id, numbers, CONTEXT, CONTEXT)
         turns = turns_of(part or new)
         if not turns:
             return [], new[0]
-        head = self._store.events.around(namespace, session_id, 0, 0, 0, HEAD)
+        head = self._store.events.beginning(namespace, session_id, HEAD)
         if not part or not head or part[0].seq == head[0].seq:
             return turns, turns[0].first
         fresh = {one.event.event_id for one in new}
@@ -123,8 +121,8 @@ class Rules:
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
         if known is None or known[0] != newest:
-            part = self._store.events.around(namespace, session_id, newest, newest, LOOK_BACK, 0)
-            known = newest, runs_of(turns_of(part))
+            page = self._store.events.page(namespace, session_id=session_id, limit=LOOK_BACK)
+            known = newest, runs_of(turns_of(reversed(page.items)))
         with self._lock:
             self._ran[namespace, session_id] = known
             while len(self._ran) > REMEMBERED:
@@ -158,6 +156,8 @@ class Rules:
             questions=whole.questions,
             files=whole.files[-MOST_FILES:],
             snapshot=tuple(snapshot)[-SNAPSHOT:],
+            # When work stopped, not when it was read: the last to be heard is not the last stop.
+            created_at=min(event.valid_time, self._clock.now()),
         )
 
 
@@ -228,7 +228,7 @@ class _Found:
             strategy="rules",
             author=came.author,
             session_id=turn.first.event.session_id,
-            position=turn.first.seq,
+            position=turn.position,
             importance=tags.importance(
                 came.type, category, files=len(came.files), verified=came.verified
             ),
@@ -258,7 +258,7 @@ class _Found:
             strategy="rules",
             author=statement.author,
             session_id=turn.first.event.session_id,
-            position=turn.first.seq,
+            position=turn.position,
             importance=tags.importance(statement.type, category),
             confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
             valid_from=self._at(turn),

@@ -5,6 +5,7 @@ on or that the user interrupted: then the work before it and after it is one tur
 shape are read; what does not fit is passed over.
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,6 +64,7 @@ class Turn:
     stopped: bool = False
     followed: bool = False  # another turn came after it
     last_at: datetime | None = None
+    position: int = 0  # the lowest number of its events and of all that come after it
 
     @property
     def asked(self) -> str:
@@ -114,7 +116,10 @@ def turns_of(events: Iterable[StoredEvent]) -> list[Turn]:
             found.append(turn)
         turn.event_ids.append(event.event_id)
         turn.last_at = event.valid_time
+        turn.position = min(turn.position or stored.seq, stored.seq)
         _add(turn, event)
+    for before, after in reversed(list(itertools.pairwise(found))):
+        before.position = min(before.position, after.position)
     return found
 
 

@@ -18,6 +18,7 @@ from recollect.store.postgres.dialect import event_without_nul
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.events import SqliteEvents
+from recollect.store.sqlite.order import in_order
 
 LEASE_S = 60.0
 
@@ -70,7 +71,8 @@ class PostgresEvents(SqliteEvents):
             claim = f"{self._server.origin}/{ids.new_ulid()}"
             db.run(sql.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
             found = db.run(sql.CLAIMED_EVENTS, {"namespace": namespace, "seqs": chosen})
-            return Batch(namespace, tuple(rows.read_event(row) for row in found))
+            events = [rows.read_event(row) for row in found]
+            return Batch(namespace, in_order(db, namespace, events))
 
         return self._server.transact(work)
 

@@ -10,11 +10,13 @@ from typing import Any
 import apsw
 
 from recollect.core.clock import from_micros
+from recollect.core.errors import BadCursor
 from recollect.core.values import Arrival, EventKind, StoredEvent
 from recollect.store.interface import Backlog, Batch, Cursor, Outcome, Page, SetAside
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as sql
 from recollect.store.sqlite.engine import Engine, ids_json
+from recollect.store.sqlite.order import Walk, in_order, just_before, place_of
 
 
 class SqliteEvents:
@@ -41,9 +43,10 @@ class SqliteEvents:
         before: Cursor | None = None,
         limit: int = 50,
     ) -> Page[StoredEvent]:
+        if session_id is not None:
+            return self._session_page(namespace, session_id, kind, before, limit)
         values = {
             "namespace": namespace,
-            "session_id": session_id,
             "kind": kind,
             "before": before.number if before else 2**63 - 1,
             "limit": limit + 1,
@@ -51,24 +54,68 @@ class SqliteEvents:
         found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_EVENTS, values)]
         return _page(found, limit)
 
+    def _session_page(
+        self,
+        namespace: str,
+        session_id: str,
+        kind: EventKind | None,
+        before: Cursor | None,
+        limit: int,
+    ) -> Page[StoredEvent]:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            place = walk.places([before.number]) if before else [None]
+            if not place:
+                raise BadCursor(
+                    f"event {before} is not in this session, or no longer",
+                    hint="Begin with the first page again.",
+                )
+            return _page(walk.earlier(place[0], kind=kind, limit=limit + 1), limit)
+
     def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
-        values = {"namespace": namespace, "session_id": session_id}
-        found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_SESSION_EVENTS, values)]
-        return in_order(found)
+        with self._engine.reader() as db:
+            return tuple(Walk(db, namespace, session_id).later())
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            return tuple(Walk(db, namespace, session_id).later(limit=limit))
 
     def around(
-        self, namespace: str, session_id: str, first: int, last: int, before: int, after: int
+        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
     ) -> tuple[StoredEvent, ...]:
-        values = {
-            "namespace": namespace,
-            "session_id": session_id,
-            "first": first,
-            "last": last,
-            "before": before,
-            "after": after,
-        }
-        found = self._engine.rows(sql.SESSION_EVENTS_AROUND, values)
-        return in_order([rows.read_event(row) for row in found])
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            places = walk.places(seqs)
+            if not places:
+                return ()
+            begin = walk.earlier(places[0], limit=before + 1)
+            end = walk.later(places[-1], limit=after + 1)
+            return tuple(
+                walk.later(
+                    place_of(begin[before]) if len(begin) > before else None,
+                    until=place_of(end[after]) if len(end) > after else None,
+                )
+            )
+
+    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            place = next(iter(walk.places([seq])), None)
+            if place is None:
+                return ()
+            begin = walk.earlier(place, kind="prompt", limit=1)
+            end = walk.later(place, kind="prompt", limit=1)
+            return tuple(
+                walk.later(
+                    just_before(begin[0]) if begin else None,
+                    until=place_of(end[0]) if end else None,
+                )
+            )
+
+    def position(self, namespace: str, session_id: str, seq: int) -> int:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            return min([seq, *(walk.lowest_after(place) for place in walk.places([seq]))])
 
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         with self._claims_lock, self._engine.reader() as db:
@@ -88,7 +135,7 @@ class SqliteEvents:
             values = {"namespace": namespace, "seqs": ids_json(chosen)}
             found = [rows.read_event(row) for row in db.execute(sql.EVENTS_BY_SEQ, values)]
             self._claimed.update(chosen)
-        return Batch(namespace, tuple(found))
+            return Batch(namespace, in_order(db, namespace, found))
 
     def claimed(self, seqs: Iterable[int]) -> bool:
         """Whether a run holds any of these."""
@@ -135,22 +182,6 @@ def batch_values(batch: Batch) -> dict[str, Any]:
         "namespace": batch.namespace,
         "seqs": ids_json([event.seq for event in batch.events]),
     }
-
-
-def in_order(events: Sequence[StoredEvent]) -> tuple[StoredEvent, ...]:
-    """Events as they happened. Within a boot the monotonic clock decides; boots, and events that
-    carry no such clock, follow the order in which the store first saw them."""
-    first_seen: dict[str, int] = {}
-    for event in events:
-        if event.boot_id is not None:
-            first_seen.setdefault(event.boot_id, event.seq)
-
-    def key(event: StoredEvent) -> tuple[int, int, int]:
-        if event.boot_id is None or event.mono_ns is None:
-            return event.seq, 0, event.seq
-        return first_seen[event.boot_id], event.mono_ns, event.seq
-
-    return tuple(sorted(events, key=key))
 
 
 def _put(db: apsw.Connection, row: dict[str, Any]) -> Outcome:

@@ -22,6 +22,7 @@ from recollect.store.sqlite import (
     schema_0005,
     schema_0006,
     schema_0007,
+    schema_0008,
 )
 
 BOOKKEEPING = """
@@ -56,6 +57,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "aging", schema_0005.SQL),
     Migration(6, "forgotten", schema_0006.SQL),
     Migration(7, "events in order", schema_0007.SQL),
+    Migration(8, "sessions by their own clock", schema_0008.SQL),
 )
 
 

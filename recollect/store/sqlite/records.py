@@ -71,6 +71,11 @@ class SqliteRecords:
         found.sort(key=_newest_first, reverse=True)
         return _page(found, limit)
 
+    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
+        values = {"namespace": namespace, "session_id": session_id, "limit": limit}
+        found = self._engine.rows(sql.LAST_EPISODES, values)
+        return [rows.RECORD.decode(row) for row in found]
+
     def newer(
         self,
         namespace: str,

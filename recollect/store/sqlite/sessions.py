@@ -3,6 +3,7 @@
 In: values. Out: values and pages. Unknown sessions are answered with None or False.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import apsw
@@ -36,17 +37,23 @@ class SqliteSessions:
             return Page(items)
         return Page(items, Cursor(to_micros(items[-1].started_at), items[-1].session_id))
 
-    def end(self, namespace: str, session_id: str, status: SessionStatus, at: datetime) -> bool:
-        values = {
-            "namespace": namespace,
-            "session_id": session_id,
-            "status": status,
-            "at": to_micros(at),
-        }
+    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
+        rows = [
+            {
+                "namespace": namespace,
+                "session_id": session_id,
+                "status": status,
+                "at": to_micros(at),
+            }
+            for namespace, session_id in ended
+        ]
 
-        def work(db: apsw.Connection) -> bool:
-            db.execute(sql.END_SESSION, values)
-            return db.changes() > 0
+        def work(db: apsw.Connection) -> int:
+            found = 0
+            for row in rows:
+                db.execute(sql.END_SESSION, row)
+                found += db.changes()
+            return found
 
         return self._engine.write(work)
 

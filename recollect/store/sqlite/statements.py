@@ -55,25 +55,44 @@ KNOWN_EVENT = "SELECT seq, namespace, digest FROM events WHERE event_id = :event
 GET_EVENT = f"SELECT {_EVENT} FROM events WHERE namespace = :namespace AND event_id = :event_id"
 LIST_EVENTS = f"""
 SELECT {_EVENT} FROM events
- WHERE namespace = :namespace AND seq < :before
-   AND (:session_id IS NULL OR session_id = :session_id) AND (:kind IS NULL OR kind = :kind)
+ WHERE namespace = :namespace AND seq < :before AND (:kind IS NULL OR kind = :kind)
  ORDER BY seq DESC LIMIT :limit
 """
-LIST_SESSION_EVENTS = f"""
-SELECT {_EVENT} FROM events
- WHERE namespace = :namespace AND session_id = :session_id ORDER BY seq
+# The order of a session (docs/decisions/order.md) is boot, tick, number; `events_by_session` has
+# it. Boots follow each other by the wall time of their earliest event: they are few, and found by
+# leaping from one to the next.
+_BOOT = "coalesce(boot_id, '')"
+_TICK = "coalesce(mono_ns, seq)"
+_SESSION = "namespace = :namespace AND session_id = :session_id"
+PLACES = f"""
+SELECT {_BOOT}, {_TICK}, seq FROM events
+ WHERE +namespace = :namespace AND +session_id = :session_id
+   AND seq IN (SELECT value FROM json_each(:seqs))
 """
-SESSION_EVENTS_AROUND = f"""
-SELECT {_EVENT} FROM events
- WHERE namespace = :namespace AND session_id = :session_id
-   AND seq >= coalesce((SELECT seq FROM events
-                         WHERE namespace = :namespace AND session_id = :session_id AND seq < :first
-                         ORDER BY seq DESC LIMIT 1 OFFSET :before), 0)
-   AND seq <= coalesce((SELECT seq FROM events
-                         WHERE namespace = :namespace AND session_id = :session_id AND seq > :last
-                         ORDER BY seq LIMIT 1 OFFSET :after), 9223372036854775807)
- ORDER BY seq
+_EARLIEST = f"(SELECT {{0}} FROM events WHERE {_SESSION} AND {_BOOT} = b.boot {{1}} LIMIT 1)".format
+_BY_CLOCK = f"ORDER BY {_TICK}, seq"
+SESSION_BOOTS = f"""
+WITH RECURSIVE boots (boot) AS (
+    SELECT min({_BOOT}) FROM events WHERE {_SESSION}
+    UNION ALL
+    SELECT (SELECT min({_BOOT}) FROM events WHERE {_SESSION} AND {_BOOT} > b.boot)
+      FROM boots AS b WHERE b.boot IS NOT NULL)
+SELECT b.boot FROM boots AS b WHERE b.boot IS NOT NULL
+ ORDER BY {_EARLIEST("valid_time", _BY_CLOCK)}, {_EARLIEST("seq", _BY_CLOCK)}
 """
+# The bounds of the tick alone are for the planner, which uses no index for pairs.
+_BETWEEN = f"""
+  FROM events
+ WHERE {_SESSION} AND {_BOOT} = :boot
+   AND {_TICK} >= :after_tick AND {_TICK} <= :before_tick
+   AND ({_TICK}, seq) > (:after_tick, :after_seq) AND ({_TICK}, seq) < (:before_tick, :before_seq)
+"""
+_OF_KIND = "AND (:kind IS NULL OR kind = :kind)"
+LATER_IN_BOOT = f"SELECT {_EVENT} {_BETWEEN} {_OF_KIND} {_BY_CLOCK} LIMIT :limit"
+EARLIER_IN_BOOT = (
+    f"SELECT {_EVENT} {_BETWEEN} {_OF_KIND} ORDER BY {_TICK} DESC, seq DESC LIMIT :limit"
+)
+LOWEST_IN_BOOT = f"SELECT min(+seq) {_BETWEEN}"
 WAITING = """
 SELECT seq, bytes FROM unextracted
  WHERE namespace = :namespace AND state = 'waiting' ORDER BY seq LIMIT :limit
@@ -141,6 +160,11 @@ LIST_SESSION_RECORDS = (
     .replace("ORDER BY created_at", "ORDER BY +created_at")
     .replace("WHERE namespace", "WHERE session_id = :session_id AND namespace")
 )
+LAST_EPISODES = f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = :namespace AND session_id = :session_id AND +kind = 'episode'
+ ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT :limit
+"""
 RECORDS_OF_EVENTS = """
 SELECT e.event_id, r.record_id FROM record_events AS e JOIN memory_records AS r USING (row_id)
  WHERE r.namespace = :namespace AND e.event_id IN (SELECT value FROM json_each(:event_ids))
@@ -489,7 +513,7 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
                     WHERE c.namespace = :namespace AND c.source_id = r.record_id)
    AND NOT {_BROUGHT_BACK}
    AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN ({_HELD}))
- ORDER BY r.session_id, r.position, r.created_at, r.record_id
+ ORDER BY r.session_id, r.position, r.valid_from, r.record_id
 """
 # Those that might go, each by an index: a pass does not look at all that is kept.
 _OLD = """

@@ -1,5 +1,7 @@
 """What every backend does with events and the extraction buffer."""
 
+import random
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 
 import msgspec
@@ -7,31 +9,58 @@ import pytest
 
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
-from recollect.core.values import (
-    JsonBody,
-    MessageBody,
-    Turn,
-)
+from recollect.core.values import EventKind, JsonBody, MessageBody, StoredEvent, Turn
 from recollect.store.interface import Cursor, Store, Transaction
 from tests.make import NAMESPACE, NOON, arrival, event, record
 
 OTHER = "/actor/ada/project/engine2/"
 
 
+def said(events: Sequence[StoredEvent]) -> list[str]:
+    return [getattr(one.event.body, "content", "") for one in events]
+
+
+def ids_of(events: Sequence[StoredEvent]) -> list[str]:
+    return [one.event.event_id for one in events]
+
+
+def paged(store: Store, session_id: str, kind: EventKind | None) -> list[StoredEvent]:
+    """A session in pages of 7, the last event first."""
+    found: list[StoredEvent] = []
+    cursor = None
+    while True:
+        page = store.events.page(
+            NAMESPACE, session_id=session_id, kind=kind, before=cursor, limit=7
+        )
+        found += page.items
+        if page.next is None:
+            return found
+        cursor = Cursor.parse(str(page.next))
+
+
+def turn_of(whole: Sequence[StoredEvent], at: int) -> tuple[StoredEvent, ...]:
+    """From the last prompt before an event up to the next one after it."""
+    prompts = [number for number, one in enumerate(whole) if one.event.kind == "prompt"]
+    begin = max((number for number in prompts if number < at), default=0)
+    end = min((number for number in prompts if number > at), default=len(whole))
+    return tuple(whole[begin:end])
+
+
 class EventsContract:
-    def test_a_part_of_a_session_is_read_around_numbers(self, store: Store) -> None:
+    def test_a_part_of_a_session_is_read_around_some_of_its_events(self, store: Store) -> None:
         for number in range(12):
             store.events.put([arrival(session_id="s", boot_id="b", mono_ns=100 - number)])
             store.events.put([arrival(session_id="other")])
         whole = store.events.session(NAMESPACE, "s")
-        by_number = sorted(one.seq for one in whole)
-        part = store.events.around(NAMESPACE, "s", by_number[5], by_number[6], 2, 1)
-        assert sorted(one.seq for one in part) == by_number[2:9]
-        assert list(part) == [one for one in whole if one in part]  # in their true order
-        assert store.events.around(NAMESPACE, "s", by_number[0], by_number[-1], 9, 9) == whole
-        head = store.events.around(NAMESPACE, "s", 0, 0, 0, 3)
-        assert sorted(one.seq for one in head) == by_number[:4]
-        assert store.events.around(OTHER, "s", 0, 0, 0, 3) == ()
+        assert [one.mono_ns for one in whole] == list(range(89, 101))
+        chosen = [whole[5].seq, whole[7].seq]
+        assert store.events.around(NAMESPACE, "s", chosen, 2, 1) == whole[3:9]
+        assert store.events.around(NAMESPACE, "s", chosen, 5, 4) == whole
+        assert store.events.around(NAMESPACE, "s", chosen, 9, 9) == whole
+        assert store.events.beginning(NAMESPACE, "s", 3) == whole[:3]
+        assert store.events.around(OTHER, "s", chosen, 0, 3) == ()
+        assert store.events.around(NAMESPACE, "other", chosen, 0, 3) == ()
+        assert store.events.beginning(OTHER, "s", 3) == ()
 
     def test_an_event_comes_back_as_it_was(self, store: Store) -> None:
         bodies = [
@@ -120,16 +149,94 @@ class EventsContract:
     def test_a_sessions_order_ignores_the_wall_clock(self, store: Store) -> None:
         arrivals = [
             arrival("third", boot_id="b1", mono_ns=300, valid_time=NOON - timedelta(days=1)),
-            arrival("first", boot_id="b1", mono_ns=100, valid_time=NOON + timedelta(days=1)),
-            arrival("after reboot", boot_id="b2", mono_ns=5),
-            arrival("second", boot_id="b1", mono_ns=200),
+            arrival("second", boot_id="b1", mono_ns=200, valid_time=NOON + timedelta(days=1)),
+            arrival("first", boot_id="b1", mono_ns=100, valid_time=NOON),
         ]
         for one in arrivals:
             store.events.put([one])
-        told = [one.event.body for one in store.events.session(NAMESPACE, "session-1")]
-        assert [getattr(body, "content", "") for body in told] == [
-            "first", "second", "third", "after reboot",
-        ]  # fmt: skip
+        assert said(store.events.session(NAMESPACE, "session-1")) == ["first", "second", "third"]
+
+    def test_boots_follow_each_other_by_the_wall_time_of_their_earliest_event(
+        self, store: Store
+    ) -> None:
+        """The rest of a boot may come from the spool, when the next one has long begun."""
+        later = NOON + timedelta(hours=1)
+        store.events.put([arrival("after reboot", boot_id="a", mono_ns=5, valid_time=later)])
+        store.events.put([arrival("last", boot_id="a", mono_ns=9, valid_time=NOON)])
+        store.events.put([arrival("second", boot_id="b", mono_ns=900, valid_time=later)])
+        store.events.put([arrival("first", boot_id="b", mono_ns=800, valid_time=NOON)])
+        order = ["first", "second", "after reboot", "last"]
+        assert said(store.events.session(NAMESPACE, "session-1")) == order
+
+    def test_events_without_a_clock_stand_as_they_came(self, store: Store) -> None:
+        for text, days in (("a", 2), ("b", 0), ("c", 1)):
+            store.events.put([arrival(text, valid_time=NOON + timedelta(days=days))])
+        store.events.put(
+            [arrival("d", boot_id="b", mono_ns=1, valid_time=NOON + timedelta(days=3))]
+        )
+        assert said(store.events.session(NAMESPACE, "session-1")) == ["a", "b", "c", "d"]
+
+    def test_every_reading_of_a_session_has_its_order(self, store: Store) -> None:
+        """However its events arrived: whole, in pages, in parts, and as batches for extraction."""
+        dice = random.Random(7)
+        for spread in range(4):
+            session = f"shuffled {spread}"
+            wanted = [
+                arrival(
+                    f"{boot} {tick}",
+                    session_id=session,
+                    kind=dice.choice(["prompt", "tool_use", "note"]),
+                    boot_id=f"boot {9 - boot}",
+                    mono_ns=tick,
+                    valid_time=NOON + timedelta(hours=boot),
+                )
+                for boot in range(3)
+                for tick in range(12)
+            ]
+            arrived = list(wanted)
+            dice.shuffle(arrived)
+            for start in range(0, len(arrived), 5):
+                store.events.put(arrived[start : start + 5])
+            order = [one.event.event_id for one in wanted]
+            whole = store.events.session(NAMESPACE, session)
+            assert ids_of(whole) == order
+            assert ids_of(paged(store, session, None)) == order[::-1]
+            prompts = [one.event.event_id for one in wanted if one.event.kind == "prompt"]
+            assert ids_of(paged(store, session, "prompt")) == prompts[::-1]
+            for at in range(len(whole)):
+                part = store.events.around(NAMESPACE, session, [whole[at].seq], 3, 3)
+                assert part == whole[max(0, at - 3) : at + 4]
+                assert store.events.turn(NAMESPACE, session, whole[at].seq) == turn_of(whole, at)
+                lowest = min(one.seq for one in whole[at:])
+                assert store.events.position(NAMESPACE, session, whole[at].seq) == lowest
+        claimed = store.events.claim(NAMESPACE, 1000, 1 << 30)
+        assert claimed is not None and len(claimed.events) == 4 * 36
+        for spread in range(4):
+            session = f"shuffled {spread}"
+            mine = [one for one in claimed.events if one.event.session_id == session]
+            assert tuple(mine) == store.events.session(NAMESPACE, session)
+
+    def test_pages_of_a_session_meet_every_event_once_while_late_ones_arrive(
+        self, store: Store
+    ) -> None:
+        there = [arrival(str(tick), boot_id="b", mono_ns=tick) for tick in range(0, 40, 2)]
+        store.events.put(there)
+        seen, cursor = [], None
+        for late in range(1, 40, 2):
+            page = store.events.page(NAMESPACE, session_id="session-1", before=cursor, limit=3)
+            seen += [one.event.event_id for one in page.items]
+            store.events.put([arrival("late", boot_id="b", mono_ns=late)])
+            if page.next is None:
+                break
+            cursor = Cursor.parse(str(page.next))
+        wanted = [one.event.event_id for one in reversed(there)]
+        assert [one for one in seen if one in wanted] == wanted
+        assert len(seen) == len(set(seen))
+
+    def test_a_page_that_begins_at_an_event_that_is_gone_says_so(self, store: Store) -> None:
+        store.events.put([arrival("a"), arrival("b")])
+        with pytest.raises(errors.BadCursor, match="no longer"):
+            store.events.page(NAMESPACE, session_id="session-1", before=Cursor(2**40, "gone"))
 
     def test_text_that_is_not_unicode_is_refused_with_a_reason(self, store: Store) -> None:
         with pytest.raises(errors.BadInput, match="Unicode"):

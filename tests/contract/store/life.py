@@ -33,10 +33,10 @@ class SessionsContract:
         assert session is not None
         assert (session.status, session.started_at) == ("active", NOON)
         assert session.last_event_at == NOON + timedelta(hours=1)
-        assert store.sessions.end(NAMESPACE, "session-1", "completed", clock.now())
+        assert store.sessions.end([(NAMESPACE, "session-1")], "completed", clock.now())
         ended = store.sessions.get(NAMESPACE, "session-1")
         assert ended is not None and (ended.status, ended.ended_at) == ("completed", clock.now())
-        assert not store.sessions.end(NAMESPACE, "nobody", "completed", clock.now())
+        assert not store.sessions.end([(NAMESPACE, "nobody")], "completed", clock.now())
 
     def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
         later = NOON + timedelta(hours=1)

@@ -1,12 +1,15 @@
 """The write path, with a real store and frames made by hand."""
 
+import contextlib
 import json
 import pathlib
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from recollect.capture import frames, spool_writer
+from recollect.capture import frames, hosts, spool_writer
 from recollect.capture.frames import Frame
 from recollect.core import errors
 from recollect.core.clock import ManualClock
@@ -14,7 +17,7 @@ from recollect.core.ids import new_ulid
 from recollect.core.values import TextBody
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Question, Recalled
+from recollect.ingest.pipeline import Pipeline, Question, Recalled, Reply
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -74,7 +77,7 @@ def test_a_frame_that_was_stored_and_spooled_is_one_event(
         "claude-code", "UserPromptSubmit", {**PROMPT, "prompt": "a [REDACTED]"}, ulid=original.ulid
     )
     restarted = Pipeline(store, clock, "ada", counters)
-    assert restarted.frame(scrubbed, digest(original), live=False).status == frames.STORED
+    assert restarted.spooled([(scrubbed, digest(original))]) == [Reply(frames.STORED)]
     assert len(stored(store)) == 1
 
 
@@ -106,6 +109,198 @@ def test_a_failure_downstream_is_not_remembered_as_done(
             send(pipeline, one)
     assert send(pipeline, one).status == frames.STORED
     assert len(stored(store)) == 1
+
+
+@contextlib.contextmanager
+def hanging(store: SqliteStore) -> Iterator[Callable[[], None]]:
+    """A store whose disk hangs until it is told to go on."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hang(_: object) -> None:
+        begun.set()
+        go_on.wait()
+
+    stuck = threading.Thread(target=store._engine.write, args=(hang,))
+    stuck.start()
+    begun.wait()
+    try:
+        yield go_on.set
+    finally:
+        go_on.set()
+        stuck.join()
+
+
+def told_while_hanging(store: SqliteStore, *tellings: Callable[[], object]) -> list[int]:
+    """How many events were stored when each of these was told that all is well."""
+    found: list[int] = []
+
+    def tell(telling: Callable[[], object]) -> None:
+        telling()
+        found.append(len(stored(store)))
+
+    with hanging(store) as go_on:
+        threads = [threading.Thread(target=tell, args=(one,)) for one in tellings]
+        for thread in threads:
+            thread.start()
+            thread.join(0.2)  # long enough to be told too early, if it is
+        go_on()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+def test_a_repeat_is_acknowledged_when_the_first_is_stored_and_not_before(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    one = frame("claude-code", "UserPromptSubmit", PROMPT)
+    again: Callable[[], object] = lambda: send(pipeline, one)  # noqa: E731
+    assert told_while_hanging(store, again, again) == [1, 1]
+
+
+def test_a_spooled_repeat_waits_for_the_first_too(pipeline: Pipeline, store: SqliteStore) -> None:
+    """Its file is removed on this word, and may be all that a kill leaves."""
+    one = frame("claude-code", "UserPromptSubmit", PROMPT)
+    spooled = [(one, digest(one))]
+    assert told_while_hanging(
+        store, lambda: send(pipeline, one), lambda: pipeline.spooled(spooled)
+    ) == [1, 1]
+
+
+def test_a_second_firing_is_acknowledged_when_the_first_is_stored(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    first, second = (frame("claude-code", "UserPromptSubmit", PROMPT) for _ in range(2))
+    assert told_while_hanging(
+        store, lambda: send(pipeline, first), lambda: send(pipeline, second)
+    ) == [1, 1]
+
+
+def test_a_repeat_at_the_api_is_called_one_when_the_first_is_stored(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    one = event("hello")
+    outcomes: list[str] = []
+
+    def post() -> None:
+        outcomes.append(pipeline.event(one, "d").status)
+
+    assert told_while_hanging(store, post, post) == [1, 1]
+    assert sorted(outcomes) == ["duplicate", "stored"]
+
+
+def test_a_second_firing_stands_in_for_a_first_that_was_lost(
+    pipeline: Pipeline, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (frame("claude-code", "UserPromptSubmit", PROMPT) for _ in range(2))
+
+    def full(arrivals: object) -> list[Outcome]:
+        raise errors.DiskFull()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.events, "put", full)
+        with pytest.raises(errors.DiskFull):
+            send(pipeline, first)
+    assert send(pipeline, second).status == frames.STORED
+    assert len(stored(store)) == 1
+    assert send(pipeline, first).status == frames.STORED  # it comes back from the spool
+    assert len(stored(store)) == 1
+
+
+# --- what was spooled ----------------------------------------------------------------------------
+
+
+def spooled(pipeline: Pipeline, *given: Frame) -> list[int]:
+    return [one.status for one in pipeline.spooled([(one, digest(one)) for one in given])]
+
+
+def signal(name: str, second: float) -> Frame:
+    payload = {"session_id": "s", "cwd": "/", "source": "resume", "reason": "other"}
+    return frame("claude-code", name, payload, mono_ns=int(second * 1e9))
+
+
+def test_how_far_firings_are_apart_is_told_by_their_own_clock(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    """A spool is read in an instant: what happened minutes apart is two things all the same."""
+    times = [10.0, 10.1, 600.0]
+    assert spooled(pipeline, *(signal("SessionStart", at) for at in times)) == [frames.STORED] * 3
+    assert [row.mono_ns for row in stored(store)] == [10 * 10**9, 600 * 10**9]
+
+
+def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    names = ["SessionStart", "SessionEnd", "SessionEnd"] * 3
+    spooled(pipeline, *(signal(name, 1 + at / 10) for at, name in enumerate(names)))
+    told = [row.event.body.data["signal"] for row in stored(store)]
+    assert told == ["session-start", "session-end"] * 3
+
+
+def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    many = [
+        frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
+        for number in range(20)
+    ]
+    assert spooled(pipeline, *many) == [frames.STORED] * 20
+    assert len(stored(store)) == 20
+
+
+def test_many_spooled_frames_share_a_commit(pipeline: Pipeline, store: SqliteStore) -> None:
+    commits = []
+
+    def committing() -> bool:
+        commits.append(1)
+        return False
+
+    store._engine.writer._connection.set_commit_hook(committing)
+    send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))  # the project is made here
+    commits.clear()
+    spooled(pipeline, *(signal("SessionEnd", 10.0 * number) for number in range(1, 50)))
+    assert len(stored(store)) == 50
+    assert len(commits) == 2  # the events, and the end of the session
+
+
+def test_one_frame_that_makes_us_stumble_keeps_no_other_waiting(
+    pipeline: Pipeline, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prompts() -> list[Frame]:
+        said = ("good", "cannot be read", "better", "cannot be stored", "refused", "best")
+        return [frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": one}) for one in said]
+
+    capture, put = hosts.capture, store.events.put
+
+    def stumbling(payload: Any) -> Any:
+        if b"cannot be read" in payload.stdin:
+            raise RecursionError
+        return capture(payload)
+
+    def picky(arrivals: Any) -> list[Outcome]:
+        said = [one.event.body.content for one in arrivals]
+        if "cannot be stored" in said:
+            raise AssertionError
+        if "refused" in said:
+            raise errors.BadInput("not this one")
+        return put(arrivals)
+
+    monkeypatch.setattr(hosts, "capture", stumbling)
+    monkeypatch.setattr(store.events, "put", picky)
+    fine, stumbled, refused = frames.STORED, frames.NOT_NOW, frames.REFUSED
+    assert spooled(pipeline, *prompts()) == [fine, stumbled, fine, stumbled, refused, fine]
+    assert [row.event.body.content for row in stored(store)] == ["good", "better", "best"]
+
+
+def test_a_store_that_cannot_write_keeps_all_of_the_spool(
+    pipeline: Pipeline, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(arrivals: object) -> list[Outcome]:
+        raise errors.DiskFull()
+
+    monkeypatch.setattr(store.events, "put", full)
+    with pytest.raises(errors.DiskFull):
+        spooled(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))
 
 
 def test_kiro_announces_a_start_before_every_prompt_and_stays_one_session(
@@ -172,7 +367,7 @@ def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
     assert question.namespaces[0].startswith("/actor/ada/project/")
     # what was spooled is not answered: nobody is waiting any more
     late = frame("claude-code", "UserPromptSubmit", {**payload, "prompt": "again"})
-    assert pipeline.frame(late, digest(late), live=False).stdout == b""
+    assert pipeline.spooled([(late, digest(late))]) == [Reply(frames.STORED)]
     assert len(asked) == 1
 
 
@@ -212,7 +407,8 @@ def test_a_secret_directory_is_the_same_project_whether_the_daemon_or_the_spool_
     spooled = spool_writer.scrubbed(
         frame("codex", "UserPromptSubmit", {**given, "prompt": "again"}, cwd=live.cwd)
     )
-    assert pipeline.frame(spooled, digest(spooled), live=False).status == frames.STORED
+    (reply,) = pipeline.spooled([(spooled, digest(spooled))])
+    assert reply.status == frames.STORED
     first, second = (row.event for row in stored(store))
     assert first.namespace == second.namespace == "/actor/ada/"
     assert first.source.project_path == second.source.project_path

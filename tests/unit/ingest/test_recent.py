@@ -1,28 +1,26 @@
-import time
-
 from recollect.ingest.recent import Recent
 
 
-def test_a_repeat_is_recognised_until_it_is_taken_back() -> None:
-    recent = Recent()
-    assert recent.add("a")
-    assert not recent.add("a")
-    recent.forget("a")
-    assert recent.add("a")
+def test_a_key_stands_for_what_it_was_first_met_with_until_it_is_forgotten() -> None:
+    recent = Recent[str]()
+    assert recent.first("key", "a") == "a"
+    assert recent.first("key", "b") == "a"
+    recent.forget("key")
+    assert recent.first("key", "b") == "b"
 
 
 def test_the_oldest_are_forgotten_first() -> None:
-    recent = Recent(limit=3)
+    recent = Recent[str](limit=3)
     for key in "abcd":
-        recent.add(key)
+        recent.first(key, key)
     assert len(recent) == 3
-    assert recent.add("a")
-    assert not recent.add("d")
+    assert recent.first("a", "new") == "new"
+    assert recent.first("d", "new") == "d"
 
 
-def test_a_key_with_a_time_counts_only_for_so_long() -> None:
-    recent = Recent()
-    assert recent.add("a", seconds=0.02)
-    assert not recent.add("a", seconds=60)
-    time.sleep(0.03)
-    assert recent.add("a", seconds=0.02)
+def test_a_key_with_a_time_counts_only_within_it_on_either_side() -> None:
+    recent = Recent[str]()
+    assert recent.first("key", "a", at=10.0, seconds=2.0) == "a"
+    assert recent.first("key", "b", at=11.9, seconds=2.0) == "a"
+    assert recent.first("key", "b", at=8.1, seconds=2.0) == "a"  # it was told later, not made later
+    assert recent.first("key", "c", at=12.0, seconds=2.0) == "c"

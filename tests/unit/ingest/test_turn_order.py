@@ -21,6 +21,20 @@ from recollect.store.sqlite import SqliteStore
 SESSION = "c4d991d4-f950-4d02-876d-66098e9dc814"
 
 
+def made(host: str, event: str, **payload: Any) -> tuple[Frame, bytes]:
+    frame = Frame(
+        ulid=ids.new_ulid(),
+        boot_id="boot",
+        mono_ns=time.monotonic_ns(),
+        wall_ns=time.time_ns(),
+        argv=(host.encode(), event.encode()),
+        cwd=b"/",
+        env=(),
+        stdin=json.dumps(payload).encode(),
+    )
+    return frame, frames.digest(frames.encode_payload(frame))
+
+
 class Hooks:
     """Sends frames as hook processes do, and knows what was stored."""
 
@@ -29,18 +43,10 @@ class Hooks:
         self.pipeline = Pipeline(store, clock, "ada", Counters(clock))
 
     def send(self, host: str, event: str, *, live: bool = True, **payload: Any) -> Reply:
-        frame = Frame(
-            ulid=ids.new_ulid(),
-            boot_id="boot",
-            mono_ns=time.monotonic_ns(),
-            wall_ns=time.time_ns(),
-            argv=(host.encode(), event.encode()),
-            cwd=b"/",
-            env=(),
-            stdin=json.dumps(payload).encode(),
-        )
-        digest = frames.digest(frames.encode_payload(frame))
-        return self.pipeline.frame(frame, digest, live=live)
+        frame, digest = made(host, event, **payload)
+        if live:
+            return self.pipeline.frame(frame, digest)
+        return self.pipeline.spooled([(frame, digest)])[0]
 
     def stored(self) -> list[str]:
         """Prompts, answers and signals, oldest first."""
@@ -133,6 +139,24 @@ def test_a_stop_that_is_read_late_has_the_answer_of_its_own_turn(
     stop(hooks, transcript, 20, live=False)
     stop(hooks, transcript, 40, live=False)
     assert hooks.stored() == ["first", "second"]
+
+
+def test_a_stop_that_is_read_with_its_prompt_has_the_answer_of_its_own_turn(
+    hooks: Hooks, tmp_path: pathlib.Path
+) -> None:
+    """Both were spooled: where the turn began is known only once its prompt is stored."""
+    transcript = tmp_path / "events.jsonl"
+    first = ("user.message", "one", 10), ("assistant.message", "first", 15)
+    written(transcript, *first)
+    prompt = {"prompt": "two", "timestamp": "2026-11-15T19:14:29.000Z"}
+    stopped = {"transcriptPath": str(transcript), "timestamp": "2026-11-15T19:14:40.000Z"}
+    hooks.pipeline.spooled(
+        [
+            made("copilot", "userPromptSubmitted", sessionId=SESSION, **prompt),
+            made("copilot", "agentStop", sessionId=SESSION, **stopped),
+        ]
+    )
+    assert hooks.stored() == ["two"]  # not the answer of the turn before
 
 
 def test_the_answer_of_the_turn_before_is_not_taken_for_this_one(

@@ -1,5 +1,9 @@
 """Episodes: one per turn, the same from the same events."""
 
+import os
+import pathlib
+import random
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +18,7 @@ from recollect.ingest.turns import turns_of
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON, arrival, event
+from tests.torture.events import shuffled_arrival
 
 
 def stored(seq: int, kind: str, body: Any, **fields: Any) -> StoredEvent:
@@ -144,3 +149,66 @@ def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
     assert scribe.wait(10)
     scribe.close()
     assert episodes(store) == ["asked before the restart|answered after it"]
+
+
+# --- what comes late -----------------------------------------------------------------------------
+
+
+def answered(text: str) -> MessageBody:
+    return MessageBody(turns=(Turn(role="assistant", content=text),))
+
+
+def at(tick: int) -> dict[str, Any]:
+    return {"boot_id": "b", "mono_ns": tick, "valid_time": NOON + timedelta(seconds=tick)}
+
+
+def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: Scribe) -> None:
+    """The answer of the first turn lay in the spool while the second one was made."""
+    scribe.start()
+    say(store, scribe, "prompt", TextBody(content="one"), **at(10))
+    say(store, scribe, "prompt", TextBody(content="two"), **at(30))
+    say(store, scribe, "session_summary", answered("second answer"), **at(40))
+    assert scribe.wait(10)
+    say(store, scribe, "session_summary", answered("first answer"), **at(20))
+    assert scribe.wait(10)
+    assert episodes(store) == ["one|first answer", "two|second answer"]
+    scribe.close()
+    assert episodes(store) == ["one|first answer", "two|second answer"]
+
+
+def test_a_prompt_that_comes_late_takes_what_followed_it(
+    store: SqliteStore, scribe: Scribe
+) -> None:
+    """Out of the turn before it, and out of an episode that had begun without it."""
+    scribe.start()
+    say(store, scribe, "session_summary", answered("first answer"), **at(20))
+    assert scribe.wait(10)
+    assert episodes(store) == ["first answer|"]
+    say(store, scribe, "prompt", TextBody(content="one"), **at(10))
+    say(store, scribe, "session_summary", answered("second answer"), **at(40))
+    assert scribe.wait(10)
+    assert episodes(store) == ["one|first answer second answer"]
+    say(store, scribe, "prompt", TextBody(content="two"), **at(30))
+    assert scribe.wait(10)
+    assert episodes(store) == ["one|first answer", "two|second answer"]
+    scribe.close()
+    first, second = store.records.last_episodes(NAMESPACE, "session-1", 5)[::-1]
+    assert (first.title, second.title) == ("one", "two")
+
+
+def test_the_last_turns_of_a_session_are_the_last_that_happened(
+    store: SqliteStore, scribe: Scribe
+) -> None:
+    scribe.start()
+    for number in (4, 5, 0, 1, 2, 3):
+        say(store, scribe, "prompt", TextBody(content=f"turn {number}"), **at(10 * number))
+        say(store, scribe, "session_summary", answered("done"), **at(10 * number + 1))
+        assert scribe.wait(10)
+    scribe.close()
+    last = store.records.last_episodes(NAMESPACE, "session-1", 4)
+    assert [one.title for one in last] == ["turn 5", "turn 4", "turn 3", "turn 2"]
+
+
+def test_frames_in_any_order_give_the_same_episodes(tmp_path: pathlib.Path) -> None:
+    seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
+    assert shuffled_arrival(random.Random(seed), 4, tmp_path).failures == [], f"seed {seed}"

@@ -1,5 +1,6 @@
 """What the rules make of sessions, through a real store."""
 
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from recollect.extract.interface import (
 from recollect.extract.rules import Rules, extractor
 from recollect.extract.rules.predicates import PREDICATES
 from recollect.store.sqlite import SqliteStore
+from tests.make import NOON
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored
 
 C = TypeVar("C", bound=Claim)
@@ -370,3 +372,47 @@ def test_every_record_is_valid_and_classified(store: SqliteStore) -> None:
         values.check(record)
         assert record.content_hash and record.category and 1 <= record.importance <= 10
         assert len(record.concepts) <= 5
+
+
+# --- what comes late -----------------------------------------------------------------------------
+
+
+def test_a_call_that_comes_late_belongs_to_the_turn_in_which_it_was_made(
+    store: SqliteStore,
+) -> None:
+    """The edit of the first turn lay in the spool while the second was asked for and answered."""
+    told = (
+        Told()
+        .ask("add a --json flag to the report command")
+        .edit("src/report.py")
+        .answer("Added `--json` to `report`; the table stays as it was.")
+        .ask("and describe it in the manual")
+        .edit("docs/manual.md")
+        .answer("Described `--json` in `docs/manual.md`, with an example.")
+    )
+    arrivals = [
+        values.Arrival(event=event, boot_id="b", mono_ns=number)
+        for number, event in enumerate(told.events)
+    ]
+    late = arrivals.pop(1)
+    store.events.put(arrivals)
+    store.events.put([late])
+    batch = store.events.claim(told.events[0].namespace, 100, 1 << 20)
+    assert batch is not None
+    assert [one.event.event_id for one in batch.events] == [one.event_id for one in told.events]
+    found = outcomes(Rules(store, CLOCK).extract(batch))
+    assert [one.files for one in found] == [("src/report.py",), ("docs/manual.md",)]
+    assert [one.position for one in found] == [1, 3]
+
+
+def test_a_stop_that_comes_late_is_not_the_last_checkpoint(store: SqliteStore) -> None:
+    """A session of yesterday, out of the spool, is not where work stopped."""
+    today = Told("today", NOON + timedelta(days=1))
+    yesterday = Told("yesterday", NOON)
+    for told in (today, yesterday):
+        name = told.session_id
+        told.ask(f"add a --json flag to the {name} command").edit(f"src/{name}.py")
+        told.answer(f"Added `--json` to `{name}`; the table stays as it was.")
+        assert len(extract(store, told.signal("session-end")).checkpoints) == 1
+    last = store.sessions.last_checkpoint(told.events[0].namespace)
+    assert last is not None and last.session_id == "today"

@@ -1,0 +1,80 @@
+"""A session's events as a client reads them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from recollect.core.errors import BadCursor
+from recollect.core.values import MessageBody, TextBody, Turn
+from recollect.ingest.counters import Counters
+from recollect.ingest.pipeline import Notice
+from recollect.ingest.scribe import Scribe
+from recollect.service import read, sessions
+from recollect.service.desk import Desk, Scope
+from recollect.service.read import EventRow, EventsQuery
+from tests.make import NAMESPACE, NOON, arrival
+
+ELSEWHERE = "/actor/ada/project/engine2/"
+
+
+def texts(rows: Sequence[EventRow]) -> list[str]:
+    return [getattr(row.event.body, "content", "") for row in rows]
+
+
+def test_a_session_is_listed_as_it_happened_one_project_after_the_other(desk: Desk) -> None:
+    for tick in (3, 0, 2, 1):
+        for namespace in (NAMESPACE, ELSEWHERE):
+            text = f"{namespace} {tick}"
+            desk.store.events.put(
+                [arrival(text, namespace=namespace, boot_id="b", mono_ns=tick, session_id="s")]
+            )
+    wanted = [
+        f"{namespace} {tick}"
+        for namespace in sorted((NAMESPACE, ELSEWHERE))
+        for tick in (3, 2, 1, 0)
+    ]
+    for size in (1, 3, 4, 8):
+        found: list[str] = []
+        before = None
+        while True:
+            asked = EventsQuery(session_id="s", before=before, limit=size)
+            page = read.events(desk, asked, (NAMESPACE, ELSEWHERE))
+            found += texts(page.items)
+            if page.next is None:
+                break
+            before = page.next
+        assert found == wanted, size
+
+
+def test_a_page_that_begins_nowhere_is_refused(desk: Desk) -> None:
+    desk.store.events.put([arrival("here", session_id="s"), arrival("there", session_id="t")])
+    (other,) = desk.store.events.session(NAMESPACE, "t")
+    for before in ("7:NOWHERE", f"{other.seq}:{other.event.event_id}"):
+        with pytest.raises(BadCursor) as told:
+            read.events(desk, EventsQuery(session_id="s", before=before), (NAMESPACE,))
+        assert "first page" in told.value.hint
+
+
+def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(desk: Desk) -> None:
+    scribe = Scribe(desk.store, desk.memories, Counters(desk.clock))
+    scribe.start()
+    for number in (3, 4, 5, 0, 1, 2):
+        answer = MessageBody(turns=(Turn(role="assistant", content=f"answer {number}"),))
+        prompt = TextBody(content=f"turn {number}")
+        for kind, body, tick in (("prompt", prompt, 0), ("session_summary", answer, 1)):
+            since = 10 * number + tick
+            one = arrival(
+                kind=kind,
+                body=body,
+                boot_id="b",
+                mono_ns=since,
+                session_id="s",
+                valid_time=NOON + timedelta(seconds=since),
+            )
+            desk.store.events.put([one])
+            scribe.heard(Notice(one, "test"))
+        assert scribe.wait(10)
+    scribe.close()
+    found = sessions.resume(desk, Scope(namespace=NAMESPACE), "s")
+    assert [one.title for one in found.last_turns] == ["turn 3", "turn 4", "turn 5"]
