@@ -22,7 +22,8 @@ from recollect.capture import launcher, paths, spool
 from recollect.core import errors, oslayer, settings
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record, encode
+from recollect.core.values import Receipt, encode
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
@@ -68,6 +69,7 @@ class Daemon:
         self._store = open_store(chosen, self._clock)
         self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
         self._memories = Memories(self._store)
+        self._tombstones = Tombstones(self._store)
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
@@ -77,6 +79,7 @@ class Daemon:
                 self._clock,
                 chosen,
                 lambda: self._learning.provider if self._learning else None,
+                told=self._tombstones.told,
             ),
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
@@ -151,7 +154,12 @@ class Daemon:
         from recollect.remember import Recollection
 
         recall = Recollection(
-            self._settings, self._clock, self._store, self._memories, self._counters
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            self._tombstones,
         )
         self._pipeline.listeners.append(recall.heard)
         recall.receipts.listeners.append(lambda receipt: self._told_receipt(receipt))
@@ -199,8 +207,9 @@ class Daemon:
         """Another daemon on the same server wrote: what is kept here follows."""
         recall = self._recall
         shelves = recall.shelves if recall is not None else None
+        if change.kind in ("all", "decisions"):
+            self._tombstones.forget_known()
         if change.kind in ("all", "decisions") and recall is not None:
-            recall.tombstones.forget_known()
             recall.feedback.forget_known()
         if change.kind == "all" and shelves is not None:
             shelves.drop_all()
@@ -241,6 +250,7 @@ class Daemon:
             memories=self._memories,
             pipeline=self._pipeline,
             counters=self._counters,
+            tombstones=self._tombstones,
             recollection=lambda: self._recall,
             tell=live.publish,
         )
@@ -261,7 +271,7 @@ class Daemon:
                 self._backups,
                 self._drain,
                 self._scribe.standing_still,
-                self._refuse,
+                self._tombstones.refuse_erased,
             ),
             backups=self._backups,
         )
@@ -345,13 +355,6 @@ class Daemon:
                 self._stop.set()
             if self._stop.wait(DRAIN_EVERY_S):
                 return
-
-    def _refuse(self, record: Record, actor: str) -> object:
-        """Never again this memory; through recall's own stones, so that they are seen at once."""
-        from recollect.extract.tombstones import Tombstones
-
-        stones = self._recall.tombstones if self._recall else Tombstones(self._store)
-        return stones.refuse(record, actor)
 
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the

@@ -104,9 +104,16 @@ def get(desk: Desk, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     found = {
         record.record_id: record
         for namespace in everywhere(desk)
-        for record in desk.store.records.get(namespace, record_ids)
+        for record in desk.told.records.get(namespace, record_ids)
     }
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
+
+
+def told(desk: Desk, record_id: str) -> Record:
+    """A memory as it may be told. NotFound when there is none, or nothing of it may."""
+    for record in get(desk, (record_id,)):
+        return record
+    raise NotFound(f"there is no memory {record_id}")
 
 
 def memories(desk: Desk, asked: ListQuery) -> Listing[Record]:
@@ -125,7 +132,7 @@ def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
     """So many before and after a memory (of its own project) or a moment; without either, the
     newest."""
     if asked.anchor is not None:
-        record = find(desk, asked.anchor)
+        record = told(desk, asked.anchor)
         namespaces: tuple[str, ...] = (record.namespace,)
         place = Cursor(*record_key(record))
         middle = [record]
@@ -139,7 +146,7 @@ def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
         earlier += _matching(desk, namespace, asked, place, asked.before).items
         later += [
             record
-            for record in desk.store.records.newer(
+            for record in desk.told.records.newer(
                 namespace, place, _filter(asked), limit=asked.after if asked.after else 1
             )[: asked.after]
             if fits(record, asked)
@@ -314,7 +321,7 @@ def _matching(
     exact = asked.file is None and asked.type is None
     found: list[Record] = []
     for _ in range(_STEPS):
-        page = desk.store.records.page(
+        page = desk.told.records.page(
             namespace,
             _filter(asked),
             before=place,
