@@ -25,6 +25,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Receipt, encode
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
@@ -67,7 +68,14 @@ class Daemon:
         self._port = 0
         self._counters = Counters(self._clock)
         self._store = open_store(chosen, self._clock)
-        self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
+        self._keep_out = KeepOut(chosen, self._counters)
+        self._pipeline = Pipeline(
+            self._store,
+            self._clock,
+            chosen.actor_id,
+            self._counters,
+            keep_out=self._keep_out,
+        )
         self._memories = Memories(self._store)
         self._tombstones = Tombstones(self._store)
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
@@ -427,6 +435,7 @@ class Daemon:
             "home": self._settings.directory,
             "hosts": heard,
             "counts": self._counters.totals(),
+            "private_sessions": [host for host, _ in self._keep_out.private.running()],
             "spool": {
                 "events": waiting.count,
                 "bytes": waiting.bytes,

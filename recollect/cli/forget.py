@@ -41,8 +41,9 @@ def command(
 
     MEMORY is the id of one: it is deleted, and what else was made of the same words is not told
     any more, at any door; `recollect undo` brings all of it back, unless you say --for-good. Said
-    again, it is learned again, unless you say --never-again. Everything else is for good: nothing of it stays in the database, its log, the spool or the log files; backups lose it
-    within one rotation, or at once with --backups, also what was forgotten before.
+    again, it is learned again, unless you say --never-again. Everything else is for good: nothing
+    of it stays in the database, its log, the spool or the log files; backups lose it within one
+    rotation, or at once with --backups, also what was forgotten before.
     """
     if memories and not (for_good or backups or dry_run):
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)

@@ -23,6 +23,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, Source, StoredEvent
 from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
 from recollect.ingest.recent import Recent
 from recollect.ingest.sessions import Continuity, Turns
 from recollect.store.interface import Outcome, Store
@@ -96,7 +97,9 @@ class Pipeline:
         counters: Counters,
         *,
         recall: Recall = nothing_to_say,
+        keep_out: KeepOut | None = None,
     ) -> None:
+        self.keep_out = keep_out
         self._store = store
         self._clock = clock
         self._actor = actor
@@ -133,12 +136,21 @@ class Pipeline:
         if captured.damaged:
             self._counters.count("payloads not readable")
             self._counters.error(f"a payload of {captured.host} could not be read in full")
+        named = _clean(captured.session_id)[:256] if captured.session_id else None
+        if self.keep_out is not None:
+            happened = captured.happened_at or _wall(frame.wall_ns)
+            refusal = self.keep_out.refuses(captured, named, happened)
+            if refusal is not None:
+                self._counters.count(f"kept out: {refusal.reason}")
+                told = refusal.told if captured.wants else ""
+                return Reply(frames.STORED, hosts.answer(captured, told) if live else b"")
+            captured = self._without_kept_out(captured)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
         session_id = self._continuity.session(
             captured.host,
             namespace,
-            _clean(captured.session_id)[:256] if captured.session_id else None,
+            named,
             begins=captured.signal == "session-start",
         )
         if not self._pace.allows(session_id):
@@ -174,6 +186,13 @@ class Pipeline:
         if not live:
             return Reply(frames.STORED)
         return Reply(frames.STORED, self._answer(captured, place, session_id, fresh))
+
+    def _without_kept_out(self, captured: Capture) -> Capture:
+        assert self.keep_out is not None
+        kept, reasons = self.keep_out.left(captured)
+        for reason in reasons:
+            self._counters.count(f"kept out: {reason}")
+        return replace(captured, drafts=kept)
 
     def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, as far as we know."""
@@ -260,10 +279,14 @@ class Pipeline:
     def events(self, given: Sequence[tuple[Event, str]]) -> list[Outcome]:
         """Take many events, each with its digest, in one commit and in this order."""
         cleaned = {}
+        kept_out: dict[str, Outcome] = {}
         for event, digest in given:
             key = f"{event.event_id}/{digest}"
             _check_size(event)
-            if key not in cleaned and self._ids.add(key):
+            if reason := self.keep_out.event(event) if self.keep_out is not None else "":
+                self._counters.count(f"kept out: {reason}")
+                kept_out[key] = Outcome(event.event_id, "kept out")
+            elif key not in cleaned and self._ids.add(key):
                 cleaned[key] = Arrival(event=self._scrubbed(event), digest=digest)
         try:
             outcomes = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
@@ -278,6 +301,7 @@ class Pipeline:
                 event = cleaned[key].event
                 for listener in self.listeners:
                     listener(Notice(Arrival(event=event), event.source.surface))
+        outcomes |= kept_out
         return [
             outcomes.get(f"{event.event_id}/{digest}", Outcome(event.event_id, "duplicate"))
             for event, digest in given
@@ -287,6 +311,12 @@ class Pipeline:
         """What was seen lately may be new again: it was erased."""
         self._ids.clear()
         self._keys.clear()
+
+    def kept_out(self, directory: str | None) -> str:
+        """Why nothing is captured in a directory, or nothing."""
+        if self.keep_out is None or not directory:
+            return ""
+        return self.keep_out.here(directory).off
 
     def namespace_of(self, directory: str | None) -> str:
         """The namespace of a working directory, or the actor's global one."""

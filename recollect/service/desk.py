@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from recollect.core import projects
 from recollect.core.clock import Clock
-from recollect.core.errors import BadInput, NotFound, StoreError
+from recollect.core.errors import BadInput, Conflict, NotFound, StoreError
 from recollect.core.settings import Settings
 from recollect.core.values import Namespace, Value
 from recollect.extract.seen import seen
@@ -107,7 +107,16 @@ def writing(desk: Desk, scope: Scope) -> str:
     """Where something new goes: into a project, or to what holds everywhere."""
     if scope.project == ALL:
         raise BadInput("something new belongs to one project, not to all", field="project")
+    path = scope.project_path or scope.project or ""
+    if path.startswith("/"):
+        refuse_kept_out(desk, path)
     return _one(desk, scope) or projects.namespace(desk.actor)
+
+
+def refuse_kept_out(desk: Desk, directory: str) -> None:
+    """Nothing is remembered of a project that is kept out, nor told in it."""
+    if why := desk.pipeline.kept_out(directory):
+        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore --list")
 
 
 def everywhere(desk: Desk) -> tuple[str, ...]:
