@@ -3,6 +3,7 @@
 import os
 import pathlib
 import time
+from typing import Any
 
 import pytest
 
@@ -194,6 +195,7 @@ def test_a_private_session_is_remembered_as_such_and_nothing_else_of_it(
 
 def test_the_hook_reads_every_hosts_session() -> None:
     """It has no adapters, so it must know all their names for a session."""
-    for host in (*HOSTS.values(), generic("x")):
+    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    for host in hosts:
         assert set(host.session_fields) <= set(keepout.SESSION_FIELDS), host.name
         assert set(host.session_env) <= set(keepout.SESSION_VARIABLES), host.name
