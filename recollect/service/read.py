@@ -284,6 +284,9 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
 
 def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
     page = operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+    page = msgspec.structs.replace(
+        page, items=tuple(one for one in page.items if not _goes_along(one))
+    )
     if not asked.undoable:
         return page
     can: set[str] = set()
@@ -292,6 +295,12 @@ def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
         can |= desk.store.log.undoable(namespace, here)
     items = tuple(one for one in page.items if one.op_id in can)
     return msgspec.structs.replace(page, items=items)
+
+
+def _goes_along(one: Operation) -> bool:
+    """A stone that was laid or lifted by a delete, an edit or their undo is part of that."""
+    detail = one.detail if isinstance(one.detail, dict) else {}
+    return one.kind == "tombstone" and detail.get("cause") in ("delete", "edit")
 
 
 # --- parts ---------------------------------------------------------------------------------------
