@@ -27,8 +27,10 @@ from recollect.core import errors, oslayer, settings, stage
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.patience import Latest
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record, encode
+from recollect.core.values import Receipt, encode
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
 from recollect.ingest.scribe import Scribe
@@ -96,8 +98,16 @@ class Daemon:
         self._store = open_store(
             chosen, self._clock, doing=lambda what: self._tell("starting", what)
         )
-        self._pipeline = Pipeline(self._store, self._clock, chosen.actor_id, self._counters)
+        self._keep_out = KeepOut(chosen, self._counters)
+        self._pipeline = Pipeline(
+            self._store,
+            self._clock,
+            chosen.actor_id,
+            self._counters,
+            keep_out=self._keep_out,
+        )
         self._memories = Memories(self._store)
+        self._tombstones = Tombstones(self._store)
         self._scribe = Scribe(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
         self._housekeeper = Housekeeper(
@@ -107,6 +117,7 @@ class Daemon:
                 self._clock,
                 chosen,
                 lambda: self._learning.provider if self._learning else None,
+                told=self._tombstones.told,
             ),
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
@@ -214,7 +225,12 @@ class Daemon:
         from recollect.remember import Recollection
 
         recall = Recollection(
-            self._settings, self._clock, self._store, self._memories, self._counters
+            self._settings,
+            self._clock,
+            self._store,
+            self._memories,
+            self._counters,
+            self._tombstones,
         )
         self._pipeline.listeners.append(recall.heard)
         recall.receipts.listeners.append(lambda receipt: self._told_receipt(receipt))
@@ -262,8 +278,9 @@ class Daemon:
         """Another daemon on the same server wrote: what is kept here follows."""
         recall = self._recall
         shelves = recall.shelves if recall is not None else None
+        if change.kind in ("all", "decisions"):
+            self._tombstones.forget_known()
         if change.kind in ("all", "decisions") and recall is not None:
-            recall.tombstones.forget_known()
             recall.feedback.forget_known()
         if change.kind == "all" and shelves is not None:
             shelves.drop_all()
@@ -305,6 +322,7 @@ class Daemon:
             memories=self._memories,
             pipeline=self._pipeline,
             counters=self._counters,
+            tombstones=self._tombstones,
             recollection=lambda: self._recall,
             tell=live.publish,
         )
@@ -325,7 +343,7 @@ class Daemon:
                 self._backups,
                 self._drain,
                 self._scribe.standing_still,
-                self._refuse,
+                self._tombstones.refuse_erased,
             ),
             backups=self._backups,
         )
@@ -458,13 +476,6 @@ class Daemon:
             if self._stop.wait(DRAIN_EVERY_S):
                 return
 
-    def _refuse(self, record: Record, actor: str) -> object:
-        """Never again this memory; through recall's own stones, so that they are seen at once."""
-        from recollect.extract.tombstones import Tombstones
-
-        stones = self._recall.tombstones if self._recall else Tombstones(self._store)
-        return stones.refuse(record, actor)
-
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the
         background, when the start is over, and only for agents that the user has connected."""
@@ -571,6 +582,7 @@ class Daemon:
             "home": self._settings.directory,
             "hosts": seen.heard,
             "counts": self._counters.totals(),
+            "private_sessions": [host for host, _ in self._keep_out.private.running()],
             "spool": {
                 "events": waiting.count,
                 "bytes": waiting.bytes,

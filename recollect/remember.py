@@ -11,6 +11,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.model import MODEL, Embedder
+from recollect.extract.seen import seen
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
@@ -32,15 +33,17 @@ class Recollection:
         store: Store,
         memories: Memories,
         counters: Counters,
+        tombstones: Tombstones | None = None,
     ) -> None:
         oslayer.keep_large_blocks_apart()
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = Engine(self.embedder)
         self.shelves = Shelves(store, self.engine, settings.cache_mb)
-        self.tombstones = Tombstones(store)
+        self.tombstones = tombstones or Tombstones(store)
         self.feedback = Feedback(store, clock, self.tombstones)
-        self.graphs = Graphs(store)
+        self.graphs = Graphs(seen(store, self.tombstones))
+        self.tombstones.listeners.append(self.graphs.drop_all)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
             store,

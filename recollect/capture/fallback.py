@@ -31,6 +31,7 @@ START_STOP_SECONDS = 2.95
 LATE_SECONDS = 60
 SPOOL_SECONDS = 600
 MAX_THROWN = 256 << 20
+NOT_PRIVATE = ("", "0", "false", "no", "off")
 STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
@@ -53,6 +54,10 @@ def main() -> None:
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())  # a host may have blocked what stops us
     if sys.argv[1:2] == ["--frame"]:
         take_over(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:2] == ["--private"]:  # from the compiled hook
+        note_private(sys.argv[2], sys.argv[3:4], mono_ns)
+    elif os.environ.get("RECOLLECT_PRIVATE", "").strip().lower() not in NOT_PRIVATE:
+        note_private(data_directory(sys.argv[0]), sys.argv[1:2], mono_ns)
     elif not os.environ.get("RECOLLECT_INTERNAL"):  # one of Recollect's own LLM calls
         be_the_hook(mono_ns)
 
@@ -136,6 +141,27 @@ def deliver_or_spool(
     except (Unanswered, OSError):
         pass
     spool(directory, payload, flags)
+
+
+def note_private(directory: str, host: list[str], mono_ns: int) -> None:
+    """A session that the environment makes private: nothing is sent, nothing is spooled. Only which
+    session it is is noted, so that no import of its transcript brings it in."""
+    deadline = Deadline(mono_ns)
+    for number in STOP_SIGNALS:
+        _signal.signal(number, _stop)
+    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
+    from contextlib import suppress
+
+    from recollect.core import keepout
+
+    stdin = Stdin()
+    with suppress(Stopped):  # what was read by then may name it
+        stdin.read(deadline, STOP_SECONDS)
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        cwd = ""
+    keepout.keep_private(directory, (host or [""])[0], stdin.data, cwd, time_ns() // 1_000_000)
 
 
 def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") -> bytes:
@@ -392,8 +418,22 @@ def listens(directory: str) -> bool:
 def spool(directory: str, payload: bytes, flags: int) -> None:
     from recollect.capture import spool_writer
 
-    frame = spool_writer.scrubbed(frames.decode_payload(payload, flags))
-    spool_writer.write(directory, frame, frames.digest(payload))
+    raw = frames.decode_payload(payload, flags)
+    if _may_spool(directory, raw):
+        spool_writer.write(directory, spool_writer.scrubbed(raw), frames.digest(payload))
+
+
+def _may_spool(directory: str, frame: frames.Frame) -> bool:
+    """Not what is kept out on purpose. When that cannot be told, the daemon tells it later."""
+    from recollect.core import keepout
+
+    env = dict(os.fsdecode(item).partition("=")[::2] for item in frame.env)
+    try:
+        return keepout.may_spool(
+            directory, os.fsdecode(frame.host), frame.stdin, env, os.fsdecode(frame.cwd)
+        )
+    except Exception:  # noqa: BLE001  whatever it is: an event is not lost for it
+        return True
 
 
 # --- the detached part --------------------------------------------------------------------------

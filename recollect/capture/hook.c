@@ -410,6 +410,28 @@ static void hand_over(int retry, const char *directory, const char *installed)
     }
 }
 
+static int is_private(void)
+{
+    const char *set = getenv("RECOLLECT_PRIVATE");
+    return set != NULL && *set != '\0' && strcmp(set, "0") != 0 && strcasecmp(set, "false") != 0 &&
+           strcasecmp(set, "no") != 0 && strcasecmp(set, "off") != 0;
+}
+
+/* A private session: nothing of it is sent or spooled. Python notes which session it is, so that no
+   import of its transcript brings it in. */
+static void become_private(const char *directory, const char *installed, const char *host)
+{
+    char text[3 * PATH], *script;
+    if (!read_launcher(directory, text, &script) && !read_launcher(installed, text, &script))
+        return;
+    {
+        char *command[] = {text, "-I", "-S", "-E", script, "--private", (char *)directory,
+                           (char *)host, NULL};
+        signal(SIGALRM, SIG_IGN); /* until Python has set its own */
+        execv(command[0], command);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char directory[2 * PATH], installed[PATH], path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -427,6 +449,10 @@ int main(int argc, char **argv)
         char text[4 * PATH];
         int size = snprintf(text, sizeof text, "%s\n%s\n", directory, path);
         write_all(1, (unsigned char *)text, size > 0 ? (size_t)size : 0);
+        return 0;
+    }
+    if (is_private()) {
+        become_private(directory, installed, argc > 1 ? argv[1] : "");
         return 0;
     }
     for (i = 0; argc > 2 && i < sizeof session_starts / sizeof *session_starts; i++)

@@ -31,6 +31,7 @@ COMMANDS = {
     "restore": ("recollect.cli.restore", "Put a backup in place; what was there is kept aside"),
     "forget": ("recollect.cli.forget", "Erase memories everywhere, after showing what goes"),
     "scrub": ("recollect.cli.scrub", "Find secrets in what is stored already, and take them out"),
+    "ignore": ("recollect.cli.ignore", "Keep directories, files and tools out of memory"),
     "move": ("recollect.cli.move", "Give memories to another project, after showing which"),
     "separate": ("recollect.cli.separate", "Make a folder a project of its own again"),
     "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),

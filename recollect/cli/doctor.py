@@ -15,8 +15,8 @@ from recollect import __version__
 from recollect.cli import hosts_context, process
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json
-from recollect.cli.status import not_answering
-from recollect.core import oslayer, settings
+from recollect.cli.status import kept_out_of, not_answering
+from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import INSTALLERS, Context, Installer
@@ -76,6 +76,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
+    yield from _kept_out(chosen)
     client = Client(chosen)
     try:
         health = client.get("/healthz")
@@ -92,6 +93,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _database(client, health)
     yield _spool(health)
     yield _cut(health)
+    if counted := kept_out_of(health):
+        yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         if alarm["name"] != "silent_host":  # each host is looked at below
@@ -166,6 +169,19 @@ def _hook_program(chosen: Settings) -> Finding:
     with open(path, "rb") as file:
         script = file.read(2) == b"#!"
     return Finding("hook program", "ok", "Python (no C compiler)" if script else "compiled")
+
+
+def _kept_out(chosen: Settings) -> Iterator[Finding]:
+    """Why nothing is captured in the current directory, if so."""
+    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    if keepout.private_environment(os.environ):
+        told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
+        yield Finding("kept out", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
+    if holds.off:
+        told = f"nothing is captured here: {holds.off}"
+        yield Finding("kept out", "warn", told, "recollect ignore --list")
+    for warning in holds.warnings:
+        yield Finding("kept out", "warn", warning, "Mend the file; docs/howto/keep-out.md")
 
 
 def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:

@@ -9,7 +9,6 @@ from recollect.cli.aims import aim, aim_options, refuse_strange, show
 from recollect.cli.client import Client
 from recollect.cli.output import agreed, daemon_client, json_option, print_json, print_memories
 from recollect.core import settings
-from recollect.core.errors import NotFound
 
 SLOW_S = 600.0
 
@@ -40,10 +39,11 @@ def command(
 ) -> int:
     """Erase memories, with all that they were made from and that was made from them.
 
-    MEMORY is the id of one: it is deleted so that `recollect undo` brings it back, unless you say
-    --for-good; with --never-again, undo also lets it be learned again. Everything else is for
-    good: nothing of it stays in the database, its log, the spool or the log files; backups lose it
-    within one rotation, or at once with --backups, also what was forgotten before.
+    MEMORY is the id of one: it is deleted, and what else was made of the same words is not told
+    any more, at any door; `recollect undo` brings all of it back, unless you say --for-good. Said
+    again, it is learned again, unless you say --never-again. Everything else is for good: nothing
+    of it stays in the database, its log, the spool or the log files; backups lose it within one
+    rotation, or at once with --backups, also what was forgotten before.
     """
     if memories and not (for_good or backups or dry_run):
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
@@ -87,9 +87,8 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
     refuse_strange(ids)
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
-    if not found["items"]:
-        raise NotFound(f"there is no memory {', '.join(ids)}", hint="recollect search")
-    if not yes and not as_json:
+    # One that is never to be told is not shown here either, but it can be deleted.
+    if found["items"] and not yes and not as_json:
         print_memories(found["items"])
         count = len(found["items"])
         what = "this memory" if count == 1 else f"these {count} memories"
@@ -104,10 +103,10 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
     click.echo(f"Forgotten: {', '.join(gone['record_ids'])}")
     if never:
         click.echo("What they say is not learned again.")
-    if any(item["kind"] != "episode" and item.get("source_event_ids") for item in found["items"]):
+    if any(item.get("source_event_ids") for item in found["items"]):
         click.echo(
-            "The turns that it was learned from are remembered still; "
-            f"recollect forget --for-good {' '.join(ids)} erases them too."
+            "What else was made of the same words (facts, summaries, lines of turns) is not told "
+            f"either; recollect forget --for-good {' '.join(ids)} erases it."
         )
     for op_id in gone["op_ids"]:
         click.echo(f"Bring it back: recollect undo {op_id}")

@@ -180,6 +180,7 @@ def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
             "known": "there already",
             "captured": "captured by its hooks",
             "forgotten": "forgotten once, left out",
+            "kept_out": "kept out on purpose",
             "refused": "refused",
         }
         parts += [f"{tally[name]} {words}" for name, words in named.items() if tally[name]]

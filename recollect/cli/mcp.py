@@ -13,9 +13,11 @@ from urllib.parse import quote
 
 import click
 
+from recollect.core import keepout
 from recollect.core.errors import RecollectError
 
 TIMEOUT_S = 120.0
+PRIVATE = "This session is private: nothing is remembered of it, and nothing is told in it."
 PARSE_ERROR, INVALID, FAILED = -32700, -32600, -32603
 
 
@@ -51,6 +53,9 @@ class Proxy:
             known = isinstance(message, dict) and ("result" in message or "error" in message)
             return "" if known else _error(None, INVALID, "not a JSON-RPC request")
         identity = message.get("id")
+        if message["method"] == "tools/call" and keepout.private_environment(os.environ):
+            told = {"content": [{"type": "text", "text": PRIVATE}], "isError": True}
+            return json.dumps({"jsonrpc": "2.0", "id": identity, "result": told})
         try:
             raw = self._sent(line)
         except RecollectError as error:

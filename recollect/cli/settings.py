@@ -34,7 +34,7 @@ def command(action: str | None, name: str | None, value: str | None, as_json: bo
         if as_json:
             print_json({"name": name, "value": found})
         else:
-            click.echo(str(found).lower() if isinstance(found, bool) else found)
+            click.echo(str(found).lower() if isinstance(found, bool) else _told(found))
         return 0
     return _write(name, value, as_json=as_json)
 
@@ -68,6 +68,24 @@ def _write(name: str, value: str | None, *, as_json: bool) -> int:
     """The file may hold what is wrong at the moment, so only the new value is checked."""
     if name == "home":
         raise BadInput("the data directory cannot name itself", hint="RECOLLECT_HOME moves it.")
+    wanted, path = write_setting(name, value)
+    told: dict[str, Any] = {"name": name, "value": wanted, "file": path}
+    if as_json:
+        print_json(told)
+        return 0
+    shown = _told(wanted)
+    click.echo(f"{name} = {shown}" if value is not None else f"{name} is back at its default")
+    variable = settings.PREFIX + name.upper()
+    if os.environ.get(variable):
+        click.secho(f"{variable} is set in the environment and wins.", fg="yellow", err=True)
+    if name != "ignore":  # which is looked at with every event
+        click.echo("It holds from the next start: recollect restart")
+    return 0
+
+
+def write_setting(name: str, value: Any) -> tuple[Any, str]:
+    """Put a value, or with None the default, into the file; the value as it stands there, and the
+    file."""
     try:
         wanted = None if value is None else settings.checked(name, value)
     except BadSetting as error:
@@ -88,17 +106,10 @@ def _write(name: str, value: str | None, *, as_json: bool) -> int:
         raise CannotWrite(f"{path} is not UTF-8 text", hint=f"Mend {path}.") from error
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
-    told: dict[str, Any] = {"name": name, "value": wanted, "file": path}
-    if as_json:
-        print_json(told)
-        return 0
-    click.echo(f"{name} = {wanted}" if value is not None else f"{name} is back at its default")
-    variable = settings.PREFIX + name.upper()
-    if os.environ.get(variable):
-        click.secho(f"{variable} is set in the environment and wins.", fg="yellow", err=True)
-    click.echo("It holds from the next start: recollect restart")
-    return 0
+    return wanted, path
 
 
 def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
     return str(value) if value != "" else "-"

@@ -1,5 +1,6 @@
 """`recollect status`: whether it runs, whom it heard, what waits, what went wrong."""
 
+import os
 import shlex
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +10,7 @@ import click
 from recollect.cli import process
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json, print_table
-from recollect.core import settings
+from recollect.core import keepout, settings
 from recollect.core.settings import Settings
 
 
@@ -37,6 +38,9 @@ def command(as_json: bool) -> int:
             names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
         _tell_clones(health.get("clones", {}))
+        if keepout.private_environment(os.environ):
+            variable = keepout.PRIVATE_VARIABLE
+            click.secho(f"{variable} is set: sessions begun in this shell are private.", fg="cyan")
         for stranger in settings.strangers():
             click.secho(stranger, fg="yellow")
     return 0
@@ -87,7 +91,13 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         print_table(["Agent", "Last heard of"], rows)
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
+    for host in health.get("private_sessions", ()):
+        click.secho(f"A private session of {host} is running: nothing of it is kept.", fg="cyan")
+    if kept_out := kept_out_of(health):
+        click.echo(f"Kept out on purpose since start: {kept_out}. See: recollect ignore --list")
     for alarm in health.get("alarms", ()):
+        if alarm["name"] == "private_session":
+            continue  # told above, as it is now
         click.secho(alarm["message"], fg="red" if alarm["level"] == "error" else "yellow")
         click.echo(f"  try: {alarm['hint']}")
     if told := store_problem(health):
@@ -148,6 +158,13 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
     for namespace in extraction.get("judge_breakers", []):
         click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
+
+
+def kept_out_of(health: dict[str, Any]) -> str:
+    """What was not captured on purpose, by reason; empty when nothing was."""
+    mark = "kept out: "
+    counts = {name: n for name, n in health["counts"].items() if name.startswith(mark)}
+    return ", ".join(f"{count} ({name.removeprefix(mark)})" for name, count in counts.items())
 
 
 def _told_already(message: str, problem: str) -> bool:

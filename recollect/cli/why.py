@@ -19,7 +19,7 @@ SIGNALS = 3
 @click.option("--last", default=10, show_default=True, type=click.IntRange(1, 100))
 @click.option("--useful", metavar="MEMORY", help="Say that a memory was useful.")
 @click.option("--wrong", metavar="MEMORY", help="Say that a memory was wrong.")
-@click.option("--never", metavar="MEMORY", help="Never inject this memory again.")
+@click.option("--never", metavar="MEMORY", help="Never tell this again, in any form.")
 @json_option
 def command(
     which: str | None,
@@ -125,6 +125,9 @@ def _judge(client: Client, receipts: list[dict[str, Any]], record_id: str, verdi
         raise NotFound(f"{many} of this project's receipts begin with {record_id!r}",
                        hint="recollect why RECEIPT, or --project DIR")  # fmt: skip
     body = {"record_id": found.pop(), "verdict": verdict, "namespace": receipts[0]["namespace"]}
-    client.ask("POST", "/api/feedback", body)
-    words = {"useful": "was useful", "wrong": "was wrong", "never": "is never injected again"}
+    given = client.ask("POST", "/api/feedback", body)
+    words = {"useful": "was useful", "wrong": "was wrong", "never": "is never told again"}
     click.echo(f"Noted: {body['record_id']} {words[verdict]}.")
+    if verdict == "never":
+        click.echo("Nor is what else was made of the same words.")
+        click.echo(f"Take it back: recollect undo {given['op_id']}")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.core import safe_files
+from recollect.core import keepout, safe_files
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 
@@ -23,7 +23,7 @@ FILE_BYTES = 1 << 20
 PREFIX = "RECOLLECT_"
 # What else is read from the environment: the guard against our own calls, and what tests set.
 OTHER_VARIABLES = frozenset(
-    PREFIX + name for name in ("INTERNAL", "SEED", "FUZZ", "KILLS", "CLIENTS")
+    PREFIX + name for name in ("INTERNAL", "PRIVATE", "SEED", "FUZZ", "KILLS", "CLIENTS")
 )
 
 
@@ -40,7 +40,7 @@ class Form:
     """What a text must look like: `wrong` says why it does not, or nothing."""
 
     name: str
-    wrong: Callable[[str], str]
+    wrong: Callable[[Any], str]
     secret: bool = False  # a wrong value may hold a password, so it is not repeated
 
 
@@ -59,6 +59,9 @@ _ADDRESS = Form(
 _STORE = Form(
     "postgresql://…, or nothing", lambda text: wrong_with_store(text) if text else "", secret=True
 )
+
+
+_IGNORED = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
 
 
 def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
@@ -146,6 +149,9 @@ class Settings:
     )
     compact_backlog: bool = _setting(
         False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
+    )
+    ignore: tuple[str, ...] = _setting(
+        (), "What is never captured: directories, files by pattern, tools by name.", _IGNORED
     )
     share_sensitive: bool = _setting(
         False, "Whether facts about pay, health or where people live may be put before an agent."
@@ -263,7 +269,8 @@ def written(text: str, name: str, value: Any) -> str:
         lines.insert(end, line)
     result = "\n".join(lines) + ("\n" if lines else "")
     try:
-        wanted = {**tomllib.loads(text), name: value}
+        plain = list(value) if isinstance(value, tuple) else value
+        wanted = {**tomllib.loads(text), name: plain}
         same = tomllib.loads(result) == {key: one for key, one in wanted.items() if one is not None}
     except tomllib.TOMLDecodeError:
         same = False
@@ -281,7 +288,9 @@ def _comment(line: str) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if isinstance(value, (str, tuple, list)):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def _told(name: str, value: Any, hint: str) -> Any:
@@ -299,7 +308,7 @@ def described() -> list[dict[str, Any]]:
     return [
         {
             "name": item.name,
-            "type": _kind(item).__name__,
+            "type": _called(_kind(item)),
             "default": item.default,
             "allowed": _allowed_text(item),
             "help": item.metadata["help"],
@@ -368,7 +377,15 @@ def _converted(name: str, value: Any, kind: Any) -> Any:
             return kind(value)
     except (KeyError, ValueError):
         pass
-    raise BadSetting(f"{name} = {value!r} is not of type {kind.__name__}", field=name)
+    if kind is tuple:
+        several = re.split(r"[,\n]", value) if isinstance(value, str) else value
+        if isinstance(several, list) and all(isinstance(one, str) for one in several):
+            return tuple(dict.fromkeys(one.strip() for one in several if one.strip()))
+    raise BadSetting(f"{name} = {value!r} is not of type {_called(kind)}", field=name)
+
+
+def _called(kind: Any) -> str:
+    return "list" if kind is tuple else str(kind.__name__)
 
 
 def _kind(item: "dataclasses.Field[Any]") -> Any:

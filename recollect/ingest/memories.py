@@ -4,8 +4,8 @@ In: records. Out: stored records. Whoever keeps something derived from them (the
 embedder) listens here, so that nothing is written past them.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -75,18 +75,50 @@ class Memories:
         """Memories that are derived from events, over what stood under their ids."""
         return self._told(self._store.records.replace(records))
 
-    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
+    def edit(
+        self, record: Record, actor: str, reason: str = "", stones: Sequence[Any] = ()
+    ) -> Operation:
+        """A new version of a memory. `stones` say what of the old one is not told any more."""
         operation = self._store.records.edit(record, actor, reason)
+        self._lay(record.namespace, actor, stones)
         self.changed(record.namespace, operation.targets)
         return operation
 
     def delete(
-        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
+        self,
+        namespace: str,
+        record_ids: Sequence[str],
+        actor: str,
+        reason: str = "",
+        stone: Callable[[Record], Any] | None = None,
     ) -> Operation | None:
-        operation = self._store.records.delete(namespace, record_ids, actor, reason)
+        """Out of memory and into the archive; None when none of them is there. `stone` gives what
+        is written in the log of each, at once with it, so that what it said is not told."""
+
+        def work(tx: Transaction) -> Operation | None:
+            there = tx.records(namespace, record_ids)
+            if not there:
+                return None
+            which = [one.record_id for one in there]
+            operation = tx.log("delete", namespace, actor, targets=which, reason=reason)
+            tx.delete_records(namespace, which, operation.op_id)
+            if stone is not None:
+                for one in there:
+                    tx.log("tombstone", namespace, actor, detail=stone(one))
+            return operation
+
+        operation = self._store.transaction(work)
         if operation is not None:
             self.changed(namespace, operation.targets)
         return operation
+
+    def _lay(self, namespace: str, actor: str, stones: Sequence[Any]) -> None:
+        def work(tx: Transaction) -> None:
+            for one in stones:
+                tx.log("tombstone", namespace, actor, detail=one)
+
+        if stones:
+            self._store.transaction(work)
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         operation = self._store.log.undo(namespace, op_id, actor)

@@ -23,6 +23,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, Source, StoredEvent
 from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
 from recollect.ingest.places import Places
 from recollect.ingest.recent import Recent
 from recollect.ingest.sessions import Continuity, Turns
@@ -118,7 +119,9 @@ class Pipeline:
         counters: Counters,
         *,
         recall: Recall = nothing_to_say,
+        keep_out: KeepOut | None = None,
     ) -> None:
+        self.keep_out = keep_out
         self._store = store
         self._clock = clock
         self._actor = actor
@@ -212,12 +215,21 @@ class Pipeline:
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
             self._counters.error(f"a payload of {captured.host} {told_of}")
             log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
+        named = _clean(captured.session_id)[:256] if captured.session_id else None
+        if self.keep_out is not None:
+            happened = captured.happened_at or _wall(frame.wall_ns)
+            refusal = self.keep_out.refuses(captured, named, happened)
+            if refusal is not None:
+                self._counters.count(f"kept out: {refusal.reason}")
+                shown = refusal.told if captured.wants else ""
+                return Reply(frames.STORED, hosts.answer(captured, shown) if live else b"")
+            captured = self._without_kept_out(captured)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
         session_id = self._continuity.session(
             captured.host,
             namespace,
-            _clean(captured.session_id)[:256] if captured.session_id else None,
+            named,
             begins=captured.signal == "session-start",
         )
         # What was spooled came at its own pace, however fast it is read now.
@@ -258,6 +270,13 @@ class Pipeline:
         for taken, fresh in zip(group, news, strict=True):
             self._notify(fresh, taken.captured)
         return news
+
+    def _without_kept_out(self, captured: Capture) -> Capture:
+        assert self.keep_out is not None
+        kept, reasons = self.keep_out.left(captured)
+        for reason in reasons:
+            self._counters.count(f"kept out: {reason}")
+        return replace(captured, drafts=kept)
 
     def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, as far as we know."""
@@ -368,9 +387,13 @@ class Pipeline:
         """Take many events, each with its digest, in one commit and in this order. What is a
         repeat is for the store to say."""
         cleaned: dict[tuple[str, str], Arrival] = {}
+        kept_out: dict[tuple[str, str], Outcome] = {}
         for event, digest in given:
             _check_size(event)
-            if (event.event_id, digest) not in cleaned:
+            if reason := self.keep_out.event(event) if self.keep_out is not None else "":
+                self._counters.count(f"kept out: {reason}")
+                kept_out[event.event_id, digest] = Outcome(event.event_id, "kept out")
+            elif (event.event_id, digest) not in cleaned:
                 arrival = Arrival(event=self._scrubbed(event), digest=digest)
                 cleaned[event.event_id, digest] = arrival
         told = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
@@ -379,6 +402,7 @@ class Pipeline:
                 event = cleaned[key].event
                 for listener in self.listeners:
                     listener(Notice(Arrival(event=event), event.source.surface))
+        told |= kept_out
         outcomes = []
         for event, digest in given:
             outcomes.append(told[event.event_id, digest])
@@ -389,6 +413,12 @@ class Pipeline:
     def forget_seen(self) -> None:
         """What was seen lately may be new again: it was erased."""
         self._keys.clear()
+
+    def kept_out(self, directory: str | None) -> str:
+        """Why nothing is captured in a directory, or nothing."""
+        if self.keep_out is None or not directory:
+            return ""
+        return self.keep_out.here(directory).off
 
     def namespace_of(self, directory: str | None) -> str:
         """The namespace of a working directory, or the actor's global one."""

@@ -12,14 +12,15 @@ from recollect.core.values import Operation
 from recollect.extract.tombstones import Tombstones
 from recollect.store.interface import Store
 
-Verdict = Literal["useful", "wrong", "never"]
+# `none` is what an undo leaves where there was no verdict before.
+Verdict = Literal["useful", "wrong", "never", "none"]
 FACTORS = {"useful": 1.15, "wrong": 0.5}
 
 
 class Feedback:
     def __init__(self, store: Store, clock: Clock, tombstones: Tombstones | None = None) -> None:
         self._store = store
-        self._tombstones = tombstones or Tombstones(store)
+        self.tombstones = tombstones or Tombstones(store)
         self._clock = clock
         self._known: dict[str, dict[str, Verdict]] = {}
 
@@ -31,9 +32,9 @@ class Feedback:
             raise NotFound(f"there is no memory {record_id}")
         before = self.of(namespace).get(record_id)
         if verdict == "never":
-            self._tombstones.refuse(found[0], actor)
+            self.tombstones.refuse(found[0], actor)
         elif before == "never":
-            self._tombstones.lift(found[0], actor)
+            self.tombstones.lift(namespace, record_id, "verdict", actor)
         operation = self._store.log.append(
             Operation(
                 op_id=ids.new_id(ids.OPERATION),
@@ -41,7 +42,7 @@ class Feedback:
                 kind="feedback",
                 actor=actor,
                 at=self._clock.now(),
-                detail={"record_id": record_id, "verdict": verdict},
+                detail={"record_id": record_id, "verdict": verdict, "before": before or "none"},
             )
         )
         if (known := self._known.get(namespace)) is not None:
@@ -64,7 +65,9 @@ class Feedback:
 
     def _read(self, namespace: str) -> dict[str, Verdict]:
         return {
-            detail["record_id"]: detail["verdict"] for detail in self._store.log.verdicts(namespace)
+            detail["record_id"]: detail["verdict"]
+            for detail in self._store.log.verdicts(namespace)
+            if isinstance(detail, dict)  # erasing a memory takes what was said of it along
         }
 
 

@@ -290,6 +290,8 @@ class Recall:
             return draft
         draft.items = known.preferences(self._graphs, question.namespaces)
         checkpoint = self._store.sessions.last_checkpoint(question.namespaces[0])
+        if checkpoint is not None:
+            checkpoint = self._feedback.tombstones.told_checkpoint(checkpoint)
         if checkpoint is not None and checkpoint.session_id != question.session_id:
             draft.first.append(context.checkpoint_line(checkpoint))
         pool = [
@@ -331,9 +333,16 @@ class Recall:
             verdicts = self._feedback.of(record.namespace)
             weight = factor(verdicts, record.record_id)
             found.score *= weight
+            told_form = self._feedback.tombstones.told(record)
             if weight == 0:
                 found.why_not = "you said: never again"
-            elif record.session_id == question.session_id:
+                continue
+            if told_form is None:
+                found.why_not = "forgotten, with what was made of it"
+                found.record = msgspec.structs.replace(record, title="(forgotten)")
+                continue
+            found.record = record = told_form
+            if record.session_id == question.session_id:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"

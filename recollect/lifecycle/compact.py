@@ -79,13 +79,19 @@ def chunks(items: Sequence[T], sizes: Sequence[int]) -> Iterator[list[T]]:
 
 
 def shorter(
-    episodes: Sequence[Record], measure: Measure, now: datetime, provider: Provider | None = None
+    episodes: Sequence[Record],
+    measure: Measure,
+    now: datetime,
+    provider: Provider | None = None,
+    shown: Sequence[Record] | None = None,
 ) -> Record:
     """The episode that stands for these. The same ones give the same id, and without a model the
-    same words."""
+    same words. A model is shown `shown` of them, if given: it would say in words of its own what
+    is not to be told."""
     texts = [_said(one) for one in episodes]
     commands = _distinct(line for one in episodes for line in _commands(one.detail))
-    told = _asked(episodes, measure, provider) if provider is not None else ()
+    read = episodes if shown is None else shown
+    told = _asked(read, measure, provider) if provider is not None and read else ()
     budget = max(LEAST_CHARS, int(sum(map(len, texts)) * measure.share))
     found = extract(
         [*told, *texts],

@@ -71,8 +71,11 @@ class Maintenance:
         settings: Settings,
         provider: Callable[[], Provider | None] = lambda: None,
         *,
+        told: Callable[[Record], Record | None] = lambda record: record,
         size_limit: int = retention.SIZE_LIMIT,
     ) -> None:
+        """`told` gives a memory as it may be told: a model sees no other."""
+        self._told = told
         self._store = store
         self._memories = memories
         self._clock = clock
@@ -219,7 +222,8 @@ class Maintenance:
             yield
 
     def _shortened(self, episodes: Sequence[Record], measure: Measure, report: Report) -> Record:
-        return compact.shorter(episodes, measure, report.at, self._provider())
+        shown = [told for one in episodes if (told := self._told(one)) is not None]
+        return compact.shorter(episodes, measure, report.at, self._provider(), shown)
 
     # --- leaving ---
 

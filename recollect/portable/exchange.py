@@ -190,8 +190,7 @@ class Intake:
         """Read a file; `step` hears of bytes read, rows read and rows that were new, or would be
         in a dry run."""
         batch: list[Row] = []
-        refused: dict[str, list[str]] = {}
-        size = 0
+        size = kept_out = 0
         for number, (raw_size, line) in enumerate(_lines(path)):
             size += raw_size
             if number == 0:
@@ -201,22 +200,24 @@ class Intake:
             if not isinstance(kind, str):
                 raise BadInput(f"line {number + 1} does not say what it is", field="is")
             row = self._ours(kind, line)
-            batch.append((kind, row))
-            if kind == "memory" and self._stones.refused(row["namespace"], str(row.get("title"))):
-                refused.setdefault(row["namespace"], []).append(str(row.get("record_id")))
+            if kind == "memory" and self._kept_out(row):
+                kept_out += 1
+            else:
+                batch.append((kind, row))
             if len(batch) == BATCH:
                 self._put(batch, number + 1, size, step, dry_run)
                 batch, size = [], 0
         self._put(batch, 0, size, step, dry_run)
-        if not dry_run:
-            self._take_out(refused)
+        if kept_out:
+            step(0, kept_out, {})
 
-    def _take_out(self, refused: dict[str, list[str]]) -> None:
-        """What somebody said never again to; after all else, as other rows may speak of it."""
-        for namespace, record_ids in refused.items():
-            for start in range(0, len(record_ids), BATCH):
-                these = record_ids[start : start + BATCH]
-                self._store.records.delete(namespace, these, self._actor, "refused for good")
+    def _kept_out(self, row: dict[str, Any]) -> bool:
+        """A memory that somebody forgot or said never again to, here and before this import. One
+        that is here all the same stays as it is."""
+        namespace, record_id = str(row.get("namespace")), str(row.get("record_id"))
+        return self._stones.keeps_out(namespace, record_id, str(row.get("title"))) and not (
+            self._store.records.get(namespace, [record_id])
+        )
 
     def _put(
         self,

@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.core import ids
+from recollect.core import ids, keepout
 from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.marks import mark
-from recollect.core.values import IMPORTED, Body, Event, Source
+from recollect.core.values import IMPORTED, Body, Event, Source, TextBody
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.attribution import Attribution
 from recollect.portable.report import Progress
@@ -79,6 +79,9 @@ class History:
 
     def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
         """One session. What was stored before an interruption is met again as known."""
+        if self._pipeline.kept_out(transcript.cwd):
+            self._progress.step(transcript.host, units, sessions=1, kept_out=1)
+            return
         namespace = self._attribution.namespace(transcript.cwd)
         events = [
             self._event(transcript, one, namespace)
@@ -113,6 +116,8 @@ class History:
     def missing(self, transcript: Transcript) -> bool:
         """Whether the transcript may hold something that is not here: it went on after the last
         thing that was heard of its session."""
+        if self._pipeline.kept_out(transcript.cwd):
+            return False
         namespace = self._attribution.namespace(transcript.cwd)
         known = self._store.sessions.get(namespace, transcript.session_id)
         if known is None or transcript.ended is None:
@@ -125,7 +130,7 @@ class History:
         """Without the last turn of a session that is still going on: it comes when it is whole."""
         recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
         waiting: list[Told] = []
-        for one in transcript.told():
+        for one in _public(transcript.told()):
             if one.draft.kind == "prompt":
                 yield from waiting
                 waiting = []
@@ -187,8 +192,21 @@ class History:
                 self._progress.complain(str(error))
                 continue
             for outcome in outcomes:
-                counts["stored" if outcome.stored else "known"] += 1
+                status = {"stored": "stored", "kept out": "kept_out"}.get(outcome.status, "known")
+                counts[status] += 1
         return counts
+
+
+def _public(told: Iterable[Told]) -> Iterator[Told]:
+    """A session without what its user made private by a word in a prompt: the transcript knows
+    nothing of that, but it holds the word."""
+    private = False
+    for one in told:
+        said = one.draft.body.content if isinstance(one.draft.body, TextBody) else ""
+        word = keepout.said_word(said) if one.draft.kind == "prompt" else ""
+        if not private and not word:
+            yield one
+        private = word == "private" if word else private
 
 
 def _clean(body: Body) -> Body:

@@ -310,6 +310,9 @@ class Importing:
                 return
             if not request.period.covers(item.at):
                 continue
+            if os.path.isabs(item.project) and self._pipeline.kept_out(item.project):
+                progress.step(store.program, 0, read=1, kept_out=1)
+                continue
             namespace = attribution.of_name(store.program, item.project)
             if request.project and namespace != attribution.namespace(request.project):
                 continue
@@ -360,6 +363,9 @@ class Importing:
     def _take_commits(
         self, path: str, request: Request, attribution: Attribution, progress: Progress
     ) -> None:
+        if why := self._pipeline.kept_out(path):
+            progress.complain(f"{path} is kept out: {why}")
+            return
         brought = Brought(self._store, self._memories, dry_run=request.dry_run)
         namespace = attribution.namespace(path)
         waiting: list[Found] = []

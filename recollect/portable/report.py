@@ -20,6 +20,7 @@ class Tally:
     captured: int = 0  # were there already, by the host's hooks
     forgotten: int = 0  # were erased once, and stay so
     refused: int = 0
+    kept_out: int = 0  # of a project, file, tool or session that is kept out on purpose
 
     def plus(self, **more: int) -> "Tally":
         return replace(self, **{name: getattr(self, name) + count for name, count in more.items()})

@@ -404,6 +404,7 @@ class Graphs:
         self._lock = threading.RLock()
         self._graphs: dict[str, _Held] = {}
         self._reading: set[str] = set()
+        self._epoch = 0
         self._clock = clock
 
     def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
@@ -456,6 +457,12 @@ class Graphs:
         for namespace in namespaces:
             self._again(namespace)
 
+    def drop_all(self) -> None:
+        """What may be told of them has changed: they are read anew when needed."""
+        with self._lock:
+            self._graphs = {}
+            self._epoch += 1
+
     def preferences(self, namespace: str) -> list[Preference]:
         """They are few and must not wait for a large graph."""
         graph = self.of(namespace)
@@ -464,11 +471,12 @@ class Graphs:
         return self._store.graph.preferences(namespace)
 
     def _again(self, namespace: str) -> None:
-        version = self._store.graph.version(namespace)
+        version, epoch = self._store.graph.version(namespace), self._epoch
         try:
             graph = self._read(namespace)
             with self._lock:
-                self._graphs[namespace] = _Held(version, self._clock(), graph)
+                if epoch == self._epoch:  # else it may hold what is not told any more
+                    self._graphs[namespace] = _Held(version, self._clock(), graph)
         except StoreError as error:
             log.warning("the graph of %s could not be read: %s", namespace, error)
         finally:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from recollect.core.keepout import PUBLIC_LINE
 from recollect.core.values import Value
 from recollect.service.desk import Desk, everywhere
 
@@ -36,6 +37,7 @@ class Alarm(Value, frozen=True, kw_only=True):
         "contradiction_rate",
         "cache_size",
         "embedding_off",
+        "private_session",
     ]
     level: Level
     message: str
@@ -58,6 +60,7 @@ class Facts(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
+    private: tuple[str, ...] = ()  # hosts with a private session that goes on
 
 
 def alarms(facts: Facts) -> tuple[Alarm, ...]:
@@ -76,6 +79,13 @@ def _all(facts: Facts) -> Iterator[Alarm]:
             level="warning",
             message=f"the search indexes take {used} of {most} MB: projects take turns in memory",
             hint=f"recollect settings set cache_mb {2 * most}",
+        )
+    for host in facts.private:
+        yield Alarm(
+            name="private_session",
+            level="warning",
+            message=f"a private session of {host} is running: nothing of it is kept or told in it",
+            hint=f"a prompt with the line `{PUBLIC_LINE}`, or the session's end, ends that",
         )
     if facts.embedding_problem:
         yield Alarm(
@@ -123,7 +133,7 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
 
 
 def _junk(facts: Facts) -> Iterator[Alarm]:
-    total = sum(facts.verdicts.values())
+    total = sum(count for verdict, count in facts.verdicts.items() if verdict != "none")
     bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
     if total >= VERDICTS and bad / total > JUNK:
         yield Alarm(
@@ -181,7 +191,13 @@ def gather(desk: Desk) -> Facts:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=desk.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
+        private=_private(desk),
     )
+
+
+def _private(desk: Desk) -> tuple[str, ...]:
+    keep_out = desk.pipeline.keep_out
+    return tuple(host for host, _ in keep_out.private.running()) if keep_out else ()
 
 
 def _embedding(desk: Desk) -> Mapping[str, Any]:

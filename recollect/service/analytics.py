@@ -256,7 +256,7 @@ def anomalies(desk: Desk, asked: AnalyticsQuery) -> tuple[Anomaly, ...]:
         held: Counter[str | None] = Counter()
         place: Cursor | None = None
         while True:
-            page = desk.store.records.page(
+            page = desk.told.records.page(
                 namespace, RecordFilter(since=since), before=place, limit=500
             )
             held.update(record.session_id for record in page.items)

@@ -95,7 +95,7 @@ def _preview(desk: Desk, question: Question, asked: ContextQuery) -> "Preview":
     from recollect.inject.past import recall_as_of
 
     recall = recall_as_of(
-        desk.store,
+        desk.told,
         question.namespaces,
         asked.as_of,
         embedder=desk.recall().embedder,
@@ -175,7 +175,7 @@ def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
     records = {
         record.record_id: record
         for namespace in namespaces
-        for record in desk.store.records.get(namespace, [one.id for one in ranked.results])
+        for record in desk.told.records.get(namespace, [one.id for one in ranked.results])
     }
     default = engine.floor(ranked.semantic)
     threshold = default if asked.threshold is None else asked.threshold

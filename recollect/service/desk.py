@@ -4,6 +4,7 @@ In: the daemon's parts. Out: `Desk`, and namespaces for a project as people name
 name, a path, `global` or `all`. A project that nobody knows raises NotFound.
 """
 
+import functools
 import os
 import threading
 import time
@@ -15,9 +16,11 @@ from msgspec import Meta
 
 from recollect.core import projects
 from recollect.core.clock import Clock
-from recollect.core.errors import BadInput, NotFound, StoreError
+from recollect.core.errors import BadInput, Conflict, NotFound, StoreError
 from recollect.core.settings import Settings
 from recollect.core.values import Namespace, Value
+from recollect.extract.seen import seen
+from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
@@ -46,6 +49,7 @@ class Desk:
     memories: Memories
     pipeline: Pipeline
     counters: Counters
+    tombstones: Tombstones
     recollection: Callable[[], "Recollection | None"]
     tell: Callable[[str, Any], None] = lambda kind, data: None  # whoever watches
     adding: threading.Lock = field(default_factory=threading.Lock)
@@ -53,6 +57,11 @@ class Desk:
     @property
     def actor(self) -> str:
         return self.settings.actor_id
+
+    @functools.cached_property
+    def told(self) -> Store:
+        """The store for whoever only reads: without what was forgotten."""
+        return seen(self.store, self.tombstones)
 
     def recall(self) -> "Recollection":
         """What finds by meaning; it is loaded a moment after the daemon starts."""
@@ -98,7 +107,16 @@ def writing(desk: Desk, scope: Scope) -> str:
     """Where something new goes: into a project, or to what holds everywhere."""
     if scope.project == ALL:
         raise BadInput("something new belongs to one project, not to all", field="project")
+    path = scope.project_path or scope.project or ""
+    if path.startswith("/"):
+        refuse_kept_out(desk, path)
     return _one(desk, scope) or projects.namespace(desk.actor)
+
+
+def refuse_kept_out(desk: Desk, directory: str) -> None:
+    """Nothing is remembered of a project that is kept out, nor told in it."""
+    if why := desk.pipeline.kept_out(directory):
+        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore --list")
 
 
 def everywhere(desk: Desk) -> tuple[str, ...]:

@@ -120,11 +120,11 @@ def entities(desk: Desk, asked: EntitiesQuery) -> Listing[Entity]:
         if asked.query.strip():
             found += [
                 one
-                for one in desk.store.graph.search(namespace, asked.query, asked.limit)
+                for one in desk.told.graph.search(namespace, asked.query, asked.limit)
                 if isinstance(one, Entity)
             ]
         else:
-            found += desk.store.graph.entities(namespace)
+            found += desk.told.graph.entities(namespace)
     wanted = [one for one in found if asked.type in (None, one.type)]
     wanted.sort(key=_entity_key)
     place = cursor(asked.before)
@@ -138,7 +138,7 @@ def entities(desk: Desk, asked: EntitiesQuery) -> Listing[Entity]:
 
 def entity(desk: Desk, asked: EntityQuery) -> EntityDetail:
     known = _entity(desk, asked, asked.entity_id)
-    graph = desk.store.graph
+    graph = desk.told.graph
     names = {one.entity_id: one.name for one in graph.entities(known.namespace)}
     return EntityDetail(
         entity=known,
@@ -157,7 +157,7 @@ def entity(desk: Desk, asked: EntityQuery) -> EntityDetail:
 
 def neighbours(desk: Desk, asked: NeighboursQuery) -> Neighbourhood:
     root = _entity(desk, asked, asked.entity_id)
-    graph = desk.store.graph
+    graph = desk.told.graph
     everyone = {one.entity_id: one for one in graph.entities(root.namespace)}
     seen = {root.entity_id: 0}
     edges: dict[str, Relationship] = {}
@@ -190,7 +190,7 @@ def paths(desk: Desk, asked: PathsQuery) -> Paths:
     source = _entity(desk, asked, asked.source)
     target = _entity(desk, Scope(namespace=source.namespace), asked.target)
     namespace = source.namespace
-    graph = desk.store.graph
+    graph = desk.told.graph
     found: list[Path] = []
     best: dict[str, int] = {source.entity_id: 0}
     waiting: deque[tuple[tuple[str, ...], tuple[Relationship, ...]]] = deque(
@@ -218,9 +218,9 @@ def known_things(desk: Desk, asked: FactsQuery) -> KnownThings:
     preferences: list[Preference] = []
     procedures: list[Procedure] = []
     for namespace in listing(desk, asked):
-        facts += desk.store.graph.facts(namespace, as_of=asked.as_of)
-        preferences += desk.store.graph.preferences(namespace)
-        procedures += desk.store.graph.procedures(namespace)
+        facts += desk.told.graph.facts(namespace, as_of=asked.as_of)
+        preferences += desk.told.graph.preferences(namespace)
+        procedures += desk.told.graph.procedures(namespace)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
     return KnownThings(
         facts=tuple(facts[: asked.limit]),
@@ -234,7 +234,7 @@ def recall_entity(desk: Desk, name: str, scope: Scope) -> EntityRecall:
     wanted = name.strip().casefold()
     details: list[EntityDetail] = []
     for namespace in reading(desk, scope):
-        for one in desk.store.graph.entities(namespace):
+        for one in desk.told.graph.entities(namespace):
             if wanted in (one.entity_id.casefold(), *_names(one)):
                 where = EntityQuery(namespace=namespace, entity_id=one.entity_id)
                 details.append(entity(desk, where))
@@ -251,11 +251,11 @@ def _names(entity: Entity) -> tuple[str, ...]:
 def _entity(desk: Desk, scope: Scope, named: str) -> Entity:
     """By id or by name."""
     for namespace in listing(desk, scope):
-        found = desk.store.graph.get_entity(namespace, named)
+        found = desk.told.graph.get_entity(namespace, named)
         if found is not None:
             return found
     for namespace in listing(desk, scope):
-        for one in desk.store.graph.entities(namespace):
+        for one in desk.told.graph.entities(namespace):
             if named.casefold() in _names(one):
                 return one
     raise NotFound(f"there is no entity {named!r}", hint="GET /api/entities")

@@ -78,12 +78,12 @@ class _Drawing:
 
     def add(self, desk: Desk, namespace: str, names: dict[str, str], share: int) -> None:
         entities = sorted(
-            desk.store.graph.entities(namespace), key=lambda one: (-one.mentions, one.name)
+            desk.told.graph.entities(namespace), key=lambda one: (-one.mentions, one.name)
         )
         records = [
             record
             for kind in _KINDS
-            for record in desk.store.records.page(
+            for record in desk.told.records.page(
                 namespace, RecordFilter(kind=kind), limit=share
             ).items
         ][:share]
@@ -104,7 +104,7 @@ class _Drawing:
             if self._put(node):
                 self._join(root.id, node.id)
         for entity in chosen:
-            for one in desk.store.graph.relationships(namespace, entity.entity_id):
+            for one in desk.told.graph.relationships(namespace, entity.entity_id):
                 self._join(one.source_id, one.target_id, one.type)
         self._concepts(root.id, records, int(share * _CONCEPT_SHARE))
         self._memories(root.id, records, chosen)

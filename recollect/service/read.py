@@ -105,9 +105,16 @@ def get(desk: Desk, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     found = {
         record.record_id: record
         for namespace in everywhere(desk)
-        for record in desk.store.records.get(namespace, record_ids)
+        for record in desk.told.records.get(namespace, record_ids)
     }
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
+
+
+def told(desk: Desk, record_id: str) -> Record:
+    """A memory as it may be told. NotFound when there is none, or nothing of it may."""
+    for record in get(desk, (record_id,)):
+        return record
+    raise NotFound(f"there is no memory {record_id}")
 
 
 def memories(desk: Desk, asked: ListQuery) -> Listing[Record]:
@@ -126,7 +133,7 @@ def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
     """So many before and after a memory (of its own project) or a moment; without either, the
     newest."""
     if asked.anchor is not None:
-        record = find(desk, asked.anchor)
+        record = told(desk, asked.anchor)
         namespaces: tuple[str, ...] = (record.namespace,)
         place = Cursor(*record_key(record))
         middle = [record]
@@ -140,7 +147,7 @@ def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
         earlier += _matching(desk, namespace, asked, place, asked.before).items
         later += [
             record
-            for record in desk.store.records.newer(
+            for record in desk.told.records.newer(
                 namespace, place, _filter(asked), limit=asked.after if asked.after else 1
             )[: asked.after]
             if fits(record, asked)
@@ -307,6 +314,9 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
 
 def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
     page = operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+    page = msgspec.structs.replace(
+        page, items=tuple(one for one in page.items if not _goes_along(one))
+    )
     if not asked.undoable:
         return page
     can: set[str] = set()
@@ -315,6 +325,12 @@ def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
         can |= desk.store.log.undoable(namespace, here)
     items = tuple(one for one in page.items if one.op_id in can)
     return msgspec.structs.replace(page, items=items)
+
+
+def _goes_along(one: Operation) -> bool:
+    """A stone that was laid or lifted by a delete, an edit or their undo is part of that."""
+    detail = one.detail if isinstance(one.detail, dict) else {}
+    return one.kind == "tombstone" and detail.get("cause") in ("delete", "edit")
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -344,7 +360,7 @@ def _matching(
     exact = asked.file is None and asked.type is None
     found: list[Record] = []
     for _ in range(_STEPS):
-        page = desk.store.records.page(
+        page = desk.told.records.page(
             namespace,
             _filter(asked),
             before=place,

@@ -190,7 +190,7 @@ def _records(
     for namespace in namespaces:
         place: Cursor | None = None
         for _ in range(PAGES):
-            page = desk.store.records.page(
+            page = desk.told.records.page(
                 namespace, RecordFilter(since=since, until=until), before=place, limit=200
             )
             found += page.items
@@ -258,7 +258,7 @@ def _next_steps(
 ) -> tuple[Told, ...]:
     told: dict[str, str] = {}
     for namespace in namespaces:
-        stood = desk.store.sessions.last_checkpoint(namespace)
+        stood = desk.told.sessions.last_checkpoint(namespace)
         if stood is not None and stood.created_at is not None and stood.created_at >= since:
             for line in stood.next_steps:
                 told.setdefault(line, stood.checkpoint_id)

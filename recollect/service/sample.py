@@ -80,7 +80,7 @@ def remove(desk: Desk) -> Sampled:
     namespace = desk.pipeline.namespace_of(desk.settings.path(FOLDER))
     gone = 0
     while True:
-        page = desk.store.records.page(namespace, limit=200)
+        page = desk.told.records.page(namespace, limit=200)
         if not page.items:
             return Sampled(project=FOLDER, memories=gone)
         ids = [record.record_id for record in page.items]

@@ -191,7 +191,7 @@ def _live(desk: Desk, namespaces: Sequence[str]) -> Fetch:
         return {
             record.record_id: record
             for namespace in namespaces
-            for record in desk.store.records.get(namespace, ids)
+            for record in desk.told.records.get(namespace, ids)
         }
 
     return fetch
@@ -202,7 +202,7 @@ def _past(
 ) -> SearchAnswer:
     from recollect.retrieve.past import engine_as_of
 
-    engine, known = engine_as_of(desk.store, namespaces, moment, desk.recall().embedder)
+    engine, known = engine_as_of(desk.told, namespaces, moment, desk.recall().embedder)
     return _engine(
         desk,
         asked,
@@ -226,7 +226,7 @@ def _by_store(
 ) -> SearchAnswer:
     items: list[Found] = []
     for depth in _depths(asked):
-        hits = desk.store.records.search(namespaces, asked.query, depth, raw=raw)
+        hits = desk.told.records.search(namespaces, asked.query, depth, raw=raw)
         items = [
             Found(
                 record=shown(hit.record, full=asked.full),

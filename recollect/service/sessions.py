@@ -97,13 +97,13 @@ def detail(desk: Desk, session_id: str) -> SessionDetail:
     kinds: dict[str, int] = {}
     for stored in desk.store.events.session(known.namespace, session_id):
         kinds[stored.event.kind] = kinds.get(stored.event.kind, 0) + 1
-    page = desk.store.records.page(known.namespace, RecordFilter(session_id=session_id), limit=200)
+    page = desk.told.records.page(known.namespace, RecordFilter(session_id=session_id), limit=200)
     files = dict.fromkeys(path for record in page.items for path in record.files)
     return SessionDetail(
         session=known,
         events=kinds,
         memories=tuple(msgspec.structs.replace(record, detail="") for record in page.items),
-        checkpoint=desk.store.sessions.last_checkpoint(known.namespace, session_id),
+        checkpoint=desk.told.sessions.last_checkpoint(known.namespace, session_id),
         files=tuple(files),
     )
 
@@ -125,7 +125,7 @@ def checkpoint(desk: Desk, scope: Scope, session_id: str | None = None) -> Check
     found = [
         one
         for namespace in namespaces
-        if (one := desk.store.sessions.last_checkpoint(namespace, session_id)) is not None
+        if (one := desk.told.sessions.last_checkpoint(namespace, session_id)) is not None
     ]
     if not found:
         raise NotFound("there is no checkpoint yet", hint="POST /api/summaries with a session_id")
@@ -166,11 +166,11 @@ def _said(
     summaries = [
         record
         for namespace in namespaces
-        for record in desk.store.records.page(namespace, where, limit=1).items
+        for record in desk.told.records.page(namespace, where, limit=1).items
     ]
     turns: tuple[Record, ...] = ()
     if known is not None:
-        last = desk.store.records.last_episodes(known.namespace, known.session_id, 4 * TURNS)
+        last = desk.told.records.last_episodes(known.namespace, known.session_id, 4 * TURNS)
         answered = [record for record in last if record.category != UNANSWERED]
         turns = tuple(
             msgspec.structs.replace(record, detail="")

@@ -22,6 +22,7 @@ from recollect.core.values import (
     Value,
     check,
 )
+from recollect.extract.tombstones import stone_of_thing
 from recollect.service.desk import Desk, everywhere
 from recollect.store.interface import Transaction
 
@@ -93,13 +94,20 @@ def find(desk: Desk, thing_id: str) -> Thing:
 def _changed(desk: Desk, kind: Any, thing: Thing, reason: str, now: Thing | None = None) -> Mended:
     thing_id = getattr(thing, _IDS[type(thing)])
 
+    stated = thing if now is None and isinstance(thing, (Fact, Preference, Procedure)) else None
+    sessions = desk.tombstones.sessions_of(stated) if stated is not None else set()
+
     def work(tx: Transaction) -> str:
         operation = tx.log(kind, thing.namespace, desk.actor, targets=(thing_id,), reason=reason)
         tx.change_graph(
             thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
         )
+        if stated is not None:
+            stone = stone_of_thing(stated, "delete", sessions, desk.clock.now())
+            tx.log("tombstone", thing.namespace, desk.actor, detail=stone)
         return operation.op_id
 
     op_id = desk.store.transaction(work)
+    desk.tombstones.forget_known()
     desk.tell("memory", {"namespace": thing.namespace, "thing_id": thing_id})
     return Mended(thing_id=thing_id, op_id=op_id)

@@ -14,7 +14,7 @@ from msgspec import Meta
 from recollect.core.errors import BadInput
 from recollect.core.values import Record, RecordId, convert
 from recollect.service import context, graph, read, report, search, sessions, write
-from recollect.service.desk import Desk, Scope
+from recollect.service.desk import Desk, Scope, refuse_kept_out
 
 INSTRUCTIONS = """\
 Recollect is this user's memory of earlier work in this and other projects.
@@ -68,6 +68,7 @@ def call(desk: Desk, name: str, arguments: Any, cwd: str | None) -> str:
     if given.get("project") is None:
         given = {key: value for key, value in given.items() if key != "project"}
         if cwd:
+            refuse_kept_out(desk, cwd)
             given["project_path"] = cwd
     return tool.run(desk, given)
 

@@ -4,8 +4,9 @@ In: what a person or an agent wants remembered, changed or forgotten. Out: the m
 operation that undo takes back. The same content twice is one memory.
 """
 
+import functools
 import hashlib
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -13,7 +14,7 @@ from msgspec import Meta
 
 from recollect import privacy
 from recollect.core import ids, values
-from recollect.core.errors import BadInput, Conflict, NotFound
+from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
 from recollect.core.values import (
     Author,
     Checkpoint,
@@ -30,6 +31,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
+from recollect.extract.tombstones import Cause, stone_of, stone_of_edit
 from recollect.service.desk import Desk, Scope, everywhere, listing, writing
 
 Content = Annotated[str, Meta(max_length=50_000)]
@@ -326,7 +328,10 @@ def edit(desk: Desk, record_id: str, change: Change) -> Changed:
     if edited == known:
         raise BadInput("that is how it is already")
     edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
-    operation = desk.memories.edit(edited, desk.actor, clean.reason)
+    sessions = desk.tombstones.sessions_of(known)
+    stone = stone_of_edit(known, edited, sessions, desk.clock.now())
+    operation = desk.memories.edit(edited, desk.actor, clean.reason, [stone] if stone else [])
+    desk.tombstones.forget_known()
     desk.recall_later()
     return Changed(record=find(desk, record_id), op_id=operation.op_id)
 
@@ -334,20 +339,27 @@ def edit(desk: Desk, record_id: str, change: Change) -> Changed:
 def delete(
     desk: Desk, record_ids: tuple[str, ...], reason: str = "", *, never: bool = False
 ) -> Deleted:
-    """Memories go with their vectors and index entries; undo brings them back. With `never`, what
-    they say is not learned again either, until undo. NotFound when none of them is there."""
+    """Memories go with their vectors and index entries, and what else was made of the same
+    statements is not told; undo brings all of it back. With `never`, what they say is not learned
+    again either, until undo. NotFound when none of them is there."""
     gone: list[str] = []
     operations: list[str] = []
+    now = desk.clock.now()
+
+    def stone(record: Record) -> dict[str, Any]:
+        sessions = where.get(record.record_id, ())
+        return stone_of(record, "delete", again=not never, sessions=sessions, at=now)
+
     for namespace in everywhere(desk):
-        if never:  # the stone first: if we die in between, nothing can come back
-            for record in desk.store.records.get(namespace, record_ids):
-                desk.recall().tombstones.refuse(record, desk.actor, deleted=True)
-        operation = desk.memories.delete(namespace, record_ids, desk.actor, reason)
+        there = desk.store.records.get(namespace, record_ids)
+        where = {one.record_id: desk.tombstones.sessions_of(one) for one in there}
+        operation = desk.memories.delete(namespace, record_ids, desk.actor, reason, stone)
         if operation is not None:
             gone += operation.targets
             operations.append(operation.op_id)
     if not gone:
         raise NotFound(f"there is no memory {', '.join(record_ids)}")
+    desk.tombstones.forget_known()
     return Deleted(record_ids=tuple(gone), op_ids=tuple(operations))
 
 
@@ -357,6 +369,9 @@ def move(desk: Desk, record_id: str, scope: Scope, reason: str = "") -> Changed:
     if target == known.namespace:
         raise Conflict(f"{record_id} is there already")
     _, came = desk.memories.move(known, target, desk.actor, reason)
+    feedback = desk.recall().feedback
+    if feedback.of(known.namespace).get(record_id) == "never":
+        feedback.give(target, record_id, "never", desk.actor)  # a verdict goes where it goes
     desk.recall_later()
     return Changed(record=find(desk, record_id), op_id=came.op_id)
 
@@ -368,6 +383,8 @@ def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Un
     if operation.kind == "move" and "to" in detail:
         operation = _other_half(desk, operation, detail["to"])
         detail = operation.detail if isinstance(operation.detail, dict) else {}
+    if operation.kind == "feedback":
+        return _take_back(desk, operation, detail)
     done = desk.memories.undo(operation.namespace, operation.op_id, desk.actor)
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
@@ -375,8 +392,7 @@ def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Un
         back = desk.memories.undo(detail["from"], detail["left_by"], desk.actor)
         restored += back.created
     removed -= set(restored)
-    if operation.kind == "delete":
-        _let_learn(desk, operation.namespace, restored)
+    _follow(desk, operation, [*done.created, *done.targets])
     return Undone(
         op_id=done.op_id,
         undoes=operation.op_id,
@@ -385,16 +401,32 @@ def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Un
     )
 
 
-def _let_learn(desk: Desk, namespace: str, record_ids: list[str]) -> None:
-    """What came back may be learned again, unless somebody's verdict on it still says never."""
-    if not desk.store.log.tombstones(namespace):
+def _follow(desk: Desk, undone: Operation, touched: list[str]) -> None:
+    """The stones of what was undone go with it; and lie again when the undo is undone."""
+    first, lifting = undone, True
+    while first.undoes:
+        earlier = desk.store.log.get(first.namespace, first.undoes)
+        if earlier is None:
+            return
+        first, lifting = earlier, not lifting
+    if first.kind not in ("delete", "edit"):
         return
-    recall = desk.recall()
-    verdicts = recall.feedback.of(namespace)
-    for record in desk.store.records.get(namespace, record_ids):
-        went = recall.tombstones.went_with(namespace, record.record_id)
-        if went and verdicts.get(record.record_id) != "never":
-            recall.tombstones.lift(record, desk.actor)
+    cause: Cause = "delete" if first.kind == "delete" else "edit"
+    for one in dict.fromkeys(touched):
+        if lifting:
+            desk.tombstones.lift(first.namespace, one, cause, desk.actor)
+        else:
+            desk.tombstones.lay_again(first.namespace, one, cause, desk.actor)
+
+
+def _take_back(desk: Desk, given: Operation, detail: dict[str, Any]) -> Undone:
+    """A verdict, as long as no later one stands in its place."""
+    record_id, feedback = str(detail.get("record_id")), desk.recall().feedback
+    if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
+        raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
+    before = detail.get("before", "none")
+    done = feedback.give(given.namespace, record_id, before, desk.actor)
+    return Undone(op_id=done.op_id, undoes=given.op_id, restored=(record_id,), removed=())
 
 
 def find(desk: Desk, record_id: str) -> Record:
@@ -437,6 +469,7 @@ def _newest(desk: Desk, scope: Scope) -> Operation:
         undos = {one.op_id for one in items if one.undoes}
         wanted = [one for one in items if not one.undoes or one.undoes in undos]
         can = desk.store.log.undoable(namespace, [one.op_id for one in wanted])
+        can |= _never_standing(desk, namespace, wanted)
         standing += [one for one in wanted if one.op_id in can]
     if not standing:
         raise NotFound(
@@ -444,6 +477,21 @@ def _newest(desk: Desk, scope: Scope) -> Operation:
             hint="recollect undo --list shows undos to take back; with -p all, in every project.",
         )
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
+
+
+def _never_standing(desk: Desk, namespace: str, items: Sequence[Operation]) -> set[str]:
+    """Of verdicts only "never again" is undone as the newest: the others take nothing away."""
+    given = [
+        (one.op_id, one.detail["record_id"])
+        for one in items
+        if one.kind == "feedback" and isinstance(one.detail, dict)
+        and one.detail.get("verdict") == "never"
+    ]  # fmt: skip
+    if not given:
+        return set()
+    verdicts = desk.recall().feedback.of(namespace)
+    newest = {record_id: op_id for op_id, record_id in reversed(given)}
+    return {op_id for record_id, op_id in newest.items() if verdicts.get(record_id) == "never"}
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -459,7 +507,7 @@ def _scrubbed(desk: Desk, given: V) -> V:
             if name in tree}  # fmt: skip
     session_id = tree.get("session_id")
     if session_id and tree.get("author", "user") != "user":
-        tree = _without_own(tree, partial(desk.pipeline.own_text, session_id))
+        tree = _without_own(tree, functools.partial(desk.pipeline.own_text, session_id))
     cleaned = privacy.scrub_tree(tree)
     if cleaned.private:
         desk.counters.count("private spans removed", cleaned.private)

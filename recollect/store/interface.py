@@ -111,11 +111,11 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one event: stored, a repeat of one that is there, or refused because the
-    same id is there with other content."""
+    """What became of one event: stored, a repeat of one that is there, refused because the same id
+    is there with other content, or kept out on purpose (which the store never hears of)."""
 
     event_id: str
-    status: Literal["stored", "duplicate", "conflict"]
+    status: Literal["stored", "duplicate", "conflict", "kept out"]
     seq: int | None = None
 
     @property

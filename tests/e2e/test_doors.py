@@ -361,6 +361,8 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             value = "postgresql://ada@db.example/recollect"
         elif one["allowed"].startswith("a command"):
             value = "agent --acp"
+        elif one["type"] == "list":
+            value = ("tool:WebFetch", "file:*.pem")
         elif one["allowed"]:
             value = re.findall(r"'([^']*)'", one["allowed"])[-1]
         else:

@@ -63,6 +63,9 @@ def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> E
     values.convert(Version, {"schema_version": new.schema_version})
     now = services.clock.now()
     pipeline = services.pipeline
+    if not new.namespace and pipeline.kept_out(new.source.project_path):
+        services.counters.count("kept out: project")
+        return EventAnswer(event_id=new.event_id or ids.new_ulid(), stored=False)
     event = Event(
         event_id=new.event_id or ids.new_ulid(),
         session_id=new.session_id,
@@ -77,7 +80,7 @@ def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> E
     )
     outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
     retrieval = None
-    if parameters.retrieve and event.kind == "prompt":
+    if parameters.retrieve and event.kind == "prompt" and outcome.status != "kept out":
         retrieval = _retrieve(services, event)
     return EventAnswer(event_id=event.event_id, stored=outcome.stored, retrieval=retrieval)
 

@@ -672,7 +672,11 @@ GIVE_IDENTITY = """
 UPDATE project_identities SET project_id = :into WHERE kind = :kind AND value = :value
 """
 DROP_IDENTITY = "DELETE FROM project_identities WHERE kind = :kind AND value = :value"
-LIST_NAMESPACES = "SELECT namespace FROM namespaces ORDER BY namespace"
+# Only tables with an index of words make their namespace known by themselves, and what a user wants
+# in every project may be all that the global one holds.
+LIST_NAMESPACES = """
+SELECT namespace FROM namespaces UNION SELECT namespace FROM preferences ORDER BY namespace
+"""
 
 # --- copying to another store -------------------------------------------------------------------
 
@@ -939,6 +943,7 @@ OPTIMIZE = tuple(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')" fo
 WHOLE_STORE = {
     "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
     "BACKLOG": "the watcher schedules all projects; it reads counts, no content",
+    "LIST_NAMESPACES": "what there is: names of namespaces, no content",
     "LATEST_RUNS": "status tells how each project's last run went; it reads counts, no content",
     "LAST_HEARD": "health tells when a host was last heard of; it reads names of hosts and times",
     "PURGE_ARCHIVE": "retention holds for everybody; it reads nothing",

@@ -40,6 +40,11 @@ class GraphContract:
                                key="package_manager", value="pnpm"),
         }  # fmt: skip
 
+    def test_a_preference_alone_makes_its_namespace_known(self, store: Store) -> None:
+        assert store.projects.namespaces() == []
+        store.graph.put(self.things()["pref"])  # type: ignore[arg-type]
+        assert store.projects.namespaces() == [NAMESPACE]
+
     def test_things_come_back_and_put_again_replaces_them(
         self, store: Store, clock: ManualClock
     ) -> None:

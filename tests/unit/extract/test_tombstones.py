@@ -31,7 +31,7 @@ def test_a_stone_holds_in_its_namespace_after_a_restart_and_until_it_is_lifted(
     for reader in (stones, Tombstones(store)):
         assert reader.refused(NAMESPACE, "use yarn.") and reader.refused(NAMESPACE, "Yarn is fast")
         assert not reader.refused(OTHER, "use yarn") and not reader.refused(NAMESPACE, "")
-    stones.lift(refused, "ada")
+    stones.lift(NAMESPACE, refused.record_id, "verdict", "ada")
     assert not stones.refused(NAMESPACE, "use yarn")
     assert "yarn" not in str(store.log.tombstones(NAMESPACE))
 

@@ -83,7 +83,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             backups,
             lambda: None,
             scribe.standing_still,
-            Tombstones(store).refuse,
+            Tombstones(store).refuse_erased,
         ),
         backups=backups,
     )

@@ -10,6 +10,8 @@ import pytest
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import Place, namespace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt
+from recollect.extract.tombstones import Tombstones
+from recollect.inject.feedback import Feedback
 from recollect.portable import backups
 from recollect.portable.erasure import Aim
 from recollect.store.interface import Selection
@@ -259,6 +261,22 @@ def test_never_again_leaves_a_tombstone_without_the_words(desk: Desk, project: s
     kinds = [one.kind for one in desk.store.log.page(here).items]
     assert done.tombstones == 1 and kinds == ["forget", "tombstone"]
     assert where(desk, CANARY) == []
+    stones = Tombstones(desk.store)
+    assert stones.refused(here, f"about {CANARY}!"), "erasing took its own stone along"
+    (detail,) = desk.store.log.tombstones(here)
+    assert not detail.get("said") and not detail.get("wide"), "words could be guessed from these"
+
+
+def test_erasing_takes_the_words_of_stones_along(desk: Desk, project: str) -> None:
+    """A verdict's stone keeps hashed words; when its memory is erased, they go, and what is left
+    of the log can be read."""
+    here = desk.namespace(project)
+    (known,) = desk.store.records.put([record(f"About {CANARY}", namespace=here)])
+    Feedback(desk.store, desk.clock).give(here, known.record_id, "never", "ada")
+    desk.erasure.forget(Aim(record_ids=(known.record_id,)), "ada")
+    assert desk.store.log.tombstones(here) == [None]
+    assert not Tombstones(desk.store).refused(here, f"About {CANARY}")
+    assert Feedback(desk.store, desk.clock).of(here) == {}
 
 
 def test_an_error_in_the_middle_leaves_everything_as_it_was(

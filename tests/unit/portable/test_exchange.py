@@ -1,16 +1,20 @@
 """Exports: what they hold, what is left out, and how they come back elsewhere."""
 
+import functools
 import json
 import pathlib
 from collections.abc import Iterator
 
 import pytest
 
+from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.projects import Place
 from recollect.core.settings import Settings
-from recollect.extract.tombstones import Tombstones
+from recollect.core.values import Preference
+from recollect.extract.tombstones import Tombstones, stone_of
+from recollect.inject.feedback import Feedback, Verdict
 from recollect.portable import exchange
 from recollect.portable.exchange import Intake, Wanted
 from recollect.portable.history import Period
@@ -191,3 +195,69 @@ def test_what_was_refused_for_good_does_not_come_in(
     desk.store.records.delete(here, [known.record_id], "ada")
     take(desk.store, path, "ada")
     assert desk.store.records.get(here, [known.record_id]) == []
+
+
+def everything(store: SqliteStore) -> dict[str, set[str]]:
+    """What is stored, by namespace without its owner; operations and sessions included."""
+    return {
+        namespace.partition("/project/")[2]: {
+            str((kind, row.get("title") or row.get("value") or row.get("subject") or kind))
+            for kind, row in store.holdings.dump(namespace)
+        }
+        for namespace in store.projects.namespaces()
+    }
+
+
+@pytest.mark.parametrize("form", [exchange.jsonl, exchange.document])
+def test_whole_means_whole_and_comes_back_in_every_namespace(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path, form: object
+) -> None:
+    """What holds everywhere may be nothing but a wish: its namespace was left out."""
+    filled(desk, project)
+    wish = Preference(
+        preference_id=ids.new_id(ids.PREFERENCE),
+        namespace=projects.namespace("ada"),
+        category="style",
+        key="indent",
+        value="tabs",
+    )
+    desk.store.graph.put(wish)
+    path = tmp_path / "whole.out"
+    path.write_bytes(b"".join(form(desk.store, "ada", Wanted(), NOW)))  # type: ignore[operator]
+    text = path.read_text()
+    assert '"whole":true' in text and '"/actor/ada/"' in text.split("\n")[0]
+    take(elsewhere, path)
+    assert everything(elsewhere) == everything(desk.store)
+    (there,) = elsewhere.graph.preferences(projects.namespace("grace"))
+    assert there.value == "tabs"
+
+
+# P02
+@pytest.mark.parametrize("verdict", ["never", "wrong"])
+def test_an_import_deletes_nothing_that_is_there(
+    desk: Desk, project: str, tmp_path: pathlib.Path, verdict: Verdict
+) -> None:
+    """A memory that is not to be told is there all the same; reading its own export again said
+    "0 new" and deleted it."""
+    filled(desk, project)
+    here = desk.namespace(project)
+    known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
+    path = written(desk, tmp_path / "out.jsonl")
+    Feedback(desk.store, desk.clock).give(here, known.record_id, verdict, "ada")
+    before = everything(desk.store)
+    assert take(desk.store, path, "ada") == 0
+    assert desk.store.records.get(here, [known.record_id]) and everything(desk.store) == before
+
+
+def test_what_was_forgotten_here_is_not_brought_back_by_an_older_export(
+    desk: Desk, project: str, tmp_path: pathlib.Path
+) -> None:
+    filled(desk, project)
+    here = desk.namespace(project)
+    known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
+    path = written(desk, tmp_path / "out.jsonl")
+    stone = functools.partial(stone_of, cause="delete", again=True)
+    gone = desk.memories.delete(here, [known.record_id], "ada", stone=stone)
+    assert gone is not None and take(desk.store, path, "ada") == 0
+    desk.memories.undo(here, gone.op_id, "ada")
+    assert desk.store.records.get(here, [known.record_id])

@@ -28,6 +28,7 @@ def desk(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator
         memories=memories,
         pipeline=Pipeline(store, clock, "ada", counters),
         counters=counters,
+        tombstones=recollection.tombstones,
         recollection=lambda: recollection,
     )
     recollection.close()

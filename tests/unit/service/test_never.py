@@ -55,6 +55,7 @@ class House:
             memories=memories,
             pipeline=Pipeline(store, clock, "ada", counters),
             counters=counters,
+            tombstones=self.recollection.tombstones,
             recollection=lambda: self.recollection,
         )
 

@@ -1,0 +1,515 @@
+"""What is kept out on purpose: projects, files, tools, and sessions that are private.
+
+In: rules of the user (the setting `ignore`) and of a project (`.recollect.toml`), prompts, the
+data directory. Out: why something is not to be captured, or nothing. Standard library only: the
+hook asks here too before it spools. What a project's file says is data, never code; one that cannot
+be read or understood keeps the project out, and is told.
+"""
+
+import fnmatch
+import functools
+import hashlib
+import json
+import os
+import re
+import stat
+import time
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+PROJECT_FILE = ".recollect.toml"
+PRIVATE_VARIABLE = "RECOLLECT_PRIVATE"
+PRIVATE_LINE = "recollect: private"
+PUBLIC_LINE = "recollect: public"
+WORD, ENVIRONMENT = "word", "environment"
+KINDS = ("project", "file", "tool")
+# Fields and variables by which hosts name a session; a test holds the adapters to them.
+SESSION_FIELDS = (
+    "session_id",
+    "sessionId",
+    "sessionID",
+    "conversation_id",
+    "trajectory_id",
+    "taskId",
+    "task_id",
+    "thread-id",
+)
+PROMPT_FIELDS = ("prompt", "user_prompt", "userPrompt", "message")
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID", "QWEN_CODE_SESSION_ID")
+
+LONGEST = 256
+MOST = 200
+MOST_PARTS = 20
+MOST_WILD = 12
+FILE_BYTES = 64 << 10
+MOST_WORK = 100_000  # parts of paths held against patterns, for one call of a tool
+_DEPTH = 64
+_TOKEN = re.compile(r"[^\s\"'`<>|;&(),=:\[\]{}]{1,4096}")
+_WILD = re.compile(r"\[[^\]]*\]?|[*?/]+")
+_WORD = re.compile(r"recollect:[ \t]{0,8}(private|public)", re.IGNORECASE)
+_KNOWN_KEYS = frozenset({"capture", "ignore"})
+_LATE_MS = 60_000  # a session may have begun so long before its first hook was heard
+RUNNING_S = 24 * 3600  # a private session that was silent for so long is over
+
+
+# --- patterns ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A name or path with `*`, `?`, `[...]` and `**`, as in .gitignore: one without a slash is any
+    part of a path, one with a slash a path; what lies below it is meant too."""
+
+    text: str
+    parts: tuple[str, ...]
+    base: str = ""  # where it holds; everywhere, if empty
+    anchored: bool = False
+
+    def matches(self, path: str) -> bool:
+        """`path` is absolute and has no `..`."""
+        if self.base:
+            if not path.startswith(self.base.rstrip("/") + "/"):
+                return False
+            path = path[len(self.base.rstrip("/")) :]
+        return _begins(self.parts, [one for one in path.split("/") if one])
+
+    @functools.cached_property
+    def literal(self) -> str:
+        """A piece of text that stands in everything that it matches."""
+        return max(_WILD.split(self.text.strip("/").removeprefix("~")), key=len)
+
+
+def pattern(text: str, base: str = "") -> Pattern:
+    """ValueError says what is wrong with it. Without a base, `/` and `~/` begin a whole path."""
+    given = text.strip()
+    if not given.strip("/") or "\0" in given:
+        raise ValueError("a pattern needs a name")
+    if given.startswith("!"):
+        raise ValueError("a pattern cannot take back another one (!)")
+    if len(given) > LONGEST:
+        raise ValueError(f"a pattern has at most {LONGEST} characters")
+    if sum(map(given.count, "*?[")) > MOST_WILD:
+        raise ValueError(f"a pattern has at most {MOST_WILD} of * ? [")
+    whole = os.path.expanduser(given) if not base and given.startswith("~") else given
+    parts = [part for part in whole.split("/") if part not in ("", ".")]
+    if len(parts) > MOST_PARTS or ".." in parts:
+        raise ValueError(f"a pattern has at most {MOST_PARTS} parts, and no ..")
+    anchored = whole.startswith("/") or ("/" in whole.rstrip("/") and bool(base))
+    if not anchored:
+        parts.insert(0, "**")
+    return Pattern(given, tuple(parts), base, anchored)
+
+
+def _begins(parts: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether a path, or a directory above it, is what the parts say. Linear in both: a pattern
+    comes with a repository, and nobody knows whose."""
+
+    def opened(places: set[int]) -> set[int]:
+        for place in sorted(places):
+            while place < len(parts) and parts[place] == "**":
+                place += 1
+                places.add(place)
+        return places
+
+    places = opened({0})
+    for name in path:
+        after = set()
+        for place in places:
+            if place < len(parts) and parts[place] == "**":
+                after.add(place)
+            elif place < len(parts) and fnmatch.fnmatchcase(name, parts[place]):
+                after.add(place + 1)
+        places = opened(after)
+        if len(parts) in places:
+            return True
+    return False
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a user keeps out, wherever it is."""
+
+    projects: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    files: tuple[Pattern, ...] = ()
+
+    def project(self, directory: str) -> str:
+        """The rule that a directory lies under, or nothing."""
+        path = canonical(directory) + "/"
+        return next((one for one in self.projects if path.startswith(one.rstrip("/") + "/")), "")
+
+    def tool(self, name: str) -> str:
+        called = name.casefold()
+        return next((one for one in self.tools if fnmatch.fnmatchcase(called, one.casefold())), "")
+
+
+def wrong(entries: Sequence[str]) -> str:
+    """What is wrong with a list of rules, or nothing."""
+    if len(entries) > MOST:
+        return f"it takes at most {MOST} entries"
+    for entry in entries:
+        kind, colon, value = entry.partition(":")
+        if not colon or kind not in KINDS or not value.strip():
+            return f"{entry!r} is none of project:DIR, file:PATTERN, tool:NAME"
+        if kind == "project" and not os.path.isabs(os.path.expanduser(value)):
+            return f"{entry!r} must be a whole path"
+        if kind == "file":
+            try:
+                pattern(value)
+            except ValueError as error:
+                return f"{entry!r}: {error}"
+    return ""
+
+
+def rules(entries: Iterable[str]) -> Rules:
+    """Those that can be understood."""
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for entry in entries:
+        if not wrong([entry]):
+            kind, _, value = entry.partition(":")
+            found[kind].append(value.strip())
+    return Rules(
+        projects=tuple(canonical(os.path.expanduser(one)) for one in found["project"]),
+        tools=tuple(found["tool"]),
+        files=tuple(map(pattern, found["file"])),
+    )
+
+
+def canonical(path: str) -> str:
+    import unicodedata  # the hook that only asks for the environment does not need it
+
+    return unicodedata.normalize("NFC", os.path.realpath(path))
+
+
+# --- a project's own file ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one project's file says; `broken` why it cannot be understood."""
+
+    capture: bool = True
+    files: tuple[Pattern, ...] = ()
+    broken: str = ""
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Here:
+    """What holds in a directory: why nothing is captured there, which files are not, and what
+    somebody should know."""
+
+    off: str = ""
+    files: tuple[Pattern, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Reader:
+    """Reads projects' files; one that did not change is not read again."""
+
+    known: dict[str, tuple[tuple[int, int, int], Said]] = field(default_factory=dict)
+
+    def here(self, directory: str, own: Rules) -> Here:
+        """The rules for a directory: the user's, and those of every project file at or above it."""
+        if not os.path.isabs(directory) or "\0" in directory:
+            return Here()
+        rule = own.project(directory)
+        off = f"the setting ignore has project:{rule}" if rule else ""
+        files, warnings = list(own.files), []
+        for folder in _upward(canonical(directory)):
+            path = os.path.join(folder, PROJECT_FILE)
+            said = self._read(path)
+            if said is None:
+                continue
+            if said.broken:
+                warnings.append(f"{path}: {said.broken}; until that is mended nothing is captured")
+                off = off or f"{path} cannot be understood"
+            warnings += [f"{path}: there is no key {key!r}" for key in said.unknown]
+            if not said.capture:
+                off = off or f"{path} says capture = false"
+            files += said.files
+        return Here(off, tuple(files), tuple(warnings))
+
+    def _read(self, path: str) -> Said | None:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return Said(broken=f"it cannot be opened ({error.strerror})")
+        try:
+            about = os.fstat(fd)
+            seen = (about.st_ino, about.st_mtime_ns, about.st_size)
+            known = self.known.get(path)
+            if known is not None and known[0] == seen:
+                return known[1]
+            said = _checked(fd, about, os.path.dirname(path))
+        finally:
+            os.close(fd)
+        if len(self.known) > 1000:
+            self.known.clear()
+        self.known[path] = seen, said
+        return said
+
+
+def _checked(fd: int, about: os.stat_result, folder: str) -> Said:
+    if not stat.S_ISREG(about.st_mode):
+        return Said(broken="it is not a file")
+    if about.st_uid not in (os.getuid(), 0):
+        return Said(broken="it belongs to another user")
+    if about.st_size > FILE_BYTES:
+        return Said(broken=f"it is larger than {FILE_BYTES >> 10} KiB")
+    try:
+        return parsed(os.read(fd, FILE_BYTES + 1).decode(), folder)
+    except (OSError, UnicodeDecodeError) as error:
+        return Said(broken=f"it cannot be read ({error})")
+
+
+def parsed(text: str, folder: str) -> Said:
+    """What a project's file says, for the directory that it lies in."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return Said(broken=f"it is not valid TOML ({error})")
+    unknown = tuple(sorted(set(data) - _KNOWN_KEYS))[:10]
+    capture, given = data.get("capture", True), data.get("ignore", [])
+    if not isinstance(capture, bool):
+        return Said(broken="capture is neither true nor false", unknown=unknown)
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        return Said(broken="ignore is not a list of patterns", unknown=unknown)
+    if len(given) > MOST:
+        return Said(broken=f"ignore has more than {MOST} patterns", unknown=unknown)
+    try:
+        files = tuple(pattern(one, folder) for one in given)
+    except ValueError as error:
+        return Said(broken=f"ignore: {error}", unknown=unknown)
+    return Said(capture=capture, files=files, unknown=unknown)
+
+
+def _upward(directory: str) -> list[str]:
+    found = [directory]
+    while len(found) < _DEPTH and directory != (directory := os.path.dirname(directory)):
+        found.append(directory)
+    return found
+
+
+# --- what a tool touched -------------------------------------------------------------------------
+
+
+def touched(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
+    """The pattern of a file that a tool's call names anywhere, in what it was given or what it
+    gave, or nothing. What is too much to look through counts as named: a repository brings its own
+    patterns, and must not be able to hold anybody up."""
+    if not files:
+        return ""
+    if cwd and (found := _first(files, cwd, "")):
+        return found
+    work = MOST_WORK
+    for text in _texts(tree):
+        near = [one for one in files if one.literal in text or (cwd and one.literal in cwd)]
+        for token in dict.fromkeys(_TOKEN.findall(text)) if near else ():
+            likely = [one for one in near if one.literal in token or (cwd and one.literal in cwd)]
+            if not likely:
+                continue
+            work -= (len(likely) + 5) * (token.count("/") + cwd.count("/") + 1)
+            if work < 0:
+                return likely[0].text
+            if found := _first(likely, cwd, token.rstrip(".!?")):
+                return found
+    return ""
+
+
+def _first(files: Sequence[Pattern], cwd: str, name: str) -> str:
+    """The pattern that a name matches, as it stands, as git writes it, and where links lead."""
+    names = {name, name.partition("/")[2] if name[:2] in ("a/", "b/") else name}
+    names |= {os.path.expanduser(one) for one in names if one.startswith("~/")}
+    paths = {os.path.normpath(os.path.join(cwd or "/", one)) for one in names if "\0" not in one}
+    paths |= set(map(canonical, paths))
+    return next((one.text for one in files if any(map(one.matches, paths))), "")
+
+
+def _texts(tree: Any) -> Iterable[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, Mapping):
+        for key, value in tree.items():
+            yield str(key)
+            yield from _texts(value)
+    elif isinstance(tree, (list, tuple)):
+        for one in tree:
+            yield from _texts(one)
+
+
+# --- private sessions ----------------------------------------------------------------------------
+
+
+def private_environment(environ: Mapping[str, str]) -> bool:
+    return environ.get(PRIVATE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def said_word(prompt: str) -> str:
+    """`private` or `public` when the first or the last line of a prompt is that word and nothing
+    else; a text that only speaks of it does nothing."""
+    lines = prompt.strip().splitlines()
+    for line in (lines[:1] + lines[-1:]) if lines else ():
+        found = _WORD.fullmatch(line.strip())
+        if found is not None:
+            return found.group(1).lower()
+    return ""
+
+
+def session_key(host: str, session_id: str | None, cwd: str) -> str:
+    """By what a session is known again after a restart. A host that names none has one a place."""
+    return session_id or f"{host}@{cwd}"
+
+
+class Private:
+    """Which sessions were private, and when: a small file each, under a digest of its name."""
+
+    def __init__(self, directory: str) -> None:
+        self._folder = os.path.join(directory, "private")
+
+    def begin(self, key: str, host: str, at_ms: int, by: str) -> None:
+        """`by` is the word in a prompt or the environment: only the former can be taken back."""
+        spans = self._spans(key)
+        if not spans or spans[-1][1] is not None:
+            spans.append([at_ms, None])
+        self._write(key, host, spans, by)
+
+    def end(self, key: str, host: str, at_ms: int) -> None:
+        spans = self._spans(key)
+        if spans and spans[-1][1] is None:
+            spans[-1][1] = max(at_ms, spans[-1][0])
+            self._write(key, host, spans)
+
+    def open(self, key: str) -> str:
+        """By what a session is private now; nothing when it is not."""
+        spans = self._spans(key)
+        going_on = bool(spans) and spans[-1][1] is None
+        return str(_json(self._path(key)).get("by") or WORD) if going_on else ""
+
+    def covers(self, key: str, at_ms: int) -> bool:
+        """Whether a moment of a session was private."""
+        return any(
+            since <= at_ms and (until is None or at_ms <= until)
+            for since, until in self._spans(key)
+        )
+
+    def running(self) -> list[tuple[str, float]]:
+        """Host and last sign of life of the private sessions that go on."""
+        found = []
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return []
+        for name in names:
+            path = os.path.join(self._folder, name)
+            data = _json(path)
+            spans = data.get("spans") or [[0, 0]]
+            try:
+                age = time.time() - os.stat(path).st_mtime
+            except OSError:
+                continue
+            if spans[-1][1] is None and age < RUNNING_S:
+                found.append((str(data.get("host", "")), age))
+        return found
+
+    def alive(self, key: str) -> None:
+        try:
+            os.utime(self._path(key))
+        except OSError:
+            return  # it is gone: then it is not shown either
+
+    def _path(self, key: str) -> str:
+        digest = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return os.path.join(self._folder, f"{digest}.json")
+
+    def _spans(self, key: str) -> list[list[Any]]:
+        spans = _json(self._path(key)).get("spans")
+        return [list(one) for one in spans] if isinstance(spans, list) else []
+
+    def _write(self, key: str, host: str, spans: list[list[Any]], by: str = "") -> None:
+        from recollect.core import oslayer  # slow to load, and the hook seldom comes here
+
+        oslayer.private_directory(self._folder)
+        content = json.dumps({"host": host[:64], "spans": spans, "by": by})
+        oslayer.replace_file(self._path(key), content.encode())
+
+
+def _json(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            data = json.loads(file.read(1 << 16))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+# --- asked by the hook ---------------------------------------------------------------------------
+
+
+def session_in(stdin: bytes, environ: Mapping[str, str]) -> str | None:
+    """The session that a host names in what it gives to its hook, as its adapter would read it."""
+    told = _object(stdin)
+    for name in SESSION_FIELDS:
+        if isinstance(value := told.get(name), str) and value.strip():
+            return value.strip()[:LONGEST]
+    return next((environ[name] for name in SESSION_VARIABLES if environ.get(name)), None)
+
+
+def keep_private(directory: str, host: str, stdin: bytes, cwd: str, now_ms: int) -> None:
+    """The environment says that this session is private: note which one it is, and no more, so
+    that no import of the host's own transcript brings it in later."""
+    session_id = session_in(stdin, os.environ)
+    key = session_key(host, session_id, cwd)
+    Private(directory).begin(key, host, now_ms - _LATE_MS, ENVIRONMENT)
+
+
+def may_spool(directory: str, host: str, stdin: bytes, env: Mapping[str, str], cwd: str) -> bool:
+    """Whether something that the daemon did not take may lie on the disk until it does. A prompt
+    that makes its session private does so here. Which of the directories that a host names is the
+    project only its adapter knows: one that is kept out is enough."""
+    own, reader = rules(_setting(os.path.join(directory, "settings.toml"))), Reader()
+    told = _object(stdin)
+    named = [cwd, told.get("cwd"), *env.values()]
+    if any(isinstance(one, str) and reader.here(one, own).off for one in named):
+        return False
+    cwd = next((one for one in named[1:2] if isinstance(one, str) and os.path.isabs(one)), cwd)
+    private, key = Private(directory), session_key(host, session_in(stdin, env), cwd)
+    now_ms = time.time_ns() // 1_000_000
+    word = _word_in(told)
+    if word == "private":
+        private.begin(key, host, now_ms, WORD)
+    elif word == "public" or private.open(key) == ENVIRONMENT:
+        private.end(key, host, now_ms)  # without the variable, this session goes on in the open
+    return not word and not private.open(key)
+
+
+def _object(stdin: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(stdin)
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _word_in(told: Mapping[str, Any]) -> str:
+    for name in PROMPT_FIELDS:
+        if isinstance(text := told.get(name), str) and (word := said_word(text)):
+            return word
+    return ""
+
+
+def _setting(path: str) -> list[str]:
+    try:
+        with open(path, "rb") as file:
+            given = tomllib.load(file).get("ignore", [])
+    except (OSError, ValueError):
+        return []
+    return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []

@@ -1,0 +1,146 @@
+"""What the write path does not take: kept out by the user, by a project, or by a private session.
+
+In: what a host told, or events. Out: a reason, as it is counted, or nothing. The setting `ignore`
+is read again when its file changed, so that a rule holds from the moment it was made.
+"""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.capture.hosts import Capture, Draft
+from recollect.core import keepout, settings
+from recollect.core.clock import to_micros
+from recollect.core.errors import BadSetting
+from recollect.core.keepout import Here, Private, Reader, Rules
+from recollect.core.settings import Settings
+from recollect.core.values import Event, JsonBody, TextBody
+from recollect.ingest.counters import Counters
+
+PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"
+NOW_PRIVATE = (
+    "This session is private from here on: Recollect stores nothing of it and brings nothing back, "
+    f"until a prompt says `{keepout.PUBLIC_LINE}` or the session ends."
+)
+NOW_PUBLIC = "This session is no longer private: Recollect remembers what comes after this prompt."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something is not taken, and what the host is told of it."""
+
+    reason: str
+    told: str = ""
+
+
+class KeepOut:
+    def __init__(self, chosen: Settings, counters: Counters) -> None:
+        self._settings = chosen
+        self._counters = counters
+        self._lock = threading.Lock()
+        self._seen: tuple[int, int, int] | None = None
+        self._rules = keepout.rules(chosen.ignore)
+        self._reader = Reader()
+        self._warned: set[str] = set()
+        self.private = Private(chosen.directory)
+
+    def rules(self) -> Rules:
+        """The user's, as the settings are now. Settings that are broken leave them as they were."""
+        try:
+            about = os.stat(self._settings.path("settings.toml"))
+            seen = (about.st_ino, about.st_mtime_ns, about.st_size)
+        except OSError:
+            seen = (0, 0, 0)
+        with self._lock:
+            if seen == self._seen:
+                return self._rules
+            try:
+                loaded = settings.load(flags={"home": self._settings.home})
+                self._rules = keepout.rules(loaded.ignore)
+            except BadSetting as error:
+                self._counters.error(f"settings: {error}")
+            self._seen = seen
+            return self._rules
+
+    def here(self, directory: str) -> Here:
+        """What holds in a directory; what is wrong with its file is told once."""
+        found = self._reader.here(directory, self.rules())
+        for warning in found.warnings:
+            if warning not in self._warned and len(self._warned) < 1000:
+                self._warned.add(warning)
+                self._counters.error(warning)
+        return found
+
+    # --- what hooks bring ---
+
+    def refuses(self, captured: Capture, session_id: str | None, at: datetime) -> Refusal | None:
+        """Whether nothing at all of it is taken. A prompt may make its session private, or end
+        that; the end of a session ends it too."""
+        key = keepout.session_key(captured.host, session_id, captured.cwd)
+        word = next((said for one in captured.drafts if (said := _word(one))), "")
+        at_ms = to_micros(at) // 1000
+        if word == "private":
+            self.private.begin(key, captured.host, at_ms, keepout.WORD)
+            return Refusal(PRIVATE, NOW_PRIVATE)
+        by = self.private.open(key)
+        if by == keepout.ENVIRONMENT:
+            # Hooks of such a session never come here: it goes on without the variable.
+            self.private.end(key, captured.host, at_ms)
+        elif by:
+            self.private.alive(key)
+            if word == "public" or captured.signal == "session-end":
+                self.private.end(key, captured.host, at_ms)
+            return Refusal(PRIVATE, NOW_PUBLIC if word == "public" else "")
+        if word == "public":
+            return Refusal(PRIVATE)
+        if captured.cwd and self.here(captured.cwd).off:
+            return Refusal(PROJECT)
+        return None
+
+    def left(self, captured: Capture) -> tuple[tuple[Draft, ...], list[str]]:
+        """What may be taken of it, and why the rest may not."""
+        kept, reasons = [], []
+        for draft in captured.drafts:
+            data = draft.body.data if isinstance(draft.body, JsonBody) else None
+            name = draft.tool.name if draft.tool else ""
+            reason = self._tool(name, data, captured.cwd) if draft.kind == "tool_use" else ""
+            if reason:
+                reasons.append(reason)
+            else:
+                kept.append(draft)
+        return tuple(kept), reasons
+
+    # --- what comes by other ways ---
+
+    def event(self, event: Event) -> str:
+        """Why an event of the API or of an import is not taken, or nothing."""
+        where, key, host = event.source.project_path or "", event.session_id, event.source.surface
+        at_ms = to_micros(event.valid_time) // 1000
+        said = event.body.content if isinstance(event.body, TextBody) else ""
+        word = keepout.said_word(said) if event.kind == "prompt" else ""
+        if word == "private":
+            self.private.begin(key, host, at_ms, keepout.WORD)
+        elif word == "public":
+            self.private.end(key, host, at_ms)
+        if word or self.private.covers(key, at_ms):
+            return PRIVATE
+        if where and self.here(where).off:
+            return PROJECT
+        if event.kind == "tool_use" and isinstance(event.body, JsonBody):
+            data = event.body.data
+            name = data.get("tool") if isinstance(data, dict) else ""
+            return self._tool(name if isinstance(name, str) else "", data, where)
+        return ""
+
+    def _tool(self, name: str, data: object, cwd: str) -> str:
+        if name and self.rules().tool(name):
+            return TOOL
+        files: Sequence[keepout.Pattern] = self.here(cwd).files if cwd else self.rules().files
+        return FILE if files and keepout.touched(files, cwd, data) else ""
+
+
+def _word(draft: Draft) -> str:
+    said = draft.body.content if isinstance(draft.body, TextBody) else ""
+    return keepout.said_word(said) if draft.kind == "prompt" else ""

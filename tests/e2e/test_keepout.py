@@ -1,0 +1,106 @@
+"""What is kept out on purpose, through the real hook and the real daemon."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import pytest
+
+from recollect.core import keepout
+from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.hooks import KINDS, install
+from tests.torture import keepout as torture
+
+SEED = 15
+
+
+def test_canaries_of_all_that_is_kept_out_are_nowhere(tmp_path: pathlib.Path) -> None:
+    report = torture.attack(random.Random(SEED), 14, tmp_path)
+    assert report.failures == [] and report.tries == 14
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", ["1", "true"])
+def test_the_variable_keeps_a_hook_silent(tmp_path: pathlib.Path, kind: str, value: str) -> None:
+    """Nothing is sent or spooled, and which session it is is noted under a digest."""
+    hook = install(kind, tmp_path / "home")
+    bird = "canaryqwertzuiop"
+    payload = json.dumps({"session_id": "of-ada", "cwd": str(tmp_path), "prompt": bird}).encode()
+    for event in ("SessionStart", "UserPromptSubmit"):
+        done = hook.call(
+            "claude-code", event, stdin=payload, env=hook.environment(RECOLLECT_PRIVATE=value)
+        )
+        assert (done.code, done.stdout, done.stderr) == (0, b"", b"")
+    assert hook.spooled() == [] and not os.path.exists(hook.socket)
+    assert keepout.Private(str(hook.directory)).open("of-ada") == keepout.ENVIRONMENT
+    for folder, _, names in os.walk(hook.directory):
+        for name in names:
+            assert bird.encode() not in pathlib.Path(folder, name).read_bytes()
+    for off in ("", "0", "false"):
+        hook.call("claude-code", "Stop", stdin=payload, env=hook.environment(RECOLLECT_PRIVATE=off))
+    assert len(hook.spooled()) == 3
+
+
+def prompt(daemon: RealDaemon, text: str, where: pathlib.Path, session: str = "s") -> bytes:
+    payload = {"session_id": session, "cwd": str(where), "prompt": text}
+    return daemon.run_hook("claude-code", "UserPromptSubmit", payload, cwd=str(where)).stdout
+
+
+def cli(daemon: RealDaemon, where: pathlib.Path, *argv: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect", *argv],
+        env=daemon.environment, cwd=where, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def test_a_private_session_is_seen_and_ends(tmp_path: pathlib.Path) -> None:
+    with real_daemon(tmp_path / "home") as daemon:
+        told = prompt(daemon, "recollect: private\nabout my health", tmp_path)
+        assert b"private from here on" in told
+        assert prompt(daemon, "and more of it", tmp_path) in (b"", b"{}\n", b"{}")
+        health = daemon.client.get("/healthz")
+        assert health["private_sessions"] == ["claude-code"]
+        assert health["counts"]["kept out: private session"] == 2
+        assert "A private session of claude-code is running" in cli(daemon, tmp_path, "status")
+        alarms = daemon.client.get("/api/alarms")["items"]
+        assert "private_session" in {one["name"] for one in alarms}
+        daemon.kill()
+        daemon.start()
+        prompt(daemon, "still nothing of it", tmp_path)
+        assert b"no longer private" in prompt(daemon, "recollect: public", tmp_path)
+        prompt(daemon, "an ordinary prompt", tmp_path)
+        (stored,) = daemon.events(expected=1)
+        assert stored["body"]["content"] == "an ordinary prompt"
+        assert daemon.client.get("/healthz")["private_sessions"] == []
+
+
+def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / "Makefile").touch()
+    with real_daemon(tmp_path / "home") as daemon:
+        prompt(daemon, "first", project)
+        assert "Kept out from now on" in cli(daemon, project, "ignore", "--here")
+        prompt(daemon, "second", project)
+        assert f"project:{project}" in cli(daemon, project, "ignore", "--list")
+        assert "Nothing is captured here" in cli(daemon, project, "ignore")
+        refused = daemon.http(
+            "POST", "/api/notes", json.dumps({"text": "x", "project": str(project)}).encode()
+        )
+        assert refused[0] == 409 and b"kept out" in refused[2]
+        doctor = subprocess.run(
+            [sys.executable, "-m", "recollect", "doctor"],
+            env=daemon.environment, cwd=project, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert "nothing is captured here" in doctor.stdout and "1 (project)" in doctor.stdout
+        cli(daemon, project, "ignore", "--remove", "--here")
+        cli(daemon, project, "ignore", "--tool", "Web*")
+        assert cli(daemon, project, "ignore", "--list").strip() == "tool:Web*"
+        prompt(daemon, "third", project)
+        said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
+        assert said == ["first", "third"]

@@ -1,0 +1,248 @@
+"""Point 22: what is forgotten is told at no door, in no form; undo brings all of it back."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recollect.core import ids, projects
+from recollect.core.clock import ManualClock
+from recollect.core.errors import NotFound
+from recollect.core.settings import Settings
+from recollect.core.values import Checkpoint, Record
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline, Question
+from recollect.ingest.scribe import Scribe
+from recollect.learn import Learning
+from recollect.lifecycle.maintain import Maintenance
+from recollect.remember import Recollection
+from recollect.service import read, things, tools, write
+from recollect.service.desk import Desk, Scope
+from recollect.store.interface import Store
+from tests.make import NAMESPACE
+from tests.unit.extract.session import Told
+
+RULE = "From now on always use pnpm, never npm, in packages/ui."
+FACT = "The staging server of billing-api runs on zeppelin.example in Frankfurt."
+OTHER = "We decided to use PostgreSQL 16 instead of MySQL for billing-api."
+GLOBAL = projects.namespace("ada")
+
+
+class House:
+    """What the daemon has of it: write path, scribe, extraction by rules, recall, desk."""
+
+    def __init__(self, store: Store, clock: ManualClock, settings: Settings) -> None:
+        by_words = replace(settings, embedding=False)
+        counters, self.memories = Counters(clock), Memories(store)
+        self.store, self.clock = store, clock
+        self.pipeline = Pipeline(store, clock, "ada", counters)
+        self.scribe = Scribe(store, self.memories, counters)
+        self.pipeline.listeners.append(self.scribe.heard)
+        self.scribe.start()
+        self.it = Recollection(by_words, clock, store, self.memories, counters)
+        self.it.start()
+        self.learning = Learning(
+            by_words, clock, store, self.memories, counters, embedder=None,
+            tombstones=self.it.tombstones, publish=lambda kind, data: None,
+        )  # fmt: skip
+        self.learning.start()
+        self.maintenance = Maintenance(store, self.memories, clock, by_words, lambda: None)
+        self.desk = Desk(
+            settings=by_words, clock=clock, store=store, memories=self.memories,
+            pipeline=self.pipeline, counters=counters, tombstones=self.it.tombstones,
+            recollection=lambda: self.it,
+        )  # fmt: skip
+
+    def session(self, name: str, *said: str) -> None:
+        told = Told(name, self.clock.now())
+        for text in said:
+            told.ask(text).answer(f"Understood: {text} I noted it.").edit("docs/rules.md")
+        told.answer("Done for today. Next: write the tests.").signal("session-end")
+        self.pipeline.events([(one, one.event_id) for one in told.events])
+        self.clock.advance(minutes=10)
+        assert self.scribe.wait(30)
+        assert self.learning.run_now([NAMESPACE, GLOBAL], 30)
+
+    def memory(self, words: str) -> Record:
+        """What was learned of a statement."""
+        page = self.store.records.page(NAMESPACE, limit=100)
+        return next(one for one in page.items if one.kind == "knowledge" and words in one.title)
+
+    def everything(self, about: str) -> str:
+        """What an agent can hear, at all doors."""
+        namespaces = (NAMESPACE, GLOBAL)
+        parts = []
+        for trigger, text in (("session-start", ""), ("prompt", about)):
+            question = Question(trigger, text, namespaces, "another-session", None, 20_000)
+            self.it.shelves.fill(namespaces)
+            self.it.graphs.fill(namespaces)
+            parts.append(self.it.recall_now.preview(question, 8000).context)
+        here = {"namespace": NAMESPACE}
+        known = self.store.records.page(NAMESPACE, limit=200).items
+        for name, given in (
+            ("search_memory", {"query": about, "limit": 50}),
+            ("search_memory", {"query": about, "mode": "keyword", "as_of": self.now()}),
+            ("get_context", {"query": about, "token_budget": 8000}),
+            ("get_context", {}),
+            ("timeline", {"before": 100}),
+            ("get_observations", {"ids": [one.record_id for one in known]}),
+            ("resume_session", {}),
+            ("generate_report", {"period": "month"}),
+        ):
+            arguments = dict(given.items())
+            parts.append(tools.BY_NAME[name].run(self.desk, {**arguments, **here}))
+        for one in self.store.graph.entities(NAMESPACE):
+            try:
+                parts.append(
+                    tools.BY_NAME["recall_entity"].run(self.desk, {"name": one.name, **here})
+                )
+            except NotFound as error:  # nothing is known of it any more
+                parts.append(str(error).replace(one.name, ""))
+        parts += [one.title for one in read.memories(self.desk, read.ListQuery(limit=200)).items]
+        return re.sub(r'id="\w+"', "", "\n".join(parts))
+
+    def now(self) -> str:
+        return (self.clock.now() + timedelta(seconds=1)).isoformat()
+
+    def close(self) -> None:
+        self.learning.close()
+        self.scribe.close()
+        self.it.close()
+
+
+@pytest.fixture
+def house(store: Store, clock: ManualClock, settings: Settings) -> Iterator[House]:
+    made = House(store, clock, settings)
+    yield made
+    made.close()
+
+
+def never(house: House, record_id: str) -> str:
+    return write.judge(house.desk, record_id, "never").op_id
+
+
+def forget(house: House, record_id: str) -> str:
+    return write.delete(house.desk, (record_id,)).op_ids[0]
+
+
+def forget_for_ever(house: House, record_id: str) -> str:
+    return write.delete(house.desk, (record_id,), never=True).op_ids[0]
+
+
+@pytest.mark.parametrize("how", [never, forget, forget_for_ever])
+@pytest.mark.parametrize(("text", "words"), [(RULE, "pnpm"), (FACT, "zeppelin")])
+def test_nothing_tells_it_and_undo_brings_all_back(
+    house: House, how: Callable[[House, str], str], text: str, words: str
+) -> None:
+    house.session("one", text, OTHER)
+    before = house.everything(text)
+    assert words in before and "PostgreSQL" in before
+    known = house.store.records.page(NAMESPACE, limit=100).items
+    mine = [one for one in known if one.kind == "knowledge" and words in one.title]
+    op_id = how(house, (mine or [one for one in known if words in one.title])[0].record_id)
+    after = house.everything(text)
+    assert words not in after, [line for line in after.splitlines() if words in line]
+    assert "PostgreSQL" in house.everything(OTHER)
+    write.undo(house.desk, op_id)
+    assert house.everything(text) == before
+
+
+@pytest.mark.parametrize("how", [never, forget])
+def test_what_is_made_later_of_the_same_events_does_not_tell_it(
+    house: House, clock: ManualClock, how: Callable[[House, str], str]
+) -> None:
+    house.session("one", RULE, OTHER)
+    how(house, house.memory("pnpm").record_id)
+    house.session("one", "Please also mend the retry loop in worker.py.")  # the session goes on
+    for _ in range(4):
+        clock.advance(days=2)
+        house.maintenance.run()
+    assert any(
+        "pnpm" in f"{one.summary}{one.detail}"
+        for one in house.store.records.page(NAMESPACE, limit=200).items
+    ), "something holds it still"
+    assert "pnpm" not in house.everything(RULE)
+
+
+def test_a_forgotten_statement_may_be_said_again_and_a_refused_one_may_not(house: House) -> None:
+    house.session("one", RULE)
+    forget(house, house.memory("pnpm").record_id)
+    assert "pnpm" not in house.everything(RULE)
+    house.clock.advance(hours=1)
+    house.session("two", RULE)
+    assert "pnpm" in house.everything(RULE)
+    never(house, house.memory("pnpm").record_id)
+    house.session("three", RULE)
+    assert "pnpm" not in house.everything(RULE)
+
+
+def test_where_a_session_stood_does_not_tell_it(house: House) -> None:
+    house.session("one", RULE)
+    known = house.memory("pnpm")
+    house.store.sessions.put_checkpoint(
+        Checkpoint(
+            checkpoint_id=ids.new_id(ids.CHECKPOINT),
+            namespace=NAMESPACE,
+            session_id="one",
+            task="Use pnpm, never npm, in packages/ui",
+            progress="The retry loop is mended.",
+            next_steps=("Move packages/ui to pnpm instead of npm", "Write the tests"),
+        )
+    )
+    assert "pnpm" in house.everything("where were we?")
+    forget(house, known.record_id)
+    told = house.everything("where were we?")
+    assert "pnpm" not in told and "The retry loop is mended" in told and "Write the tests" in told
+
+
+def test_a_preference_taken_out_takes_its_statement_along(house: House) -> None:
+    house.session("one", RULE, OTHER)
+    wishes = [*house.store.graph.preferences(NAMESPACE), *house.store.graph.preferences(GLOBAL)]
+    wish = next(one for one in wishes if "pnpm" in one.value)
+    before = house.everything(RULE)
+    done = things.remove(house.desk, wish.preference_id)
+    assert "pnpm" not in house.everything(RULE)
+    write.undo(house.desk, done.op_id)
+    assert house.everything(RULE) == before
+
+
+def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None:
+    house.session("one", RULE, OTHER)
+    known = house.memory("pnpm")
+    before = house.everything(RULE)
+    done = write.edit(
+        house.desk, known.record_id, write.Change(title="Always use bun in packages/ui")
+    )
+    told = house.everything(RULE)
+    assert "pnpm" not in told and "bun" in told
+    write.undo(house.desk, done.op_id)
+    assert house.everything(RULE) == before
+
+
+def test_an_undone_undo_keeps_it_back_again(house: House) -> None:
+    house.session("one", RULE)
+    gone = forget(house, house.memory("pnpm").record_id)
+    undone = write.undo(house.desk, gone)
+    assert "pnpm" in house.everything(RULE)
+    write.undo(house.desk, undone.op_id)
+    assert "pnpm" not in house.everything(RULE)
+
+
+def test_a_verdict_goes_along_when_a_memory_is_moved(house: House) -> None:
+    house.session("one", RULE)
+    known = house.memory("pnpm")
+    never(house, known.record_id)
+    write.move(house.desk, known.record_id, Scope(project="global"))
+    assert "pnpm" not in house.everything(RULE)
+
+
+def test_what_is_put_in_by_hand_after_all_is_told(house: House) -> None:
+    house.session("one", RULE)
+    forget_for_ever(house, house.memory("pnpm").record_id)
+    house.clock.advance(minutes=1)
+    note = write.NewNote(text="Always use pnpm, never npm, in packages/ui", namespace=NAMESPACE)
+    write.add_note(house.desk, note)
+    assert "pnpm" in house.everything(RULE)
