@@ -731,6 +731,12 @@ def main(*, to_terminal: bool = False) -> int:
     except OSError as error:
         told = f"the system said: {error}"
         return _ended(chosen, told, "Check the disk and the data directory, then: recollect up")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "new thread" not in str(error):
+            raise
+        log.exception("stopped")
+        told = f"there is too little memory, or too many processes: {error or 'out of memory'}"
+        return _ended(chosen, told, "Free some, then: recollect up")
     return 0
 
 

@@ -26,7 +26,7 @@ FORMAT = "recollect export"
 VERSION = 1
 BATCH = 200
 # The one-document form is held in memory as a whole; JSONL is not.
-_WHOLE_BYTES = 512 << 20
+_WHOLE_BYTES = 128 << 20  # of one document, which is held in memory; JSONL has no such end
 _LINE_BYTES = 64 << 20
 # When a row happened, for each kind that has a time of its own.
 _MOMENTS = {

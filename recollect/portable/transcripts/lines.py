@@ -19,7 +19,7 @@ from recollect.core import safe_files
 # A line is a message with what its tools showed, a document a whole session; what is larger was
 # not written by a host.
 _LINE_BYTES = 64 << 20
-_DOCUMENT_BYTES = 256 << 20
+_DOCUMENT_BYTES = 128 << 20
 _EDGE = 256 << 10
 _CHUNK = 4 << 20
 _DECODER = json.JSONDecoder(strict=False)

@@ -4,6 +4,7 @@ In: settings and a clock. Out: a `Store`. Opening refuses politely: a file that 
 newer or drifted schema, a directory that cannot be written, a store that another process holds.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -94,7 +95,8 @@ class SqliteStore:
                 migrate(connection, clock)
                 ledger.open(connection)
         except BaseException:
-            connection.close()
+            with contextlib.suppress(apsw.Error):  # what went wrong before is the reason
+                connection.close()
             raise
         self.writer = Writer(
             connection,

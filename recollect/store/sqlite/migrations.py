@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from recollect.core.clock import Clock, to_micros
+from recollect.core.clock import Clock, SystemClock, to_micros
 from recollect.core.errors import MigrationDrift, NewerDatabase
 from recollect.store.sqlite import (
     schema_0001,
@@ -109,6 +109,29 @@ def migrate(
                 (migration.version, migration.name, migration.digest, to_micros(clock.now())),
             )
     return len(pending)
+
+
+def strangers(
+    connection: apsw.Connection, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> list[str]:
+    """What stands in a database's schema and was not made by its migrations, or is missing: a
+    trigger or a view that somebody else put there would run with every write."""
+    known = migrations[: len(verify(connection, migrations))]
+    with contextlib.closing(apsw.Connection(":memory:")) as fresh:
+        if known:
+            migrate(fresh, SystemClock(), known)
+        made, there = _schema(fresh), _schema(connection)
+    return sorted(name for _, name, _ in made ^ there)
+
+
+def _schema(connection: apsw.Connection) -> set[tuple[str, str, str]]:
+    """Everything by name, and what runs by itself (triggers, views) by its text too. Tables only by
+    name: versions of SQLite differ in how they write down a column that was added later."""
+    rows = connection.execute(
+        "SELECT type, name, CASE WHEN type IN ('trigger', 'view') THEN sql ELSE '' END"
+        " FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_'"
+    )
+    return {(kind, name, sql) for kind, name, sql in rows}
 
 
 @contextlib.contextmanager

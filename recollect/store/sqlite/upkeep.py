@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from recollect.core import oslayer
+from recollect.core import oslayer, safe_files
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
 from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats, Tallied, Tally
@@ -143,14 +143,18 @@ class SqliteUpkeep:
 
 def inspect(path: str) -> BackupInfo:
     """Open a store's file for reading only and look at all of it."""
-    if not os.path.exists(path):
-        raise NotADatabase(f"there is no file {path}")
+    try:
+        safe_files.open_plain(path).close()
+    except OSError as error:
+        raise NotADatabase(f"{path} cannot be read: {error.strerror}") from error
     db = open_reader(path)
     try:
         with translated():
             if db.pragma("application_id") != APPLICATION_ID:
                 raise NotADatabase(f"{path} is not a Recollect database")
             history = migrations.verify(db)
+            if odd := migrations.strangers(db):
+                raise NotADatabase(f"{path} is not as Recollect makes it: see {odd[0]!r} in it")
             if found := problems(db):
                 raise DamagedDatabase(f"{path} is damaged: {found[0]}")
             return BackupInfo(
