@@ -154,7 +154,7 @@ class Settings:
         (), "What is never captured: directories, files by pattern, tools by name.", _IGNORED
     )
     share_sensitive: bool = _setting(
-        False, "Whether facts about pay, health or where people live may be put before an agent."
+        False, "Whether what tells of pay, health or where people live may be put before an agent."
     )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."

@@ -1,4 +1,4 @@
-"""Files of strangers at import and restore: an answer, a daemon that stays small, a store that stays."""
+"""Files of strangers at import and restore: the daemon answers and stays small, the store stays."""
 
 import pathlib
 import random
