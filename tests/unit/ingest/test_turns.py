@@ -1,11 +1,21 @@
 """Episodes: one per turn, the same from the same events."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from recollect.core.clock import ManualClock
-from recollect.core.values import JsonBody, MessageBody, StoredEvent, TextBody, Turn, check
+from recollect.core.errors import BadInput
+from recollect.core.values import (
+    JsonBody,
+    MessageBody,
+    Record,
+    StoredEvent,
+    TextBody,
+    Turn,
+    check,
+)
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -144,3 +154,35 @@ def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
     assert scribe.wait(10)
     scribe.close()
     assert episodes(store) == ["asked before the restart|answered after it"]
+
+
+def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: Scribe) -> None:
+    """SQLite's texts end at a NUL: a title that begins with one is empty to it, and refused."""
+    scribe.start()
+    for text in ("\0", "\0\0 begins with it", " \n ", "the one after"):
+        say(store, scribe, "prompt", TextBody(content=text))
+    assert scribe.wait(10)
+    scribe.close()
+    assert episodes(store) == ["(nothing but white space)|", "begins with it|", "the one after|"]
+
+
+def test_an_episode_that_the_store_refuses_stays_out_alone(
+    store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counters = Counters(clock)
+    memories = Memories(store)
+    scribe = Scribe(store, memories, counters)
+    put = memories.replace
+
+    def refuse(records: Sequence[Record]) -> list[Record]:
+        if any("refuse me" in one.title for one in records):
+            raise BadInput("not valid")
+        return put(records)
+
+    monkeypatch.setattr(memories, "replace", refuse)
+    for number, text in enumerate(("before", "refuse me", "after")):
+        say(store, scribe, "prompt", TextBody(content=text), session_id=f"s{number}")
+    scribe.start()
+    scribe.close()
+    assert episodes(store) == ["after|", "before|"]
+    assert any("left out" in one for one in counters.errors_last_hour())
