@@ -15,6 +15,7 @@ import inspect
 import itertools
 import json
 import pkgutil
+import random
 import re
 import signal
 import sys
@@ -538,8 +539,25 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
+def drawn(seed: int, count: int, size: int) -> list[str]:
+    """So many hostile texts, of any of the package's patterns."""
+    dice = random.Random(seed)
+    found = sorted(every_pattern()[0], key=lambda one: (one.where, one.source))
+    texts: list[str] = []
+    while len(texts) < count:
+        one = dice.choice(found)
+        hard = list(hostile(one.source, one.flags, size))
+        texts += dice.sample(hard, 1) if hard else []
+    return texts
+
+
 def main() -> None:
-    """All patterns, as JSON: how many there are, which are slow, which cannot be known."""
+    """All patterns, as JSON: how many there are, which are slow, which cannot be known. With a
+    seed, a count and a size: so many hostile texts instead."""
+    if len(sys.argv) == 4:
+        seed, count, size = map(int, sys.argv[1:])
+        sys.stdout.write(json.dumps(drawn(seed, count, size)))
+        return
     found, unknown = every_pattern()
     bad = {f"{one.where} {one.source}": text for one in found if (text := slow(one))}
     sys.stdout.write(json.dumps({"count": len(found), "slow": bad, "unknown": unknown}))

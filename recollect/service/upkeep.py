@@ -96,7 +96,7 @@ def change_project(desk: Desk, named: str, change: ProjectChange) -> ProjectLine
 
 def embedding_stats(desk: Desk) -> EmbeddingStats:
     found = desk.recollection()
-    health = found.health() if found is not None else {"state": "loading"}
+    health: dict[str, Any] = found.health() if found is not None else {"state": "loading"}
     memories, embedded = int(health.get("memories", 0)), int(health.get("embedded", 0))
     return EmbeddingStats(
         state=str(health["state"]),

@@ -14,7 +14,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.extract.rules import Rules, extractor
+from recollect.extract.rules import Rules, StoreReads, extractor
 from recollect.extract.rules.predicates import PREDICATES
 from recollect.store.sqlite import SqliteStore
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored
@@ -342,7 +342,8 @@ def test_nothing_is_learned_from_a_command_that_failed(store: SqliteStore) -> No
 def test_what_the_user_refused_does_not_come_back(store: SqliteStore) -> None:
     told = Told().ask("use pnpm not npm, we switched in march").answer("Okay.")
     batch = stored(store, told)
-    rules = Rules(store, CLOCK, refused=lambda namespace, value: "pnpm" in value)
+    refused = StoreReads(store, lambda namespace, value: "pnpm" in value)
+    rules = Rules(refused, CLOCK)
     found = rules.extract(batch)
     assert not found.candidates and not claims(found, PreferenceClaim)
     assert {one.reason for one in found.dropped} == {"refused"}
@@ -350,7 +351,7 @@ def test_what_the_user_refused_does_not_come_back(store: SqliteStore) -> None:
 
 def test_the_same_batch_gives_the_same_memories(store: SqliteStore) -> None:
     batch = stored(store, mended())
-    rules = Rules(store, CLOCK)
+    rules = Rules(StoreReads(store), CLOCK)
     assert rules.extract(batch) == rules.extract(batch)
 
 
