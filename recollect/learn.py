@@ -12,9 +12,10 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Run
 from recollect.embedding.model import Embedder
+from recollect.extract.apart import Apart
 from recollect.extract.gate import sift, sift_claims
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import Rules
+from recollect.extract.rules import StoreReads
 from recollect.extract.tombstones import Tombstones
 from recollect.extract.watcher import Watcher
 from recollect.ingest.counters import Counters
@@ -51,11 +52,12 @@ class Learning:
         self._counters = counters
         self._publish = publish
         self.provider = choose(settings, store.usage, clock)
+        self._apart = Apart(StoreReads(store, tombstones.refused), clock)
         self.worker = Worker(
             store,
             clock,
             memories,
-            Rules(store, clock, tombstones.refused),
+            self._apart,
             provider=lambda: self.provider,
             gates=(tombstones.gate, self._quality),
             embedder=embedder,
@@ -81,8 +83,10 @@ class Learning:
         self._watcher.start()
 
     def close(self) -> None:
-        """Ends a model's children at once; what is being written is finished."""
+        """Ends the rules' worker and a model's children at once; what is being written is
+        finished."""
         self.worker.close()
+        self._apart.close()
         if self.provider is not None:
             self.provider.close()
         self._watcher.close()
@@ -109,6 +113,7 @@ class Learning:
             "provider": self._settings.provider,
             "budget": report(self._store.usage, self._clock, budget(self._settings)),
             "running": sorted(self._watcher.busy),
+            "worker": self._apart.status(),
             **self.worker.status(),
         }
 

@@ -91,6 +91,7 @@ class Recollection:
             "state": self._backfill.state if self._backfill else "off",
             "model": MODEL,
             "problem": self._backfill.problem if self._backfill else "",
+            "set_aside": dict(self._backfill.aside) if self._backfill else {},
             "memories": stats.records,
             "embedded": stats.embedded,
             "cache_bytes": sum(sum(parts.values()) for parts in self.engine.memory().values()),

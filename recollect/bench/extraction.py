@@ -19,7 +19,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.extract.interface import Extraction, ProcedureClaim
-from recollect.extract.rules import Rules
+from recollect.extract.rules import Rules, StoreReads
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 
@@ -80,7 +80,7 @@ def extracted(sessions: Iterable[GoldSession]) -> list[tuple[GoldSession, Extrac
         clock = ManualClock(gold.AFTERWARDS)
         store = SqliteStore(Settings(home=home, reserve_mb=0), clock)
         try:
-            rules = Rules(store, clock)
+            rules = Rules(StoreReads(store), clock)
             for session in sessions:
                 store.events.put([Arrival(event=event) for event in session.events])
                 namespace = session.events[0].namespace

@@ -58,6 +58,7 @@ class Told(World):
         )
 
     def close(self) -> None:
+        self._learning.close()
         self._scribe.close()
         super().close()
 

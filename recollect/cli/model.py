@@ -72,12 +72,14 @@ def stats(as_json: bool) -> int:
                f"{found['model'] or 'no model yet'}; embedding is {found['state']}.")  # fmt: skip
     if found["problem"]:
         click.secho(found["problem"], fg="yellow")
+    if found["set_aside"]:
+        _tell_set_aside(found["set_aside"])
     return 0
 
 
 @command.command()
 def backfill() -> int:
-    """Give vectors to memories that have none, and wait until all have."""
+    """Give vectors to memories that have none, and wait until all have that can."""
     import time
 
     from rich.console import Console
@@ -90,12 +92,22 @@ def backfill() -> int:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Memories", total=found["memories"])
-        while found["missing"]:
+        while found["missing"] > len(found["set_aside"]):
             if found["state"] in ("off", "open"):
                 click.echo(f"Embedding is {found['state']}: {found['problem']}", err=True)
                 return 1
             bar.update(task, completed=found["embedded"], total=found["memories"])
             time.sleep(0.2)
             found = client.get("/api/embeddings/stats")
+    if found["set_aside"]:
+        _tell_set_aside(found["set_aside"])
+        return 1
     click.echo(f"All {found['memories']} memories have their vectors.")
     return 0
+
+
+def _tell_set_aside(found: dict[str, str]) -> None:
+    click.secho(f"{len(found)} memories are set aside; recollect restart tries them again:",
+                fg="yellow", err=True)  # fmt: skip
+    for record_id, reason in list(found.items())[:10]:
+        click.echo(f"{record_id}: {reason}", err=True)

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import os
 import resource
+import signal
 import socket
 import struct
 import sys
@@ -248,6 +249,19 @@ def listen_unix(path: str) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+_PR_SET_PDEATHSIG = 1  # from sys/prctl.h
+
+
+def die_with(parent: int) -> None:
+    """Let the kernel kill this process when the one that started it ends, however it ends. Where
+    there is no such thing (macOS), whoever is left alone must see it by the end of its pipe."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before we could say so
+        os._exit(1)
 
 
 _M_MMAP_THRESHOLD = -3  # from malloc.h

@@ -92,7 +92,7 @@ def _near(kind: Any, name: str) -> str:
 def _allowed(kind: Any, field: str) -> list[Any]:
     """The words that a field takes, found by its path through the type."""
     here = [inspect.type_info(kind)]
-    for step in re.findall(r"[^.\[\]]+|\[[^\]]*\]", field):
+    for step in re.findall(r"[^.\[\]]+|\[[^\]\[]*\]", field):
         here = [inner for one in here for inner in _inside(one, step)]
     found = (value for one in here for value in _literals(one))
     return sorted(dict.fromkeys(found), key=str)

@@ -1,13 +1,16 @@
 """Gives memories their vectors, a few at a time, whenever there are some without.
 
 In: the store and an embedder. Out: vectors. It can be killed at any moment and does nothing twice.
-Five failures in a row open a breaker for a minute; search goes by words meanwhile.
+Five failures in a row open a breaker for a minute; search goes by words meanwhile. A memory on
+which the model fails while it can do another is set aside with the reason until the next start.
 """
 
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from recollect.core import vectors
 from recollect.core.errors import ModelUnavailable, RecollectError
@@ -23,6 +26,8 @@ PAUSE_S = 1.0
 FAILURES = 5
 OPEN_S = 60.0
 RECORD_S = 20.0  # a long turn has up to nine parts; nobody waits for them
+MOST_ASIDE = 1000  # more than that, and it is the model and not the texts
+_PROBE = "a sentence that every model can read"
 
 State = Literal["off", "loading", "working", "idle", "open"]
 
@@ -43,6 +48,7 @@ class Backfill:
         self.state: State = "loading"
         self.done = 0
         self.problem = ""
+        self.aside: dict[str, str] = {}  # memory: why it has no vector
         self._thread = threading.Thread(target=self._loop, name="recollect-embed", daemon=True)
 
     def start(self) -> None:
@@ -59,12 +65,13 @@ class Backfill:
         self._wake.set()
 
     def step(self) -> int:
-        """One batch; how many memories got their vectors."""
+        """One batch; how many memories got their vectors or were set aside."""
         for namespace in self._store.projects.namespaces():
-            missing = self._store.vectors.missing(namespace, MODEL, BATCH)
-            if missing:
-                self._embed(missing)
-                return len(missing)
+            missing = self._store.vectors.missing(namespace, MODEL, BATCH + len(self.aside))
+            fresh = [one for one in missing if one.record_id not in self.aside][:BATCH]
+            if fresh:
+                self._embed(fresh)
+                return len(fresh)
         return 0
 
     # --- the thread ---
@@ -105,7 +112,9 @@ class Backfill:
         rows: dict[str, Any] = {}
         fresh: list[Vector] = []
         for record in records:
-            matrix = self._embedder.embed(parts(searchable(record)), timeout=RECORD_S)
+            matrix = self._rows(record)
+            if matrix is None:
+                continue
             rows[record.record_id] = matrix
             fresh += [
                 Vector(
@@ -120,8 +129,32 @@ class Backfill:
                 for part, row in enumerate(matrix)
             ]
         self._store.vectors.put(fresh)
-        self.done += len(records)
-        self._embedded(records, rows)
+        self.done += len(rows)
+        self._embedded([one for one in records if one.record_id in rows], rows)
+
+    def _rows(self, record: Record) -> Any:
+        """A memory's vectors; None when it is set aside. One without any word has the vector of no
+        words: it would be asked for again and again without one."""
+        texts = parts(searchable(record)) or [""]
+        try:
+            return self._finite(texts)
+        except ModelUnavailable as error:
+            if len(self.aside) >= MOST_ASIDE:
+                raise
+            first = error
+        self._finite([_PROBE])  # raises if it is the model's fault
+        try:
+            return self._finite(texts)
+        except ModelUnavailable:
+            self.aside[record.record_id] = str(first)
+            log.warning("embedding: %s is set aside: %s", record.record_id, first)
+            return None
+
+    def _finite(self, texts: Sequence[str]) -> Any:
+        matrix = self._embedder.embed(texts, timeout=RECORD_S)
+        if not np.isfinite(matrix).all():
+            raise ModelUnavailable("the model gave no numbers")
+        return matrix
 
 
 def searchable(record: Record) -> str:

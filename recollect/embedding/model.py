@@ -54,7 +54,9 @@ class Embedder:
         loaded = self._session()
         try:
             return loaded.embed(texts, time.monotonic() + (timeout or self._timeout))
-        except loaded.failures as error:
+        except ModelUnavailable:
+            raise
+        except Exception as error:  # whatever a text makes the libraries raise
             self._loaded = None
             raise ModelUnavailable(f"the model failed: {error}") from error
 

@@ -22,7 +22,8 @@ _EMPTY = word_set(
 )
 # A name that stands for one thing: a path, an identifier, a number, a quoted or a capitalised name.
 _NAME = re.compile(
-    r"[\w-]+\.[a-zA-Z]\w{0,8}\b|\w+[_/]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|\b[A-Z][a-z]+[A-Z]\w*|\w+\(\)|"
+    r"(?<![\w-])[\w-]++\.[a-zA-Z]\w{0,8}\b|\b\w+[_/]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|"
+    r"\b[A-Z][a-z]+[A-Z]\w*|\b\w++\(\)|"
     r"(?<!\w)--?[A-Za-z][\w-]+|\b\d+(?:[.,:]\d+)*\b|\"[^\"]{2,60}\"|'[^']{3,60}'"
 )
 

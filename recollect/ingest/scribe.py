@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from recollect.core import ids
-from recollect.core.errors import StoreError
+from recollect.core.errors import BadInput, StoreError
 from recollect.core.values import Citation, Record, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
@@ -224,8 +224,27 @@ class Scribe:
             turn.position = self._store.events.position(
                 event.namespace, event.session_id, turn.first.seq
             )
-        episodes = self._kept([turn.episode() for turn in ready])
-        where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in ready}
+        try:
+            self._put(ready)
+        except BadInput:
+            for turn in ready:
+                self._put_alone(turn)
+        self._ready = []
+        for turn in ready:
+            turn.dirty = False
+        self._counters.count("episodes written", len(ready))
+
+    def _put_alone(self, turn: Turn) -> None:
+        """One that the store refuses must not keep the others from being written."""
+        try:
+            self._put([turn])
+        except BadInput as error:
+            log.error("an episode is left out: %s", error)
+            self._counters.error(f"an episode is left out: {error}")
+
+    def _put(self, turns: list[Turn]) -> None:
+        episodes = self._kept([turn.episode() for turn in turns])
+        where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in turns}
         self._memories.replace(
             [
                 msgspec.structs.replace(
@@ -234,10 +253,6 @@ class Scribe:
                 for one in episodes
             ]
         )
-        self._ready = []
-        for turn in ready:
-            turn.dirty = False
-        self._counters.count("episodes written", len(ready))
 
     def _kept(self, episodes: list[Record]) -> list[Record]:
         """Without those that were forgotten or deleted: what is gone is not made again."""

@@ -83,7 +83,7 @@ class Turn:
 
     @property
     def says_anything(self) -> bool:
-        return bool(self.asked or self.answered)
+        return any(text.strip() for text in (*self.asked, *self.answered))
 
     def episode(self) -> Record:
         asked, answered = "\n\n".join(self.asked), "\n\n".join(self.answered)
@@ -158,7 +158,7 @@ def _text(event: Event) -> str:
 
 def _line(text: str, most: int) -> str:
     """The beginning of a text on one line, cut at a word."""
-    flat = " ".join(text[: 4 * most].split())
+    flat = " ".join(text[: 4 * most].replace("\0", " ").split())  # SQLite's texts end at a NUL
     if len(flat) <= most:
         return flat
     return flat[: most - 1].rsplit(" ", 1)[0] + "…"

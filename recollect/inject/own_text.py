@@ -13,7 +13,7 @@ from collections import OrderedDict
 LINES = 20_000
 SHORTEST = 40  # a shorter line may well be somebody's own
 
-_DRESS = re.compile(r"^[\s>*•\-–—\"'`|]+|[\s\"'`|.…]+$")
+_DRESS = re.compile(r"^[\s>*•\-–—\"'`|]++|(?<![\s\"'`|.…])[\s\"'`|.…]++$")
 _DATE = re.compile(r"^\[\d{4}-\d\d-\d\d\]\s*")
 
 

@@ -59,7 +59,7 @@ def _assignment() -> re.Pattern[str]:
 
 @cache
 def _opening() -> re.Pattern[str]:
-    return compiled(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*)(["'`])(?:\2\2)?""")
+    return compiled(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*+)(["'`])(?:\2\2)?""")
 
 
 @cache

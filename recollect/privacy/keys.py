@@ -189,7 +189,7 @@ def _tail(text: str, floor: int, start: int, end: int) -> Iterator[tuple[int, in
     for number, line in enumerate(reversed(lines)):
         bare = line.strip()
         if number and not re.fullmatch(r"[A-Za-z0-9+/=_]{1,}", bare):
-            last = re.search(r"[A-Za-z0-9+/=_]{16,}\s*\Z", line[-128:])
+            last = re.search(r"(?<![A-Za-z0-9+/=_])[A-Za-z0-9+/=_]{16,}+\s*+\Z", line[-128:])
             first -= len(last[0]) + 1 if last is not None else 0
             break
         if number == 0 and bare:

@@ -9,7 +9,7 @@ import re
 import sys
 
 _TRUSTED = sys.version_info >= (3, 11, 5)
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.S)
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\Z)|\{\d*+,?\d*+\}|.", re.S)
 
 
 def compiled(pattern: str, flags: int = 0) -> "re.Pattern[str]":

@@ -25,7 +25,10 @@ log = logging.getLogger(__name__)
 
 SAME = 0.95  # without a judge: so near is the same, if nothing countable differs
 KNOWN = "known"
-_WORD = re.compile(r"[\w./:-]*\d[\w./:-]*|\b(?:not|no|never|don't|without|nicht|kein\w*|nie)\b")
+_WORD = re.compile(
+    r"(?<![\w./:-])(?=[\w./:-]*\d)[\w./:-]++"
+    r"|\b(?:not|no|never|don't|without|nicht|kein\w*|nie)\b"
+)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ _REMOTE = re.compile(
 _OWNED = re.compile(r"^[\w.-]+/[\w.-]+$")
 _SUFFIX = re.compile(r"\.[a-z]\w{0,4}$")
 _ARTICLE = re.compile(r"^(?:the|our|my|your|this|that|a|an)\s+", re.IGNORECASE)
-_KIND_WORD = re.compile(r"[\s_-]+(?:service|repo|repository|project|codebase)$", re.IGNORECASE)
-_VERSION = re.compile(r"\s+v?\d[\d.x]*$", re.IGNORECASE)
+_KIND_WORD = re.compile(
+    r"(?<![\s_-])[\s_-]++(?:service|repo|repository|project|codebase)$", re.IGNORECASE
+)
+_VERSION = re.compile(r"(?<!\s)\s++v?\d[\d.x]*+$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s_\-.'’`\"]+")
 _CODE_HOSTS = ("github.com/", "gitlab.com/", "bitbucket.org/", "codeberg.org/")
 

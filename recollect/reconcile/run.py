@@ -54,6 +54,7 @@ BATCH_EVENTS = 500
 BATCH_BYTES = 256 << 10
 LARGE_EVENTS = 4000  # of an oversized backlog that is condensed
 QUARANTINE_AFTER = 3
+NEVER_ENDED = "extraction of these began and did not end: the daemon was killed, or froze"
 NO_MODEL = "none"
 
 Gate = Callable[[Extraction, str], Extraction]
@@ -157,6 +158,12 @@ class Worker:
             return After()
         if any(one.event.source.client_id == IMPORTED for one in batch.events):
             choice = _Choice()
+        try:
+            # Counted before it starts: what ends the daemon has no other way to count.
+            batch = self._store.events.begin(batch, NEVER_ENDED, QUARANTINE_AFTER)
+        except StoreError:
+            self._give_back(batch)
+            raise
         return self._batch(batch, choice, more=waiting.count > len(batch.events))
 
     # --- one batch ---
@@ -168,7 +175,7 @@ class Worker:
         try:
             finished = self._phases(batch, choice, counts)
         except StoreError as error:
-            self._store.events.release(batch)
+            self._give_back(batch)
             counts.outcome, counts.reason = "uncommitted", str(error)
         except Exception as error:  # noqa: BLE001 - a thread that dies of one event helps nobody
             self._failed(batch, counts, error)
@@ -313,7 +320,7 @@ class Worker:
         if not pushed.finished:
             counts.outcome = "uncommitted"
             self._breaker.failed(batch.namespace)
-            self._store.events.fail(batch, counts.reason, QUARANTINE_AFTER)
+            self._store.events.fail(batch, counts.reason)
             return
         self._judging.run_ended(batch.namespace, decisions.judge_failures)
         if counts.provider != NO_MODEL or choice.nobody:
@@ -328,11 +335,18 @@ class Worker:
         if not ours:
             log.error("extraction failed unexpectedly", exc_info=error)
         if self._stopping.is_set() or isinstance(error, (ProviderDown, ProviderRefused)):
-            self._store.events.release(batch)
+            self._give_back(batch)
         else:
-            self._store.events.fail(batch, counts.reason, QUARANTINE_AFTER)
+            self._store.events.fail(batch, counts.reason)
         if not self._stopping.is_set():
             self._breaker.failed(batch.namespace)
+
+    def _give_back(self, batch: Batch) -> None:
+        """Not the events' fault: they are as they were, unless the store cannot write even that."""
+        try:
+            self._store.events.release(batch)
+        except StoreError as error:
+            log.error("a run stays counted against %d events: %s", len(batch.events), error)
 
     def _choose(self, namespace: str) -> "_Choice":
         """Whom to ask, decided anew for each run."""

@@ -28,7 +28,8 @@ _READ = 2000  # characters to look for them in
 
 _PHRASE = re.compile(r'"([^"\n]{2,200})"|`([^`\n]{2,200})`')
 _IDENTIFIER = re.compile(
-    r"[\w./-]*[\w]/[\w./-]+|\w+\.\w{1,5}\b|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z]{1,6}-?\d{2,}|v?\d+\.\d+\S*"
+    r"(?<![\w./-])(?=[\w./-]*\w/[\w./-])[\w./-]++|\b\w++\.\w{1,5}\b|\b\w+_\w+|"
+    r"(?<![a-z])[a-z]++[A-Z]\w*|[A-Z]{1,6}-?\d{2,}|(?<!\d)v?\d++\.\d+\S*"
 )
 
 

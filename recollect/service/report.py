@@ -21,7 +21,7 @@ MOST = 20
 SESSIONS = 50
 PAGES = 40
 _DAYS = {"day": 1, "week": 7, "weekly": 7, "month": 30, "monthly": 30}
-_BULLET = re.compile(r"^\s*[-*]\s+(.+)$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*+[-*][ \t]++(.+)$", re.MULTILINE)
 
 
 class ReportQuery(Scope, frozen=True, kw_only=True):

@@ -43,12 +43,16 @@ class ProjectChange(Value, frozen=True, kw_only=True):
 
 
 class EmbeddingStats(Value, frozen=True, kw_only=True):
+    """`set_aside`: memories that the model could not read, with the reason; they are among the
+    missing, and are tried again after a restart."""
+
     state: str
     model: str
     problem: str
     memories: int
     embedded: int
     missing: int
+    set_aside: dict[str, str]
 
 
 def all_projects(desk: Desk) -> tuple[ProjectLine, ...]:
@@ -92,7 +96,7 @@ def change_project(desk: Desk, named: str, change: ProjectChange) -> ProjectLine
 
 def embedding_stats(desk: Desk) -> EmbeddingStats:
     found = desk.recollection()
-    health = found.health() if found is not None else {"state": "loading"}
+    health: dict[str, Any] = found.health() if found is not None else {"state": "loading"}
     memories, embedded = int(health.get("memories", 0)), int(health.get("embedded", 0))
     return EmbeddingStats(
         state=str(health["state"]),
@@ -101,6 +105,7 @@ def embedding_stats(desk: Desk) -> EmbeddingStats:
         memories=memories,
         embedded=embedded,
         missing=max(0, memories - embedded),
+        set_aside=dict(health.get("set_aside", {})),
     )
 
 

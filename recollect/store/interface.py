@@ -129,6 +129,7 @@ class Batch:
 
     namespace: str
     events: tuple[StoredEvent, ...]
+    begun: bool = False  # the run is counted against them
 
 
 @dataclass(frozen=True)
@@ -439,14 +440,21 @@ class Events(Protocol):
 
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
-        least one event, however large. A claim dies with its process."""
+        least one event, however large, and of those that failed before only a few at a time, so
+        that the bad one ends up with few others. A claim dies with its process."""
+
+    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
+        """Count a run against each event before it starts, for good: a run that ends the process is
+        counted too. Events that were begun that often are set aside with the reason at once;
+        finishing them takes them out all the same. Returns the batch to go on with."""
 
     def release(self, batch: Batch) -> None:
-        """Give a claim back unfinished: its events are as unextracted as before."""
+        """Give a claim back unfinished: its events are as unextracted as before, and a run that was
+        counted against them is not."""
 
-    def fail(self, batch: Batch, reason: str, quarantine_after: int) -> int:
-        """Count a failed run against each event and release the claim; events that failed that
-        often are set aside with the reason. Returns how many were set aside."""
+    def fail(self, batch: Batch, reason: str) -> int:
+        """Say why the run that was begun failed, and release the claim. Returns how many events
+        are set aside."""
 
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""

@@ -84,7 +84,8 @@ def _memories(
 
 
 def warm(home: pathlib.Path, project: str) -> tuple[int, int, float]:
-    """RSS and its peak in MB, and what the caches say they hold, after a round of prompts."""
+    """RSS and its peak in MB, of the daemon and its extraction worker together, and what the caches
+    say they hold, after a round of prompts."""
     daemon = RealDaemon(home)
     daemon.environment["MALLOC_ARENA_MAX"] = "2"  # as `recollect start` and the service set it
     daemon.start()
@@ -105,9 +106,16 @@ def warm(home: pathlib.Path, project: str) -> tuple[int, int, float]:
             seen.append(held())
         for number in range(1, PROMPTS):
             ask(number)
+        daemon.client.ask("POST", "/api/queue/run", {"wait_s": 60})
+        worker = daemon.client.get("/healthz")["extraction"]["worker"]["pid"]
         assert daemon.process is not None
-        status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
-        return _mb(status, "VmRSS"), _mb(status, "VmHWM"), held() / 2**20
+        told = [
+            pathlib.Path(f"/proc/{pid}/status").read_text()
+            for pid in (daemon.process.pid, worker)
+            if pid is not None
+        ]
+        rss, peak = (sum(_mb(one, field) for one in told) for field in ("VmRSS", "VmHWM"))
+        return rss, peak, held() / 2**20
     finally:
         daemon.stop()
 

@@ -158,6 +158,7 @@ class Year:
         engine.write = timed  # type: ignore[method-assign]
 
     def close(self) -> None:
+        self._learning.close()
         self.scribe.close()
         self.store.close()
 

@@ -8,9 +8,11 @@ from collections import Counter
 
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
+from recollect.extract.interface import Extraction
 from recollect.ingest.memories import Memories
 from recollect.llm.base import Request
-from recollect.reconcile.run import Worker
+from recollect.reconcile.run import BATCH_EVENTS, NEVER_ENDED, Worker
+from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore, SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
 from tests.make import NAMESPACE, arrival
@@ -63,10 +65,50 @@ def worker(store: SqliteStore, answer: object) -> Worker:
     )
 
 
+def freeze(home: str, poison: str) -> None:
+    """A daemon that somebody kills because one event freezes it."""
+
+    class Freezing(EachPrompt):
+        def extract(self, batch: Batch) -> Extraction:
+            if any(getattr(one.event.body, "content", "") == poison for one in batch.events):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().extract(batch)
+
+    store = open_store(home)
+    run = Worker(store, SystemClock(), Memories(store), Freezing(), embedder=Angles()).run
+    while run(NAMESPACE).again:
+        pass
+    store.close()
+
+
 def plain(request: Request) -> str:
     found = [part.split('"')[0] for part in request.prompt.split('<event id="')[1:]]
     texts = [part.split("\n")[1] for part in request.prompt.split("<event ")[1:]]
     return "".join(memory(text, one) for text, one in zip(texts, found, strict=True))
+
+
+def test_what_ends_the_daemon_is_set_aside_at_its_third_start_and_the_rest_goes_on() -> None:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.crash.test_extraction_kill"])
+    with tempfile.TemporaryDirectory() as home:
+        store = open_store(home)
+        store.events.put([arrival(f"memory {number}") for number in range(40)])
+        store.events.put([arrival("poison"), arrival("the last of them")])
+        store.close()
+        ended = []
+        for _ in range(4):
+            process = context.Process(target=freeze, args=(home, "poison"))
+            process.start()
+            process.join(60)
+            ended.append(process.exitcode)
+        assert ended == [-signal.SIGKILL] * 3 + [0]
+        store = open_store(home)
+        aside = store.events.set_aside(NAMESPACE)
+        assert {(one.failures, one.reason) for one in aside} == {(3, NEVER_ENDED)}
+        assert len(aside) <= BATCH_EVENTS >> 6  # a few of its neighbours, not all 42
+        assert store.upkeep.stats(NAMESPACE).records >= 42 - len(aside)
+        assert store.events.backlog()[0].count == 0
+        store.close()
 
 
 def test_a_killed_run_loses_nothing_and_doubles_nothing() -> None:
@@ -81,6 +123,7 @@ def test_a_killed_run_loses_nothing_and_doubles_nothing() -> None:
         store = open_store(home)
         before = store.upkeep.stats(NAMESPACE).records
         assert before > 0  # those that died after the commit
+        store.events.retry(NAMESPACE)  # kills were counted against them, and somebody looked
         while worker(store, plain).run(NAMESPACE).again:
             pass
         found = Counter(one.title for one in store.records.page(NAMESPACE, limit=500).items)

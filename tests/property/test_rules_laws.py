@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recollect.core import ids, values
 from recollect.core.clock import ManualClock
 from recollect.core.values import Event, JsonBody, MessageBody, Source, StoredEvent, TextBody, Turn
-from recollect.extract.rules import Rules
+from recollect.extract.rules import Rules, StoreReads
 from recollect.store.interface import Batch, Page
 from tests.make import NAMESPACE, NOON
 from tests.unit.extract.session import Told, as_stored
@@ -57,7 +57,7 @@ class Records:
 
 
 def rules(events: tuple[StoredEvent, ...]) -> Rules:
-    return Rules(Untouchable(*events), ManualClock(NOON + timedelta(days=1)))
+    return Rules(StoreReads(Untouchable(*events)), ManualClock(NOON + timedelta(days=1)))
 
 
 phrases = st.sampled_from(

@@ -35,6 +35,7 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
+_CONSTRAINT = re.compile(r"(?<=\w)(?:@[\w.^~-]++$|[=<>~!].*|\[.*)", re.DOTALL)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
 
 
@@ -151,7 +152,7 @@ def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
 
 def _libraries(words: str) -> Iterable[str]:
     for word in program(words)[:10]:
-        word = re.sub(r"(?<=\w)(?:@[\w.^~-]+|[=<>~!]=?.*|\[.*\])$", "", word)
+        word = _CONSTRAINT.sub("", word[:400])
         if _LIBRARY.match(word) and not word.startswith((".", "/")):
             yield word[:200]
 

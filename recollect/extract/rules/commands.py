@@ -10,10 +10,11 @@ from recollect.extract.rules.prose import plain
 from recollect.extract.rules.turns import Call
 from recollect.extract.words import word_set
 
-_STEPS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_PIPED = re.compile(r"\s+(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
+_STEPS = re.compile(r"(?:&&|\|\||;|\n)\s*+")
+_PIPED = re.compile(r"(?<!\s)\s++(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
 _MESSAGE = re.compile(
-    r"""-[a-z]*m\s+(?:"\$\(cat\s+<<\\?['"]?(\w+)['"]?\s*\n(.+?)\n\s*\1|(["'])(.+?)(?<!\\)\3)""",
+    r"""-[a-z]*m\s+(?:"\$\(cat\s+<<\\?['"]?(\w+)['"]?[ \t]*+\n(.+?)\n[ \t]*+\1"""
+    r"""|(["'])(.+?)(?<!\\)\3)""",
     re.DOTALL,
 )
 _GIT_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")

@@ -1,6 +1,6 @@
 """The extractor that works by rules: sessions are read, and their new turns become knowledge.
 
-In: a batch of stored events, and the store to read what came before them. Out: an Extraction that
+In: a batch of stored events, and somebody to ask what came before them. Out: an Extraction that
 has passed the gate. Nothing is written. Ids follow from the events, so the same batch gives the
 same memories; a turn that was extracted in part before stands over its earlier version.
 """
@@ -20,11 +20,12 @@ from recollect.extract.rules import claims, tags
 from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
 from recollect.extract.rules.procedures import Run, procedures, runs_of
 from recollect.extract.rules.prose import cut
+from recollect.extract.rules.reads import Reads
 from recollect.extract.rules.statements import Statement, stated
 from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
 from recollect.extract.rules.turns import Call, Turn, turns_of
 from recollect.extract.words import content_hash
-from recollect.store.interface import Batch, RecordFilter, Store
+from recollect.store.interface import Batch
 
 SNAPSHOT = 10
 MOST_EVIDENCE = 100
@@ -36,23 +37,16 @@ REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
 class Rules:
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        refused: Callable[[str, str], bool] = lambda namespace, value: False,
-    ) -> None:
-        """`refused` says whether a value was turned down for good in a namespace."""
-        self._store = store
+    def __init__(self, reads: Reads, clock: Clock) -> None:
+        self._reads = reads
         self._clock = clock
-        self._refused = refused
         self._lock = threading.Lock()  # projects are read side by side
         # session: its newest tool call, and what it ran
         self._ran: dict[tuple[str, str], tuple[int, tuple[Run, ...]]] = {}
 
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
-        refused = partial(self._refused, batch.namespace)
+        refused = partial(self._reads.refused, batch.namespace)
         found = _Found(batch.namespace, self._clock.now())
         stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
@@ -70,7 +64,7 @@ class Rules:
         found.claims += self._procedures(batch, fresh)
         kept, dropped = sift(
             found.candidates,
-            known=lambda digest: self._store.records.by_hash(batch.namespace, digest),
+            known=lambda digest: self._reads.by_hash(batch.namespace, digest),
             refused=refused,
         )
         kept_claims, dropped_claims = sift_claims(found.claims, refused=refused)
@@ -92,11 +86,11 @@ class Rules:
         which the session begins. Of a long session not all is read for every batch: its cost would
         grow with the day. The batch alone if the store does not know it."""
         numbers = [one.seq for one in new]
-        part = self._store.events.around(namespace, session_id, numbers, CONTEXT, CONTEXT)
+        part = self._reads.around(namespace, session_id, numbers, CONTEXT, CONTEXT)
         turns = turns_of(part or new)
         if not turns:
             return [], new[0]
-        head = self._store.events.beginning(namespace, session_id, HEAD)
+        head = self._reads.beginning(namespace, session_id, HEAD)
         if not part or not head or part[0].seq == head[0].seq:
             return turns, turns[0].first
         fresh = {one.event.event_id for one in new}
@@ -107,8 +101,8 @@ class Rules:
     def _procedures(self, batch: Batch, fresh: frozenset[str]) -> list[Claim]:
         if not any(_is_command(stored) for stored in batch.events):
             return []
-        page = self._store.events.page(batch.namespace, kind="tool_use", limit=LOOK_BACK)
-        newest = {one.event.session_id: one.seq for one in reversed(page.items)}
+        calls = self._reads.calls(batch.namespace, LOOK_BACK)
+        newest = {one.event.session_id: one.seq for one in reversed(calls)}
         runs = [
             run
             for session_id, seq in newest.items()
@@ -121,8 +115,8 @@ class Rules:
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
         if known is None or known[0] != newest:
-            page = self._store.events.page(namespace, session_id=session_id, limit=LOOK_BACK)
-            known = newest, runs_of(turns_of(reversed(page.items)))
+            part = self._reads.latest(namespace, session_id, LOOK_BACK)
+            known = newest, runs_of(turns_of(part))
         with self._lock:
             self._ran[namespace, session_id] = known
             while len(self._ran) > REMEMBERED:
@@ -142,8 +136,7 @@ class Rules:
             for one in kept
             if one.record.session_id == event.session_id and one.record.kind != "summary"
         ]
-        where = RecordFilter(kind="observation", session_id=event.session_id)
-        before = self._store.records.page(event.namespace, where, limit=SNAPSHOT).items
+        before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
         asked = next((text for one in reversed(told) if (text := one.request)), "")
         return Checkpoint(

@@ -58,7 +58,7 @@ _RUNTIMES = "python|node|go|ruby|java|php|rust|dotnet|elixir|kotlin|swift"
 _MANIFESTS = {".nvmrc": "node_version", ".python-version": "python_version",
               ".ruby-version": "ruby_version", ".node-version": "node_version"}  # fmt: skip
 
-_CLAUSE = re.compile(r"\s*(?:;|:(?=\s)|,(?=\s)|\s[-–—]\s|(?<![./])\.(?=\s))\s*")
+_CLAUSE = re.compile(r"(?<!\s)\s*+(?:;|:(?=\s)|,(?=\s)|(?<=\s)[-–—](?=\s)|(?<![./])\.(?=\s))\s*+")
 _FILLED = re.compile(
     r"^(?:(?:no|nope|wrong|sorry|actually|well|ok(?:ay)?|yes|so|and|but|just so you know|fyi|btw|"
     r"by the way|note|i was wrong|correction|as of (?:today|now)|from now on|git says(?: that)?|"
@@ -66,19 +66,19 @@ _FILLED = re.compile(
     r"in fact|heads up|for the record|that'?s wrong|not (?:right|correct))\b[\s,:]*)+",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?<![./])[.!]+$|[\"']+$")
+_END = re.compile(r"(?<![./.!])[.!]++$|(?<![\"'])[\"']++$")
 _TAIL = re.compile(
-    r"\s+(?:now|again|since|from today|from now|as of|because|these days|today|instead|already|"
+    r"(?<!\s)\s++(?:now|again|since|from today|from now|as of|because|these days|today|instead|already|"
     r"for now|at the moment|btw|by the way|in production|it seems|i think|starting|after|until|"
     r"and|but|so|when|while|which|that|where|if|unless|yesterday|tonight|"
     r"(?:last|this|next|on|in) (?:night|week|month|year|sprint|monday|tuesday|wednesday|thursday|"
     r"friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|"
-    r"november|december))\b.*$",
-    re.IGNORECASE,
+    r"november|december))\b.*",
+    re.IGNORECASE | re.DOTALL,
 )
 _NEGATED = re.compile(r"\b(?:not|never|n't|if|whether|would|could|should|might|can)\b", re.I)
 _PATH = re.compile(r"^[\w.@~-]*/[\w./@-]+$|^[\w-]+\.[a-z]\w{0,4}$")
-_NUMBER = re.compile(r"^v?\d+(?:\.\d+)*\w*$")
+_NUMBER = re.compile(r"^v?\d++(?>(?:\.\d+)*)\w*$")
 
 _S = r"(?:the |our |my )?(?P<s>[\w@./:+'-]+(?: [\w@./+-]+){0,3}?)"
 _O = r"(?P<o>\S.*?)"

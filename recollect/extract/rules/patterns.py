@@ -122,8 +122,8 @@ DANGLES = re.compile(
 )
 # The polite part before what somebody wants done.
 ORDER = re.compile(
-    r"^(?:(?:can|could|would|will) (?:you|we) (?:please |also |just |maybe )*|(?:please|let'?s|lets|now|also|then)[ ,]+"
-    r"(?:completely |also |just |now )*|(?:i'?d like|i want|i need|we need|we want) (?:you |us )?to |we should )*"
+    r"^(?>(?:(?:can|could|would|will) (?:you|we) (?>(?:please |also |just |maybe )*)|(?:please|let'?s|lets|now|also|then)[ ,]++"
+    r"(?>(?:completely |also |just |now )*)|(?:i'?d like|i want|i need|we need|we want) (?:you |us )?to |we should )*)"
     r"(?=(?:add|remove|fix|change|implement|show|include|update|create|write|rename|move|replace|refactor|"
     r"extract|support|allow|enable|disable|drop|convert|split|introduce|increase|reduce|wire|port|"
     r"migrate|upgrade|document|track|store|log|print|build|set up|limit|handle|validate|cache|hide|display|"
@@ -231,7 +231,7 @@ RULE = _any(
     r"\b(?:remember|note|keep in mind|important)\b ?[:,]? ?(?:that )?.{0,60}\b(?:must|should|always|"
     r"never|needs? to|only|don'?t)\b",
     r"\bmust (?:always|never|not|only|stay)\b.{3,}(?:otherwise|because|or else|,|$)",
-    r"\bmust (?:be|have)\b.{3,}\b(?:otherwise|because|or else)\b",
+    r"\bmust (?:be|have)\b.{3,300}\b(?:otherwise|because|or else)\b",
     r"\bmake sure (?:to|that|you|we) (?:always|never)\b",
     r"\b(?:immer|niemals|nie|grunds[äa]tzlich|ab jetzt)\b.{3,}",
     r"\b(?:siempre|nunca|a partir de ahora)\b.{3,}",
@@ -551,7 +551,7 @@ NEXT_INLINE = re.compile(
     r"(\S.+)",
     re.IGNORECASE,
 )
-OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*:\s*(.+\?)", re.IGNORECASE)
+OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*+:\s*+(\S.*\?)", re.IGNORECASE)
 OFFER = re.compile(
     r"^(?:would you like|want me|do you want|shall i|should i (?:also |go )|let me know|soll ich|"
     r"anything else|ready to|make sense|sound good)",
@@ -575,7 +575,7 @@ CHANGED = re.compile(
     r"goodbye|gone|took (?:its|the|his|her|their) place|takes? over|took over|hand(?:s|ed)|"
     r"moved?|switch(?:ed)?|migrat\w+|chang\w+|replac\w+|swap\w*|drop(?:ped)?|retired?|bumped|raised|"
     r"lowered|upgraded|downgraded|went (?:back|with)|back (?:on|to|in)|again|new|until (?:now|recently)|"
-    r"previously|formerly|finally|not .* but)\b",
+    r"previously|formerly|finally|not .{0,300} but)\b",
     re.IGNORECASE,
 )
 # A request says what to do, not what is.

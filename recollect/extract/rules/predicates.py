@@ -136,20 +136,22 @@ DEFINES: dict[str, re.Pattern[str]] = {
     ),
     ".kt": re.compile(r"^(?:data |sealed )?class (\w+)", re.MULTILINE),
     ".cs": re.compile(
-        r"^\s*public (?:sealed |abstract |static )?(?:class|interface|record) (\w+)", re.MULTILINE
+        r"^[ \t]*public (?:sealed |abstract |static )?(?:class|interface|record) (\w+)",
+        re.MULTILINE,
     ),
-    ".rb": re.compile(r"^\s*class ([A-Z]\w+)", re.MULTILINE),
+    ".rb": re.compile(r"^[ \t]*class ([A-Z]\w+)", re.MULTILINE),
     ".ex": re.compile(r"^defmodule ([\w.]+)", re.MULTILINE),
 }
 
-# Standing wishes, by what they are about: the sentence is the value.
+# Standing wishes, by what they are about: the sentence is the value. "One thing and later another"
+# is written as the first of the one and then any of the other, or each of the one would look anew.
 _WANTS = r"(?:use|write|keep|i (?:prefer|like|want|use)|prefer|give me|make|please|should be|from now on|always)"
 WISHES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    ("git", "commit_messages", _sentence(rf"(?=.*\b{_WANTS}\b).*\bcommit messages?\b.*\b(?:in|as|with|short|long|conventional|imperative|past)\b")),
-    ("style", "indentation", _sentence(r"\bindent(?:ation)?\b.*\b(?:\d|two|four|eight|tabs?|spaces?)\b|\b(?:use|prefer) (?:tabs|\d spaces)\b")),
-    ("style", "quotes", _sentence(rf"(?=.*\b{_WANTS}\b).*\b(?:single|double)[ -]quotes\b")),
-    ("style", "comments_language", _sentence(rf"(?=.*\b{_WANTS}\b).*\bcomments\b.*\bin (?:english|german|spanish|italian|french|dutch|portuguese|polish)\b")),
-    ("answers", "length", _sentence(rf"(?=.*\b{_WANTS}\b).*\b(?:short|brief|concise|detailed|long|terse|verbose)\b.*\b(?:answers|replies|responses)\b|\b(?:keep|make) (?:your |the )?(?:answers|replies|responses) (?:short|brief|concise|detailed|long|terse)\b")),
+    ("git", "commit_messages", _sentence(rf"^(?=.*\b{_WANTS}\b)(?>.*?\bcommit messages?\b).*\b(?:in|as|with|short|long|conventional|imperative|past)\b")),
+    ("style", "indentation", _sentence(r"^(?>.*?\bindent(?:ation)?\b).*\b(?:\d|two|four|eight|tabs?|spaces?)\b|\b(?:use|prefer) (?:tabs|\d spaces)\b")),
+    ("style", "quotes", _sentence(rf"^(?=.*\b{_WANTS}\b).*\b(?:single|double)[ -]quotes\b")),
+    ("style", "comments_language", _sentence(rf"^(?=.*\b{_WANTS}\b)(?>.*?\bcomments\b).*\bin (?:english|german|spanish|italian|french|dutch|portuguese|polish)\b")),
+    ("answers", "length", _sentence(rf"^(?=.*\b{_WANTS}\b)(?>.*?\b(?:short|brief|concise|detailed|long|terse|verbose)\b).*\b(?:answers|replies|responses)\b|\b(?:keep|make) (?:your |the )?(?:answers|replies|responses) (?:short|brief|concise|detailed|long|terse)\b")),
     ("tools", "editor", _sentence(r"\bmy editor is\b|\bi (?:now )?(?:use|prefer|switched to|moved to) (?:vs ?code|zed|neovim|nvim|vim|emacs|helix|sublime|intellij|pycharm|webstorm|cursor)\b")),
 )  # fmt: skip
 

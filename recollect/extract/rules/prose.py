@@ -39,7 +39,7 @@ def plain(text: str) -> str:
     """One line of markdown as plain text; names in backticks stay as they are."""
     text = _LINK.sub(r"\1", text)
     text = _EMOJI.sub("", text).replace("**", "").replace("__", "_").replace("`", "")
-    return " ".join(text.split())
+    return " ".join(text.replace("\0", " ").split())
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +81,7 @@ def options(text: str) -> dict[int, str]:
 
 def cut(text: str, most: int) -> str:
     """At most so many characters on one line, cut at a word."""
-    flat = " ".join(text.split())
+    flat = " ".join(text.replace("\0", " ").split())
     if len(flat) <= most:
         return flat
     head = flat[: most - 1]

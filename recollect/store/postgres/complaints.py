@@ -31,7 +31,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         PASSWORD,
     ),
     (
-        r'(?P<it>no pg_hba\.conf entry [^\n]*|\w+ authentication failed for user "[^"]*"'
+        r'(?P<it>no pg_hba\.conf entry [^\n]*|\b\w++ authentication failed for user "[^"]*"'
         r'|role "[^"]*" is not permitted to log in|permission denied for database "[^"]*")',
         "the server does not let us in ({it})",
         "Ask whoever runs the server; the login stands in `store`.",
@@ -50,7 +50,7 @@ _AWAY: tuple[tuple[str, str, str], ...] = (
         "Correct it in `store`, or see to the network.",
     ),
     (
-        r"connection to server (?P<it>at \S+(?: \([^)]*\))?, port \d+|on socket \"[^\"]*\")"
+        r"connection to server (?P<it>at \S+(?: \([^()]*\))?, port \d+|on socket \"[^\"]*\")"
         r" failed: (?:Connection refused|No such file or directory)",
         "no PostgreSQL server listens {it}",
         "Start it, or correct host and port in `store`.",

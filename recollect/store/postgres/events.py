@@ -6,6 +6,7 @@ of for LEASE_S, by the server's clock, and whoever lost it cannot finish it.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recollect.core import ids
@@ -17,7 +18,7 @@ from recollect.store.postgres.connection import Connection
 from recollect.store.postgres.dialect import event_without_nul
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sqlite import rows
-from recollect.store.sqlite.events import SqliteEvents
+from recollect.store.sqlite.events import SqliteEvents, choose
 from recollect.store.sqlite.order import in_order
 
 LEASE_S = 60.0
@@ -59,13 +60,7 @@ class PostgresEvents(SqliteEvents):
             db.run(sql.ALIVE, {"runner": self._server.origin})
             dead = db.run(sql.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
             values = {"namespace": namespace, "limit": limit, "dead": [one for (one,) in dead]}
-            chosen: list[int] = []
-            total = 0
-            for seq, size in db.run(sql.CLAIMABLE, values):
-                if chosen and total + size > max_bytes:
-                    break
-                chosen.append(seq)
-                total += size
+            chosen = choose(db.run(sql.CLAIMABLE, values), limit, max_bytes)
             if not chosen:
                 return None
             claim = f"{self._server.origin}/{ids.new_ulid()}"
@@ -76,15 +71,17 @@ class PostgresEvents(SqliteEvents):
 
         return self._server.transact(work)
 
-    def release(self, batch: Batch) -> None:
-        self._server.transact(lambda db: db.run(sql.RELEASE, self._mine(batch)) and None)
+    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
+        values = {**self._mine(batch), "reason": reason, "quarantine_after": quarantine_after}
+        self._server.transact(lambda db: db.run(sql.BEGIN_RUN, values) and None)
+        return replace(batch, begun=True)
 
-    def fail(self, batch: Batch, reason: str, quarantine_after: int) -> int:
-        values = {
-            **self._mine(batch),
-            "reason": reason.replace("\0", "\u2400"),
-            "quarantine_after": quarantine_after,
-        }
+    def release(self, batch: Batch) -> None:
+        statement = sql.TAKE_BACK_RUN if batch.begun else sql.RELEASE
+        self._server.transact(lambda db: db.run(statement, self._mine(batch)) and None)
+
+    def fail(self, batch: Batch, reason: str) -> int:
+        values = {**self._mine(batch), "reason": reason.replace("\0", "\u2400")}
         states = self._server.transact(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
         return states.count("quarantined")
 

@@ -150,7 +150,7 @@ SELECT DISTINCT split_part(u.claim, '/', 1) FROM unextracted AS u
 # meet at a row, PostgreSQL (15 to 18) checks the condition once more, and with a subquery on a
 # table that has a policy the server process died of it (signal 11), and all connections with it.
 CLAIMABLE = """
-SELECT seq, bytes FROM unextracted
+SELECT seq, bytes, failures FROM unextracted
  WHERE namespace = %(namespace)s AND state = 'waiting'
    AND (claim IS NULL OR split_part(claim, '/', 1) = ANY(%(dead)s))
  ORDER BY seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
@@ -171,10 +171,20 @@ FINISH = """
 DELETE FROM unextracted
  WHERE namespace = %(namespace)s AND seq = ANY(%(seqs)s) AND claim LIKE %(mine)s
 """
-FAIL = """
+BEGIN_RUN = """
 UPDATE unextracted
-   SET failures = failures + 1, reason = %(reason)s, claim = NULL,
+   SET failures = failures + 1, reason = %(reason)s,
        state = CASE WHEN failures + 1 >= %(quarantine_after)s THEN 'quarantined' ELSE state END
+ WHERE namespace = %(namespace)s AND seq = ANY(%(seqs)s) AND claim LIKE %(mine)s
+"""
+TAKE_BACK_RUN = """
+UPDATE unextracted
+   SET failures = greatest(failures - 1, 0), state = 'waiting', claim = NULL,
+       reason = CASE WHEN failures > 1 THEN reason END
+ WHERE namespace = %(namespace)s AND seq = ANY(%(seqs)s) AND claim LIKE %(mine)s
+"""
+FAIL = """
+UPDATE unextracted SET reason = %(reason)s, claim = NULL
  WHERE namespace = %(namespace)s AND seq = ANY(%(seqs)s) AND claim LIKE %(mine)s
 RETURNING state
 """

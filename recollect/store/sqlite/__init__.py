@@ -133,7 +133,7 @@ class SqliteStore:
 
         result = self._engine.write(run)
         for batch in handle[0].finished:
-            self.events.release(batch)
+            self.events.let_go(batch)
         for namespace, changed in handle[0].graphs.items():
             self._engine.news.note(namespace, changed)
         return result

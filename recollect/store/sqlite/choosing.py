@@ -246,8 +246,9 @@ def _pattern(words: Iterable[str], *, whole: bool) -> re.Pattern[str]:
         once = encode(word).decode()[1:-1]
         for form in (word, once, encode(once).decode()[1:-1]):
             forms[form] = None
-    found = "|".join(map(re.escape, forms))
-    return re.compile(rf"(?<!\w)(?:{found})(?!\w)" if whole else found, re.IGNORECASE)
+    if whole:
+        return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)", re.IGNORECASE)
+    return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
 
 
 def _strings(raw: str) -> list[str]:

@@ -94,7 +94,7 @@ EARLIER_IN_BOOT = (
 )
 LOWEST_IN_BOOT = f"SELECT min(+seq) {_BETWEEN}"
 WAITING = """
-SELECT seq, bytes FROM unextracted
+SELECT seq, bytes, failures FROM unextracted
  WHERE namespace = :namespace AND state = 'waiting' ORDER BY seq LIMIT :limit
 """
 EVENTS_BY_SEQ = f"""
@@ -105,10 +105,20 @@ FINISH = """
 DELETE FROM unextracted
  WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 """
-FAIL = """
+BEGIN_RUN = """
 UPDATE unextracted
    SET failures = failures + 1, reason = :reason,
        state = CASE WHEN failures + 1 >= :quarantine_after THEN 'quarantined' ELSE state END
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+"""
+TAKE_BACK_RUN = """
+UPDATE unextracted
+   SET failures = max(failures - 1, 0), state = 'waiting',
+       reason = CASE WHEN failures > 1 THEN reason END
+ WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
+"""
+FAIL = """
+UPDATE unextracted SET reason = :reason
  WHERE +namespace = :namespace AND seq IN (SELECT value FROM json_each(:seqs))
 RETURNING state
 """

@@ -300,7 +300,8 @@ class BufferContract:
         for attempt in range(3):
             batch = store.events.claim(NAMESPACE, 10, 1 << 20)
             assert batch is not None
-            assert store.events.fail(batch, "garbage", 3) == (1 if attempt == 2 else 0)
+            batch = store.events.begin(batch, "it never ended", 3)
+            assert store.events.fail(batch, "garbage") == (1 if attempt == 2 else 0)
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
         assert (store.events.backlog()[0].count, store.events.backlog()[0].quarantined) == (0, 1)
         (aside,) = store.events.set_aside(NAMESPACE)
@@ -308,3 +309,42 @@ class BufferContract:
         assert store.events.retry(NAMESPACE) == 1
         assert store.events.set_aside(NAMESPACE) == []
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is not None
+
+    def test_a_run_that_was_begun_counts_though_nobody_says_how_it_ended(
+        self, store: Store
+    ) -> None:
+        store.events.put([arrival("poison")])
+        batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert batch is not None
+        store.events.begin(batch, "it never ended", 2)
+        assert store.events.set_aside(NAMESPACE) == []
+        store.events.begin(batch, "it never ended", 2)
+        (aside,) = store.events.set_aside(NAMESPACE)
+        assert (aside.failures, aside.reason) == (2, "it never ended")
+
+    def test_the_last_run_that_is_begun_may_still_end_well(self, store: Store) -> None:
+        store.events.put([arrival("slow")])
+        batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+        assert batch is not None
+        batch = store.events.begin(batch, "it never ended", 1)
+        store.transaction(lambda tx: tx.finish(batch))
+        assert store.events.set_aside(NAMESPACE) == [] and store.events.backlog() == []
+
+    def test_a_run_that_is_given_back_does_not_count(self, store: Store) -> None:
+        store.events.put([arrival("patient")])
+        for _ in range(4):
+            batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+            assert batch is not None
+            store.events.release(store.events.begin(batch, "it never ended", 1))
+        assert store.events.set_aside(NAMESPACE) == []
+
+    def test_what_failed_before_is_tried_with_fewer_others(self, store: Store) -> None:
+        store.events.put([arrival(str(number)) for number in range(100)])
+        sizes = []
+        for _ in range(3):
+            batch = store.events.claim(NAMESPACE, 64, 1 << 20)
+            assert batch is not None
+            sizes.append(len(batch.events))
+            store.events.fail(store.events.begin(batch, "it never ended", 3), "garbage")
+        assert sizes == [64, 8, 1]
+        assert len(store.events.set_aside(NAMESPACE)) == 1

@@ -8,7 +8,7 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.values import Arrival, Event, JsonBody, Record, Source, StoredEvent, TextBody
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import Rules
+from recollect.extract.rules import Rules, StoreReads
 from recollect.store.interface import Batch, Store, Transaction
 from tests.make import NAMESPACE, NOON
 
@@ -82,7 +82,7 @@ def stored(store: Store, *sessions: Told) -> Batch:
 def extract(store: Store, *sessions: Told) -> Extraction:
     """Extract what is new, and finish it as the worker would: memories and batch together."""
     batch = stored(store, *sessions)
-    extraction = Rules(store, CLOCK).extract(batch)
+    extraction = Rules(StoreReads(store), CLOCK).extract(batch)
 
     def push(work: Transaction) -> None:
         for candidate in extraction.candidates:

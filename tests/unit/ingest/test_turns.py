@@ -3,13 +3,23 @@
 import os
 import pathlib
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from recollect.core.clock import ManualClock
-from recollect.core.values import JsonBody, MessageBody, StoredEvent, TextBody, Turn, check
+from recollect.core.errors import BadInput
+from recollect.core.values import (
+    JsonBody,
+    MessageBody,
+    Record,
+    StoredEvent,
+    TextBody,
+    Turn,
+    check,
+)
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -212,3 +222,35 @@ def test_the_last_turns_of_a_session_are_the_last_that_happened(
 def test_frames_in_any_order_give_the_same_episodes(tmp_path: pathlib.Path) -> None:
     seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
     assert shuffled_arrival(random.Random(seed), 4, tmp_path).failures == [], f"seed {seed}"
+
+
+def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: Scribe) -> None:
+    """SQLite's texts end at a NUL: a title that begins with one is empty to it, and refused."""
+    scribe.start()
+    for text in ("\0", "\0\0 begins with it", " \n ", "the one after"):
+        say(store, scribe, "prompt", TextBody(content=text))
+    assert scribe.wait(10)
+    scribe.close()
+    assert episodes(store) == ["(nothing but white space)|", "begins with it|", "the one after|"]
+
+
+def test_an_episode_that_the_store_refuses_stays_out_alone(
+    store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counters = Counters(clock)
+    memories = Memories(store)
+    scribe = Scribe(store, memories, counters)
+    put = memories.replace
+
+    def refuse(records: Sequence[Record]) -> list[Record]:
+        if any("refuse me" in one.title for one in records):
+            raise BadInput("not valid")
+        return put(records)
+
+    monkeypatch.setattr(memories, "replace", refuse)
+    for number, text in enumerate(("before", "refuse me", "after")):
+        say(store, scribe, "prompt", TextBody(content=text), session_id=f"s{number}")
+    scribe.start()
+    scribe.close()
+    assert episodes(store) == ["after|", "before|"]
+    assert any("left out" in one for one in counters.errors_last_hour())

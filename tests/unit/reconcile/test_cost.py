@@ -1,6 +1,6 @@
 """What extraction by rules costs: 1,000 events through the whole worker, without embeddings."""
 
-import time
+import os
 from dataclasses import replace
 from itertools import cycle
 
@@ -40,6 +40,11 @@ def backlog() -> list[Event]:
     raise AssertionError("the gold set is empty")
 
 
+def spent_by_all() -> float:
+    """CPU of this process and of the worker that it had."""
+    return sum(os.times()[:4])
+
+
 def test_a_thousand_events_cost_less_than_two_seconds_of_cpu(
     store: SqliteStore, settings: Settings
 ) -> None:
@@ -57,10 +62,10 @@ def test_a_thousand_events_cost_less_than_two_seconds_of_cpu(
     )
     store.events.put([Arrival(event=event) for event in backlog()])
     learning.start()
-    before = time.process_time()
+    before = spent_by_all()
     assert learning.run_now([NAMESPACE], 120)
-    spent = time.process_time() - before
     learning.close()
+    spent = spent_by_all() - before
     assert sum(one.count for one in store.events.backlog()) == 0
     assert counters.totals()["memories extracted"] > 50
     assert spent < CPU_S, f"{spent:.2f} s"

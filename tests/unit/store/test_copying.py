@@ -38,7 +38,7 @@ def fill(store: Store, clock: ManualClock) -> None:
     store.transaction(lambda tx: tx.finish(batch))
     poison = store.events.claim(NAMESPACE, 2, 1 << 20)
     assert poison is not None
-    store.events.fail(poison, "garbage", 1)
+    store.events.fail(store.events.begin(poison, "it never ended", 1), "garbage")
     store.sessions.end([(NAMESPACE, "session-1")], "completed", clock.now())
     made = store.records.put([record(f"memory {number}") for number in range(20)])
     store.records.put([record("nul \0 title", facts=("a\0b",), detail="back\\slash \\u0000")])

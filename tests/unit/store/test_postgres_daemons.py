@@ -76,7 +76,8 @@ def test_a_claim_outlives_its_connections_but_not_its_daemon(
 
     with pytest.raises(errors.StoreBusy, match="claim"):
         first.transaction(late)
-    assert first.events.fail(batch, "late", 1) == 0
+    batch = first.events.begin(batch, "late", 1)
+    assert first.events.fail(batch, "late") == 0
     first.events.release(batch)
     assert first.events.claim(NAMESPACE, 5, MIB) is None
     second.transaction(lambda tx: tx.finish(again))

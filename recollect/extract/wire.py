@@ -1,0 +1,29 @@
+"""What the daemon and its extraction worker say to each other: Python values over a socket pair.
+
+Both ends are this package and nobody else holds the line, so pickle it is. Many values go one by
+one: a single dump of all of them would keep other threads waiting for as long as it takes.
+"""
+
+import pickle
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+def send(line: Connection, value: Any) -> None:
+    line.send_bytes(pickle.dumps(value))
+
+
+def receive(line: Connection) -> Any:
+    """The next value. Raises EOFError or OSError when the other end is gone."""
+    return pickle.loads(line.recv_bytes())
+
+
+def send_all(line: Connection, values: Sequence[Any]) -> None:
+    send(line, len(values))
+    for value in values:
+        send(line, value)
+
+
+def receive_all(line: Connection) -> tuple[Any, ...]:
+    return tuple(receive(line) for _ in range(receive(line)))
