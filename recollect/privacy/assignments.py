@@ -41,6 +41,7 @@ _OPERATOR = (
 # Words that stand where a sign could.
 _SAID = words("is was are equals to s for set reset changed will should would - – —")
 _SIGNLESS = words("to s for - – —")
+_BRACKETS = {"[": "]", "(": ")", "<": ">"}
 _SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # What follows a value that is an expression, or the next parameter of a signature.
@@ -126,6 +127,8 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         if signless and not sql and not values.is_spoken(value):
             return None
         return judge(name, value, opening.end(), kind_of_name, vendor_zone)
+    if signless and text[start : start + 1] in _BRACKETS:
+        return _bracketed(name, text, start, kind_of_name, vendor_zone)
     if (
         "\n" in operator
         and ":" in operator
@@ -133,6 +136,8 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         and not pattern(r":\s*[|>]").search(operator)
     ):
         return None  # a YAML mapping or a block of code follows
+    if "\n" in operator and pattern(r"[A-Z][A-Z0-9_]*=").match(text, start):
+        return None  # `DB_PASSWORD=` with nothing, and the next line of the file
     end = run_end
     if end <= start:
         bare = _bare().match(text, start)
@@ -158,6 +163,19 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     if text[start + len(value) : end] == "!":
         value += "!"  # more likely its last character than the sentence's
     return judge(name, value, start, kind_of_name, vendor_zone)
+
+
+def _bracketed(
+    name: str, text: str, start: int, kind_of_name: str, zone: str
+) -> Span | None:
+    """`invalid secret [value]`, as error texts put it."""
+    end = text.find(_BRACKETS[text[start]], start, start + 130)
+    value = text[start + 1 : end]
+    if end < 0 or not values.is_spoken(value):
+        return None
+    if kind_of_name is names.SECRET and not name.lower().endswith("token"):
+        kind_of_name = names.PASSWORD
+    return judge(name, value, start + 1, kind_of_name, zone)
 
 
 def _split_name(head: str) -> tuple[str, str]:
@@ -191,7 +209,7 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         operator.strip() == ":"
         and after in ("", "\n", "\r", "\\")
         and name.replace("_", "").isalnum()
-        and any(map(str.isdigit, text[found.end() : end]))
+        and (any(map(str.isdigit, text[found.end() : end])) or (name.isupper() and "_" in name))
     )
 
 
@@ -268,7 +286,10 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
             name
         ):
             return (*span, "api-key")
-        if values.is_random(bare, 12):
+        chosen = name.isupper() and name.endswith(("SECRET", "SECRET_KEY"))
+        if values.is_random(bare, 12) or (
+            chosen and (_is_env_word(name, bare) or values.is_password(bare))
+        ):
             return (*span, _kind(name))
         return None
     return (*span, "high-entropy") if values.is_random(bare, 20) else None

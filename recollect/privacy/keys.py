@@ -3,6 +3,8 @@
 In: a text. Out: spans from header to footer, or as far as the key's body goes when it is cut.
 What can go wrong: a body split over string literals or JSON strings; each piece is a span of its
 own, so that what stands between them (quotes, commas) stays and the document stays well-formed.
+Or lines with something before them (a diff's sign, a number, a file's name): what stands before
+the header or footer on its line says what stands before the others.
 """
 
 import re
@@ -16,6 +18,7 @@ _FAR = 1 << 16  # no private key is longer
 _GAP = r"(?:[\s>#*|]|\\++[nrt])"
 # What stands between two string literals, or two strings of a JSON array.
 _JOIN = rf"""{_GAP}*+\\*+["'`][\s+.,()\[\]\\]{{0,60}}+[rbfuRBFU]?+\\*+["'`]"""
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _HEADER = r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|Subject|x-[\w-]{1,40}+): [^\n\\\"']{0,120}+"
 
 
@@ -41,6 +44,11 @@ def _piece() -> re.Pattern[str]:
         rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+|{only}))++(?:{_GAP}++{last})?+"
         rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
     )
+
+
+@cache
+def _line_end() -> re.Pattern[str]:
+    return compiled(r"\r?\n|\\++n|\Z")
 
 
 @cache
@@ -86,11 +94,89 @@ def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]]
         pos = piece.end()
         spans.append((start, pos))
         start = pos
+    if not spans and (end := _marked_end(text, start, pos)) > pos:
+        return [(start, end)], end
     return spans, pos
+
+
+def _marked_end(text: str, start: int, pos: int) -> int:
+    """Where the body ends whose lines have the same before them as the header at `start`."""
+    lead = _lead(text, start)
+    end = line = pos
+    full = 0
+    for found in _line_end().finditer(text, pos, pos + _FAR):
+        if line > pos:
+            size = _body(text, line, found.start(), lead)
+            if size < 0 or (size and size < 16 and not full):
+                break
+            end = found.start() if size else end
+            full += size >= 16
+            if full and 0 < size < 16:
+                break  # a short line is the last
+        line = found.end()
+        if found.end() == found.start():
+            break
+    return end if full else pos
+
+
+def _marked_start(text: str, floor: int, start: int) -> int:
+    """Where the body begins whose lines have the same before them as the footer at `start`."""
+    lead = _lead(text, start)
+    first = line = start - len(lead)
+    full = 0
+    while line > floor:
+        stop = line - 1 if text[line - 1] == "\n" else line - 2
+        below = line
+        line = _line_start(text, floor, stop)
+        size = _body(text, line, stop, lead)
+        if size <= 0 or below <= line:
+            break
+        full += size >= 16
+        first = line
+    return first if full else start
+
+
+def _lead(text: str, start: int) -> str:
+    """What stands before a label on its line."""
+    return text[_line_start(text, max(0, start - 160), start) : start]
+
+
+def _line_start(text: str, floor: int, pos: int) -> int:
+    """Where the line begins, be its end a real one or an escaped one."""
+    real = text.rfind("\n", floor, pos)
+    escaped = text.rfind("\\n", max(floor, real), pos)
+    return escaped + 2 if escaped >= 0 else real + 1 if real >= 0 else floor
+
+
+def _body(text: str, start: int, end: int, lead: str) -> int:
+    """How much of a key the line holds: 0 for a header or an empty line, -1 if it is none."""
+    if end - start > 400:
+        return -1
+    line = text[start:end].rstrip(" \t\r\\")
+    if line.startswith(lead):
+        body = line[len(lead) :]
+    else:
+        body = line[len(line.rstrip(_BASE64)) :]
+        if lead[-1:] == body[:1] == "+":  # of the diff, not of the key
+            body = body[1:]
+        if _shape(line[: len(line) - len(body)]) != _shape(lead):
+            return 0 if _shape(line) == _shape(lead.rstrip()) else -1
+    if not body.strip(_BASE64):
+        return len(body)
+    return 0 if re.match(_HEADER, body) else -1
+
+
+def _shape(lead: str) -> str:
+    """ "  12:" and "   9:" are of one shape; so are `a.pem:1:` and `a.pem-2-` of grep."""
+    marks = re.sub(r"\w+", "0", lead.lstrip())
+    return re.sub(r"\s+", " ", marks).replace("-", ":")
 
 
 def _tail(text: str, floor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A footer whose header was cut off: the lines of base64 right before it."""
+    if _lead(text, start).strip() and (first := _marked_start(text, floor, start)) < start:
+        yield first, end
+        return
     first = start
     lines = text[max(floor, start - _FAR) : start].replace("\\n", "\n ").split("\n")
     for number, line in enumerate(reversed(lines)):

@@ -49,6 +49,11 @@ _NOT_TOKEN_BEFORE = words(
     " pagination idempotency update verification"
 )
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "pwd", "pswd")
+# `SSHPASS`, `dbpass`; not `bypass`, `compass`, `subpass`.
+_PASS_BEFORE = words(
+    "db ssh user smtp my mysql pg root admin ftp mail imap store key keystore truststore ks become"
+    " sudo redis http proxy bind ldap vnc wifi ansible requires rabbit mongo su sql login"
+)
 _SECRETS = (
     *("secret", "apikey", "token", "accesskey", "secretkey", "privatekey", "authkey", "jwt"),
     *("credential", "credentials", "creds", "signingkey", "encryptionkey", "masterkey"),
@@ -67,6 +72,8 @@ def family(name: str) -> str | None:
     last = parts[-1]
     before = parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or last in ("pass", "pw", "psw"):
+        return PASSWORD
+    if last.endswith("pass") and last[:-4] in _PASS_BEFORE:
         return PASSWORD
     if last == "token" and before in _NOT_TOKEN_BEFORE:
         return None

@@ -18,9 +18,11 @@ from recollect.privacy.assignments import (
     find_urls,
     judge,
 )
+from recollect.privacy.commands import find_arguments
 from recollect.privacy.keys import find_keys
 from recollect.privacy.patterns import compiled
 from recollect.privacy.rules import RULES, Rule
+from recollect.privacy.told import find_told
 
 Counts = dict[str, int]
 
@@ -102,7 +104,7 @@ def find(text: str) -> list[Span]:
     low = _lower(text)
     spans = [(*span, "private-key") for span in find_keys(text)]
     spans += _find_shapes(text)
-    for finder in (find_headers, find_commands, find_assignments):
+    for finder in (find_headers, find_commands, find_arguments, find_assignments, find_told):
         spans += finder(text, low)
     spans += find_urls(text)
     return _merge(spans)

@@ -39,13 +39,17 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"
 _HASH = r"(?i:sha\d+|md5)[-:=]"
 _HARSH = r"(?i:[bcdfghjklmnpqrstvwxz]{5})"
 _VOWEL = r"[aeiouyAEIOUY]"
-_PLACE = r"(?:[a-z][a-z0-9+.-]*://|\.{1,2}/|~/|[A-Za-z]:[\\/])\S*\Z"
+_PLACE = (
+    r"(?:[a-z][a-z0-9+.-]*://|\.{1,2}/|~/|[A-Za-z]:[\\/]"
+    r"|/(?:root|home|etc|run|var|usr|opt|tmp|mnt|srv|dev|proc|app|Users)/)\S*\Z"
+)
 _CHANGE = r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])"
 
 # Words with digits or symbols that sentences about secrets are full of.
 _TERM = (
-    r"(?i:(?:base|b|x|rfc|iso|utf|cp|u?int|float|amd|arm|sha|md|hs|rs|es|ps|aes|rsa|ed|argon|pbkdf"
-    r"|oauth|http|saml|tls|ssl|ipv|ecdsa|curve|bcrypt|scrypt|crc|python|py|v|ver|win|windows)"
+    r"(?i:(?:base|rfc|iso|utf|u?int|float|amd|arm|sha|aes|rsa|argon|pbkdf"
+    r"|oauth|http|saml|tls|ssl|ipv|ecdsa|curve|bcrypt|scrypt|crc|python|win|windows"
+    r"|(?<![a-z0-9])(?:b|x|cp|md|hs|rs|es|ps|ed|py|v|ver))"
     r"[-_]?\d+(?:[./]\d+)*(?:id|ctr|cbc|gcm)?|1password|i18n|l10n|k8s|[23]fa|\bs3|\bec2|p2p)"
 )
 # Dates, sizes, addresses of mail, files, paths, calls, issues: of any looks but no secret.
@@ -55,9 +59,9 @@ _THING = (
 )
 _STRONG = r"[!@#$%^&*+~?]"
 _TELLING = r"(?i:passw|password|pwd|secret|token|cred|user|config|auth|input|field|value|param|arg)"
-# How long English words end; what several words run together seldom do.
+# How long words end, of English and its neighbours; what several run together seldom do.
 _ENDING = (
-    r"(?:tion|tions|sion|ed|ing|able|ible|ity|ment|ments|ly|ness|ical|ive|al|ous|ent|ant|ance|ence"
+    r"(?:lich|isch|ung|keit|heit|iert|toria|torio|aire|oire|ique|ado|ada|ato|ata|mente|tion|tions|sion|ed|ing|able|ible|ity|ment|ments|ly|ness|ical|ive|al|ous|ent|ant|ance|ence"
     r"|ism|ist|ship|er|ers|or|ors|ate|ates|ic|ics|ies|ize|ary|ory|ful|less|ility)\Z"
 )
 
@@ -203,3 +207,12 @@ def is_run_together(value: str) -> bool:
         and value.islower()
         and not pattern(f"{_TELLING}|{_ENDING}").search(value)
     )
+
+
+def is_given(value: str) -> bool:
+    """Stands where only a password can stand, so any will do that is no stand-in for one."""
+    if not 4 <= len(value) <= 256 or "\n" in value or value[0] in "-$%<{@~/.[" or value[0].isspace():
+        return False
+    if pattern(_PLACE).match(value) or pattern(r"(?:[A-Z_]+|\d{4,5})\Z").match(value):
+        return False  # a path; PASSWORD, YOUR_PW; a port
+    return not is_placeholder(value) and "$" not in value[:2]

@@ -55,3 +55,78 @@ class Vendor:
         self.value = value
         self.yes = yes
         self.no = no
+
+
+class Program:
+    """A program that takes a password as an argument; `programs.py` says how usages are written.
+
+    `when` and `unless` are a flag or a word that must or must not be among the others; `stdin` are
+    flags (`""` for always) with which it reads a password that is piped to it, `piped` its form.
+    `valued` are flags that take the next word. `triggers` show a usage that needs no option.
+    """
+
+    __slots__ = (
+        *("flags", "names", "no", "piped", "places", "stdin", "triggers", "unless", "valued"),
+        *("when", "yes"),
+    )
+
+    def __init__(
+        self,
+        names: str,
+        flags: tuple[str, ...],
+        yes: tuple[str, ...],
+        no: tuple[str, ...],
+        *,
+        triggers: tuple[str, ...] = (),
+        places: tuple[str, ...] = (),
+        when: str = "",
+        unless: str = "",
+        valued: str = "",
+        stdin: tuple[str, ...] = (),
+        piped: str = "{}",
+    ) -> None:
+        self.names = frozenset(names.split())
+        self.flags = tuple(tuple(usage.split()) for usage in flags)
+        self.places = tuple(tuple(usage.split()) for usage in places)
+        self.when = when
+        self.unless = unless
+        self.valued = frozenset(valued.split())
+        self.stdin = stdin
+        self.piped = piped
+        self.triggers = triggers
+        self.yes = yes
+        self.no = no
+
+
+class Tongue:
+    """How a language tells a password: its nouns, and the words between noun and value.
+
+    `ending` is what a noun may grow by; `joined` says that a noun may be the end of a longer word.
+    `spaced` is false for scripts without spaces, where only ASCII can be the value; `before` is
+    true where the value may stand before the noun, `signed` false where `:` and `=` are not ours.
+    """
+
+    __slots__ = ("before", "ending", "joined", "links", "no", "nouns", "signed", "spaced", "yes")
+
+    def __init__(
+        self,
+        nouns: str,
+        links: str,
+        yes: tuple[str, ...],
+        no: tuple[str, ...],
+        *,
+        ending: str = "s?",
+        joined: bool = False,
+        spaced: bool = True,
+        before: bool = False,
+        signed: bool = True,
+    ) -> None:
+        self.nouns = tuple(nouns.split(", "))
+        self.links = tuple(links.split(", "))
+        self.ending = ending
+        self.joined = joined
+        self.spaced = spaced
+        self.before = before
+        self.signed = signed
+        self.yes = yes
+        self.no = no

@@ -71,6 +71,20 @@ SERVICES: tuple[Rule, ...] = (
         ("sig=inspect", "sig=sig"),
     ),
     Rule(
+        "url-signature",
+        ("sig=", "signature="),
+        r"(?<=[?&;])sig(?:nature)?=(?=[^\s&\d]{0,64}\d)([A-Za-z0-9+/_.~%*!-]{8,512}={0,2})",
+        ("https://h.test/f?sig={A22}&t=1", "https://h.test/f?a=1&sig={A30}%3D", "?signature={h64}"),
+        ("?sig=inspect", "?sig=ok", "?sig=$SIG1234567"),
+    ),
+    Rule(
+        "url-signature",
+        ("Signature=",),
+        r"(?<=[?&-])Signature=([A-Za-z0-9+/_~%-]{16,1024}={0,2})",
+        ("https://h.test/f?X-Amz-Date=1&X-Amz-Signature={h64}", "https://h.test/f?Signature={A27}%3D"),
+        ("?Signature=None",),
+    ),
+    Rule(
         "azure-client-secret",
         ("Q~",),
         r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,34}(?![A-Za-z0-9_.~-])",

@@ -1,0 +1,365 @@
+"""Find passwords that stand as arguments of programs: `mysql -pX`, `echo X | sudo -S`.
+
+In: a text (and its lower-case twin of equal length). Out: spans of the passwords.
+What can go wrong: a sentence about a command reads like one. A plain word with another after it
+is left, and so is what stands for a value: a variable, a stand-in, a path.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+
+from recollect.privacy import values
+from recollect.privacy.patterns import compiled
+from recollect.privacy.rules.model import Program
+
+Span = tuple[int, int, str]
+Word = tuple[int, int]
+
+_FAR = 4096  # no command line that a person reads is longer
+_BACK = 1024
+_MOST_WORDS = 256
+
+
+@cache
+def _by_name() -> dict[str, list[Program]]:
+    from recollect.privacy.rules.programs import PROGRAMS  # when the first option occurs
+
+    table: dict[str, list[Program]] = {}
+    for program in PROGRAMS:
+        for name in program.names:
+            table.setdefault(name, []).append(program)
+    return table
+
+
+# Programs whose usage needs no option are looked for by these words; a test holds the two together.
+TRIGGERS = (
+    *("redis-cli", "valkey-cli", "keydb-cli", "net use", "sqlplus", "sqlldr", "expdp", "impdp"),
+    *("rman target", "rabbitmqctl", "poetry config", "user-secrets", "neo4j-admin", "mc alias set"),
+    *("cargo login", "npm config set", "vault login", "vault kv", "vault write", "bw login"),
+    *("bw unlock", "configure set", "nmcli", "wpa_passphrase", "rclone", "user:password", "pdftk"),
+    *("passwd", "kinit", "cryptsetup"),
+)
+
+
+@cache
+def _option() -> re.Pattern[str]:
+    return compiled(r"""[ \t](?:-{1,2}[a-z]|/[a-z]{1,8}:|/r?p )""")
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    return compiled(r"[a-z0-9_.+-]{2,}+")
+
+
+@cache
+def _quote() -> re.Pattern[str]:
+    return compiled(r"""\\*+(["'`])""")
+
+
+@cache
+def _prose_quote() -> re.Pattern[str]:
+    return compiled(r"""(?<![^\W_](?='\w))\\*+["'`]""")  # the apostrophe in "don't" is none
+
+
+@cache
+def _blank() -> re.Pattern[str]:
+    return compiled(r"(?:[ \t]|\\\r?\n)*+")
+
+
+@cache
+def _bare() -> re.Pattern[str]:
+    # A backslash belongs to a word unless it escapes a quote, a blank or a line's end; two or four
+    # at its start are a Windows share.
+    return compiled(
+        r"""(?:[^\s"'`;|&()<>\\]|&(?=[^\s&"'`])|\\++(?![\\"'`nrt\s])"""
+        r"""|(?<=[ \t])\\\\(?:\\\\)?(?=\w))++"""
+    )
+
+
+def find_arguments(text: str, low: str) -> Iterator[Span]:
+    """Passwords on command lines. Each line is read once for its options and once per trigger."""
+    yield from _from_hits(text, low, _options(low))
+    for trigger in TRIGGERS:
+        if trigger in low:
+            yield from _from_hits(text, low, _places(low, trigger))
+
+
+def _options(low: str) -> "Iterator[int]":
+    return (found.start() for found in _option().finditer(low))
+
+
+def _places(low: str, trigger: str) -> "Iterator[int]":
+    pos = low.find(trigger)
+    while pos >= 0:
+        yield pos
+        pos = low.find(trigger, pos + len(trigger))
+
+
+def _from_hits(text: str, low: str, hits: "Iterator[int]") -> Iterator[Span]:
+    done = 0
+    for hit in hits:
+        if hit < done:
+            continue
+        start = _line_start(low, max(done, hit - _BACK), hit)
+        done = _line_end(low, hit)
+        yield from _read_line(text, low, start, done)
+
+
+def _line_start(low: str, floor: int, hit: int) -> int:
+    """Where the command's line begins; a line that ends in a backslash goes on in the next."""
+    start = hit
+    while (newline := low.rfind("\n", floor, start)) >= 0:
+        if low[max(floor, newline - 1) : newline] != "\\":
+            return newline + 1
+        start = newline
+    return floor
+
+
+def _line_end(low: str, hit: int) -> int:
+    limit = min(len(low), hit + _FAR)
+    end = hit
+    while (end := low.find("\n", end, limit)) >= 0:
+        if low[end - 1] != "\\":
+            return end
+        end += 1
+    return limit
+
+
+def _read_line(text: str, low: str, start: int, end: int) -> Iterator[Span]:
+    programs = _by_name()
+    done: dict[str, int] = {}
+    for found in _name().finditer(low, start, end):
+        name = found[0].removesuffix(".exe")
+        if name not in programs or found.start() < done.get(name, 0):
+            continue
+        words, done[name] = _words(text, found.start(), end, _open_quote(text, start, found.start()))
+        for program in programs[name]:
+            for span in _secrets(text, program, words):
+                yield *span, "password"
+            if _reads_stdin(text, program, words):
+                for span in _piped(text, program, start, found.start(), done[name], end):
+                    yield *span, "password"
+
+
+def _open_quote(text: str, start: int, pos: int) -> str:
+    """The quote, with its backslashes, that is open before the command: it ends there."""
+    opened = ""
+    for found in _prose_quote().finditer(text, max(start, pos - _BACK), pos):
+        if not opened:
+            opened = found[0]
+        elif found[0] == opened:
+            opened = ""
+    return opened
+
+
+def _words(text: str, pos: int, limit: int, around: str) -> tuple[list[Word], int]:
+    """The words of a command, as a shell would cut them, and where the command ends."""
+    words: list[Word] = []
+    while len(words) < _MOST_WORDS:
+        pos = _blank().match(text, pos, limit).end()  # type: ignore[union-attr]
+        end = _word_end(text, pos, limit, around)
+        if end == pos:
+            break
+        words.append((pos, end))
+        pos = end
+    return words, pos
+
+
+def _word_end(text: str, pos: int, limit: int, around: str) -> int:
+    start = pos
+    while pos < limit:
+        bare = _bare().match(text, pos, limit)
+        if bare is not None:
+            pos = bare.end()
+            continue
+        quote = _quote().match(text, pos, limit)
+        if quote is None or quote[0] == around or quote[1] == "`":
+            break
+        closed = text.find(quote[0], quote.end(), min(limit, quote.end() + 512))
+        line = text.find("\n", quote.end(), limit)
+        if closed < 0 or 0 <= line < closed or (pos > start and text[pos - 1].isspace()):
+            break
+        pos = closed + len(quote[0])
+    return pos
+
+
+def _inner(text: str, start: int, end: int) -> Word:
+    """What a word says: without quotes about it."""
+    quote = _quote().match(text, start, end)
+    if quote is not None and text.endswith(quote[0], quote.end(), end):
+        return quote.end(), end - len(quote[0])
+    return start, end
+
+
+def _secrets(text: str, program: Program, words: list[Word]) -> Iterator[Word]:
+    said = [text[slice(*_inner(text, *word))] for word in words]
+    if program.when and not any(_has(said, word) for word in program.when.split("|")):
+        return
+    if program.unless and _has(said, program.unless):
+        return
+    for usage in program.flags:
+        for at in range(1, len(words)):
+            span = _match_flags(text, usage, said, words, at)
+            if span is not None and _is_given(text, span, words):
+                yield span
+    places = _positions(said, program.valued)
+    for usage in program.places:
+        span = _match_places(text, usage, said, words, places)
+        if span is not None and _is_given(text, span, words):
+            yield span
+            return
+
+
+def _has(said: list[str], needed: str) -> bool:
+    """Whether a word or a flag is there; short flags may stand together, as in `-nbB`."""
+    if len(needed) == 2 and needed[0] == "-":
+        return any(
+            word[:1] == "-" and word[1:2] != "-" and len(word) <= 5 and needed[1] in word
+            for word in said[1:]
+        )
+    return needed in said[1:]
+
+
+def _match_flags(
+    text: str, usage: tuple[str, ...], said: list[str], words: list[Word], at: int
+) -> Word | None:
+    *before, last = usage
+    if not before:
+        return _within(text, last, words[at])
+    word = said[at]
+    flag = before[0]
+    if len(usage) == 2 and word.startswith(flag + "="):
+        return _within(text, f"{flag}={last}", words[at])
+    short = len(flag) == 2 and flag[0] == "-"
+    together = short and len(word) <= 5 and word[1:].isalpha() and word[0] == "-"
+    if word != flag and not (together and word.endswith(flag[1])):
+        return None
+    if at + len(before) >= len(words):
+        return None
+    return _within(text, last, words[at + len(before)])
+
+
+def _positions(said: list[str], valued: frozenset[str]) -> list[int]:
+    """The words that are neither options nor an option's value."""
+    places: list[int] = []
+    skip = False
+    for at, word in enumerate(said[1:], 1):
+        option = word[:1] == "-" or word in ("/add", "/y")
+        option = option or (word[:1] == "/" != word[1:2] and ":" in word)
+        if not option and not skip:
+            places.append(at)
+        skip = option and word in valued
+    return places
+
+
+def _match_places(
+    text: str, usage: tuple[str, ...], said: list[str], words: list[Word], places: list[int]
+) -> Word | None:
+    *before, last = usage
+    anywhere = usage[0][:1] in "/\\" and usage[0] != "\\*" or len(usage) == 1
+    first = range(max(1, len(places))) if anywhere else range(1)
+    for begin in first:
+        if begin + len(before) >= len(places):
+            break
+        here = [said[places[begin + n]].lower() for n in range(len(before))]
+        if all(_alike(form, word) for form, word in zip(before, here, strict=True)):
+            span = _within(text, last, words[places[begin + len(before)]])
+            if span is not None and not _is_setting(text[slice(*span)]):
+                return span
+        if len(usage) == 1 and last == "{}":
+            break
+    return None
+
+
+def _is_setting(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isalpha() and name.islower()  # `role=admin`
+
+
+def _alike(form: str, word: str) -> bool:
+    """`*` stands for any text, at either end or both."""
+    core = form.strip("*")
+    if form[0] == "*" and form[-1] == "*":
+        return core in word
+    if form[0] == "*":
+        return word.endswith(core)
+    return word.startswith(core) if form[-1] == "*" else word == core
+
+
+def _within(text: str, form: str, word: Word) -> Word | None:
+    """The part of a word that `{}` stands for in its form: `-p{}`, `*:{}`, `*/{}@*`."""
+    start, end = word
+    if form != "{}" and text[start:end][:1] in "\"'\\" and form[0] not in "\"'\\":
+        start, end = _inner(text, start, end)
+    left, _, right = form.partition("{}")
+    if left[:1] == "*":
+        at = text.find(left[1:], start + 1, end)
+        if at < 0:
+            return None
+        start = at + len(left) - 1
+    elif "*" in left:
+        head, _, sign = left.partition("*")
+        at = text.find(sign, start + len(head) + 1, end)
+        if not text.startswith(head, start, end) or at < 0:
+            return None
+        start = at + len(sign)
+    elif not text.startswith(left, start, end):
+        return None
+    else:
+        start += len(left)
+    if right:
+        end = text.rfind(right[0], start + 1, end)
+        if end < 0:
+            return None
+    return _inner(text, start, end) if start < end else None
+
+
+def _is_given(text: str, span: Word, words: list[Word]) -> bool:
+    """A value that stands where a program takes its password, and for nothing else."""
+    value = text[slice(*span)]
+    if not values.is_given(value):
+        return False
+    if not (value.isalpha() and value.islower()):
+        return True
+    # `docker login -p asks for it`: a plain word before another is a sentence.
+    after = bisect_right(words, (span[1], 0))
+    alone = len(value) < 10 and words[after - 1] == span
+    return not alone or after == len(words) or not text[slice(*words[after])].isalpha()
+
+
+def _reads_stdin(text: str, program: Program, words: list[Word]) -> bool:
+    said = [text[start:end] for start, end in words]
+    return any(not flag or _has(said, flag) for flag in program.stdin)
+
+
+def _piped(
+    text: str, program: Program, start: int, command: int, stop: int, end: int
+) -> Iterator[Word]:
+    """What `echo` or `printf` sends it, or what stands after `<<<`."""
+    here = _blank().match(text, stop, end)
+    stop = here.end() if here is not None else stop
+    if text.startswith("<<<", stop, end):
+        words, _ = _words(text, stop + 3, end, _open_quote(text, start, command))
+        yield from _sent(text, program, words[:1])
+    bar = text.rfind("|", start, command)
+    if bar < 0 or bar - start > _BACK:
+        return
+    at = max(text.rfind("echo ", start, bar), text.rfind("printf ", start, bar))
+    if at >= 0 and text.find("|", at, bar) < 0:
+        words, _ = _words(text, at, bar, _open_quote(text, start, at))
+        yield from _sent(text, program, words[1:])
+
+
+def _sent(text: str, program: Program, words: list[Word]) -> Iterator[Word]:
+    given = [word for word in words if not _is_form(text[slice(*word)])]
+    if len(given) == 1:
+        span = _within(text, program.piped, _inner(text, *given[0]))
+        if span is not None and values.is_given(text[slice(*span)]):
+            yield span
+
+
+def _is_form(word: str) -> bool:
+    """An option of `echo`, or the format of `printf`."""
+    return word[:1] == "-" or "%s" in word

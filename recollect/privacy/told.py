@@ -1,0 +1,136 @@
+"""Find passwords that a person tells in a sentence of another language than English.
+
+In: a text (and its lower-case twin of equal length). Out: spans of the passwords.
+What can go wrong: the value has to look like a secret, so one of letters only is not seen.
+English itself is read by `assignments.py`, together with code.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from recollect.privacy import values
+from recollect.privacy.lazy import pattern
+from recollect.privacy.patterns import compiled
+from recollect.privacy.rules.model import Tongue
+
+Span = tuple[int, int, str]
+
+_SIGN = r"(?:[:=：＝]|=>|->|→|–|—|-)"
+_OPEN = r"[\"'`«“„”「『‘’*]{0,2}+[ \u00a0]?+"
+_GAP = r"[ \t\u00a0]{1,3}+"
+_WHICH = r"[^\W\d_]{1,20}+(?:['’.-][^\W\d_]{1,20}+)?+"  # "für den Server", "d'accès"
+_STOP = r"\s\"'`«»“”„「」『』‘’<>(){}\[\],;，。；、"
+_CAPITAL_WITHIN = r"[A-Za-z]{3,}[a-z][A-Z][A-Za-z]{3,}\Z"  # two words run together
+_AS = frozenset("als as come como comme jako как".split())
+_ARTICLES = frozenset("the das la le el a o the my mein il".split())
+
+
+@cache
+def _nouns() -> tuple[tuple[str, bool, Tongue], ...]:
+    from recollect.privacy.rules.tongues import TONGUES
+
+    return tuple((noun, noun.isascii(), tongue) for tongue in TONGUES for noun in tongue.nouns)
+
+
+@cache
+def _after(tongue: Tongue) -> re.Pattern[str]:
+    """From the end of a noun to the end of the value."""
+    links = "|".join(sorted(map(re.escape, tongue.links), key=len, reverse=True))
+    if not tongue.spaced:
+        between = rf"[ \u00a0]{{0,2}}+(?:(?P<link>{links})[ \u00a0]{{0,2}}+)?+(?P<sign>{_SIGN}?+)[ ]{{0,2}}+"
+        return compiled(rf"{between}(?P<open>{_OPEN})(?P<value>(?:(?![{_STOP}])[!-~]){{6,128}}+)")
+    which = rf"(?:{_GAP}{_WHICH})"
+    looks = rf"(?={_OPEN}[^{_STOP}]{{0,64}}?[\d!@#$%^&*+~?])"  # else a word that tells which
+    said = rf"{which}{{0,5}}?,?+{_GAP}(?P<link>{links})(?!\w)(?P<colon>[ ]?[:=])?+{_GAP}{looks}"
+    signed = rf"{which}{{0,4}}?[ \t\u00a0]{{0,3}}+(?P<sign>{_SIGN})[ \t\u00a0]{{0,3}}+"
+    bare = rf"(?P<which>{which}{{0,3}}?){_GAP}{looks}"
+    ways = f"{said}|{signed}|{bare}" if tongue.signed else said
+    return compiled(
+        rf"{tongue.ending}(?:{ways})(?P<open>{_OPEN})(?P<value>[^{_STOP}]{{6,128}}+)"
+    )
+
+
+def find_told(text: str, low: str) -> Iterator[Span]:
+    """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
+    ascii_only = text.isascii()
+    for noun, is_ascii, tongue in _nouns():
+        if ascii_only and not is_ascii:
+            continue
+        at = low.find(noun)
+        while at >= 0:
+            if tongue.joined or not tongue.spaced or not low[at - 1 : at].isalnum():
+                span = _judge_after(text, low, at + len(noun), tongue) or _judge_before(text, at, tongue)
+                if span is not None:
+                    yield *span, "password"
+            at = low.find(noun, at + len(noun))
+
+
+def _judge_after(text: str, low: str, end: int, tongue: Tongue) -> tuple[int, int] | None:
+    found = _after(tongue).match(low, end)
+    if found is None:
+        return None
+    start, stop = found.span("value")
+    if text[stop : stop + 1] in ("(", "[", "{") or pattern(r"\s*[=+]").match(text, stop):
+        return None  # a call, an index: code
+    value = text[start:stop].rstrip(".:!?*")
+    if text[start + len(value) : stop] == "!":
+        value += "!"
+    parts = found.groupdict()
+    if not (parts["link"] or parts.get("sign")) and parts.get("which"):
+        good = _is_strong(value)  # nothing says that it is the value
+    else:
+        sure = parts.get("sign") or parts.get("colon") or found["open"].strip(" *")
+        good = _is_told(value, bool(sure)) or (
+            bool(sure) and _ends_clause(text, stop) and pattern(_CAPITAL_WITHIN).match(value)
+        )
+    return (start, start + len(value)) if good else None
+
+
+def _ends_clause(text: str, stop: int) -> bool:
+    return text[stop : stop + 1] in ("", "\n", "\r", ",", ";", ")", '"', "'", "`", "»", "”", "」")
+
+
+def _judge_before(text: str, at: int, tongue: Tongue) -> tuple[int, int] | None:
+    """ "use … as the password", "… als Passwort", "… şifresi". """
+    words = text[max(0, at - 80) : at].split(" ")
+    if len(words) < 2 or words.pop():
+        return None
+    good = _is_strong
+    if not tongue.before:
+        if words[-1].lower() in _ARTICLES:
+            words.pop()
+        if len(words) < 2 or words.pop().lower() not in _AS:
+            return None
+        good = _is_told
+    value = words[-1].strip("\"'`,;:()«»“”„")
+    start = text.rfind(value, max(0, at - 80), at)
+    return (start, start + len(value)) if value and good(value) else None
+
+
+def _is_told(value: str, sure: bool = False) -> bool:
+    plain = _in_ascii(value)
+    if values.is_placeholder(plain) or values.is_term(plain):
+        return False
+    if values.is_spoken(plain):
+        return True
+    return sure and (values.is_chosen(plain) or values.is_run_together(plain))
+
+
+def _is_strong(value: str) -> bool:
+    """Of letters, digits and a symbol within: no name of anything looks so."""
+    return (
+        any(map(str.isdigit, value))
+        and any(char in "!@#$%^&*+~?" for char in value[1:-1])
+        and _is_told(value)
+    )
+
+
+def _in_ascii(value: str) -> str:
+    """The value with its letters of other scripts as Latin ones, for the judgement of its looks."""
+    if value.isascii():
+        return value
+    return "".join(
+        char if char.isascii() or not char.isalpha() else "A" if char.isupper() else "a"
+        for char in value
+    )
