@@ -203,7 +203,7 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         value = text[found.end() : end]
         jumbled = any(map(str.isdigit, value)) and not values.is_wordy(value)
         return (
-            tidy and before in ("", "\n", " ", ";", '"', "'", "n") and (name.isupper() or jumbled)
+            tidy and before in ("", "\n", " ", ";", '"', "'", "`", "n") and (name.isupper() or jumbled)
         )
     return (
         operator.strip() == ":"

@@ -7,7 +7,7 @@ is left, and so is what stands for a value: a variable, a stand-in, a path.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 
 from recollect.privacy import values
@@ -20,6 +20,7 @@ Word = tuple[int, int]
 _FAR = 4096  # no command line that a person reads is longer
 _BACK = 1024
 _MOST_WORDS = 256
+_NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.=:@")
 
 
 @cache
@@ -33,24 +34,14 @@ def _by_name() -> dict[str, list[Program]]:
     return table
 
 
-# Programs whose usage needs no option are looked for by these words; a test holds the two together.
-TRIGGERS = (
-    *("redis-cli", "valkey-cli", "keydb-cli", "net use", "sqlplus", "sqlldr", "expdp", "impdp"),
-    *("rman target", "rabbitmqctl", "poetry config", "user-secrets", "neo4j-admin", "mc alias set"),
-    *("cargo login", "npm config set", "vault login", "vault kv", "vault write", "bw login"),
-    *("bw unlock", "configure set", "nmcli", "wpa_passphrase", "rclone", "user:password", "pdftk"),
-    *("passwd", "kinit", "cryptsetup"),
-)
+@cache
+def program_names() -> frozenset[bytes]:
+    return frozenset(name.encode() for name in _by_name())
 
 
 @cache
-def _option() -> re.Pattern[str]:
-    return compiled(r"""[ \t](?:-{1,2}[a-z]|/[a-z]{1,8}:|/r?p )""")
-
-
-@cache
-def _name() -> re.Pattern[str]:
-    return compiled(r"[a-z0-9_.+-]{2,}+")
+def _called() -> re.Pattern[str]:
+    return compiled(r"(?:\.[a-z]{2,5})?+(?=[\s\"'`;|&)\\]|\Z)")
 
 
 @cache
@@ -78,33 +69,19 @@ def _bare() -> re.Pattern[str]:
     )
 
 
-def find_arguments(text: str, low: str) -> Iterator[Span]:
-    """Passwords on command lines. Each line is read once for its options and once per trigger."""
-    yield from _from_hits(text, low, _options(low))
-    for trigger in TRIGGERS:
-        if trigger in low:
-            yield from _from_hits(text, low, _places(low, trigger))
+def find_arguments(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
+    """Passwords on command lines; `words` are the text's, as far as they are of interest."""
+    for name in program_names() & words:
+        yield from _find_program(text, low, name.decode())
 
 
-def _options(low: str) -> "Iterator[int]":
-    return (found.start() for found in _option().finditer(low))
-
-
-def _places(low: str, trigger: str) -> "Iterator[int]":
-    pos = low.find(trigger)
-    while pos >= 0:
-        yield pos
-        pos = low.find(trigger, pos + len(trigger))
-
-
-def _from_hits(text: str, low: str, hits: "Iterator[int]") -> Iterator[Span]:
-    done = 0
-    for hit in hits:
-        if hit < done:
-            continue
-        start = _line_start(low, max(done, hit - _BACK), hit)
-        done = _line_end(low, hit)
-        yield from _read_line(text, low, start, done)
+def _find_program(text: str, low: str, name: str) -> Iterator[Span]:
+    at = low.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if low[at - 1 : at] not in _NAME_CHARS and _called().match(low, end):
+            end = yield from _read(text, low, name, at)
+        at = low.find(name, end)
 
 
 def _line_start(low: str, floor: int, hit: int) -> int:
@@ -127,20 +104,25 @@ def _line_end(low: str, hit: int) -> int:
     return limit
 
 
-def _read_line(text: str, low: str, start: int, end: int) -> Iterator[Span]:
-    programs = _by_name()
-    done: dict[str, int] = {}
-    for found in _name().finditer(low, start, end):
-        name = found[0].removesuffix(".exe")
-        if name not in programs or found.start() < done.get(name, 0):
-            continue
-        words, done[name] = _words(text, found.start(), end, _open_quote(text, start, found.start()))
-        for program in programs[name]:
-            for span in _secrets(text, program, words):
+def _read(text: str, low: str, name: str, at: int) -> Generator[Span, None, int]:
+    """The secrets of one command, and where it ends."""
+    end = _line_end(low, at)
+    words, stop = _words(text, at, end, "")
+    if _may_quote(text, at, stop):
+        start = _line_start(low, max(0, at - _BACK), at)
+        words, stop = _words(text, at, end, _open_quote(text, start, at))
+    for program in _by_name()[name]:
+        for span in _secrets(text, program, words):
+            yield *span, "password"
+        if program.stdin and _reads_stdin(text, program, words):
+            start = _line_start(low, max(0, at - _BACK), at)
+            for span in _piped(text, program, start, at, stop, end):
                 yield *span, "password"
-            if _reads_stdin(text, program, words):
-                for span in _piped(text, program, start, found.start(), done[name], end):
-                    yield *span, "password"
+    return max(stop, at + len(name))
+
+
+def _may_quote(text: str, start: int, end: int) -> bool:
+    return text.find('"', start, end) >= 0 or text.find("'", start, end) >= 0
 
 
 def _open_quote(text: str, start: int, pos: int) -> str:
@@ -202,12 +184,12 @@ def _secrets(text: str, program: Program, words: list[Word]) -> Iterator[Word]:
     for usage in program.flags:
         for at in range(1, len(words)):
             span = _match_flags(text, usage, said, words, at)
-            if span is not None and _is_given(text, span, words):
+            if span is not None and _is_given(text, span, words, usage[0][0] == "-"):
                 yield span
     places = _positions(said, program.valued)
     for usage in program.places:
         span = _match_places(text, usage, said, words, places)
-        if span is not None and _is_given(text, span, words):
+        if span is not None and _is_given(text, span, words, True):
             yield span
             return
 
@@ -310,18 +292,19 @@ def _within(text: str, form: str, word: Word) -> Word | None:
     else:
         start += len(left)
     if right:
-        end = text.rfind(right[0], start + 1, end)
+        look = text.rfind if right[0] == "@" else text.find  # a password may hold an @
+        end = look(right[0], start + 1, end)
         if end < 0:
             return None
     return _inner(text, start, end) if start < end else None
 
 
-def _is_given(text: str, span: Word, words: list[Word]) -> bool:
+def _is_given(text: str, span: Word, words: list[Word], prose: bool) -> bool:
     """A value that stands where a program takes its password, and for nothing else."""
     value = text[slice(*span)]
     if not values.is_given(value):
         return False
-    if not (value.isalpha() and value.islower()):
+    if not (prose and value.isalpha() and value.islower()):
         return True
     # `docker login -p asks for it`: a plain word before another is a sentence.
     after = bisect_right(words, (span[1], 0))

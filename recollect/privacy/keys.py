@@ -129,8 +129,8 @@ def _marked_start(text: str, floor: int, start: int) -> int:
         below = line
         line = _line_start(text, floor, stop)
         size = _body(text, line, stop, lead)
-        if size <= 0 or below <= line:
-            break
+        if size <= 0 or below <= line or (size < 16 and below < start - len(lead)):
+            break  # only the last line of a key is short
         full += size >= 16
         first = line
     return first if full else start

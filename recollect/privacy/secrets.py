@@ -18,11 +18,12 @@ from recollect.privacy.assignments import (
     find_urls,
     judge,
 )
-from recollect.privacy.commands import find_arguments
+from recollect.privacy.bag import held
+from recollect.privacy.commands import find_arguments, program_names
 from recollect.privacy.keys import find_keys
 from recollect.privacy.patterns import compiled
 from recollect.privacy.rules import RULES, Rule
-from recollect.privacy.told import find_told
+from recollect.privacy.told import find_told, noun_words
 
 Counts = dict[str, int]
 
@@ -99,13 +100,22 @@ def _lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
+@cache
+def _words() -> frozenset[bytes]:
+    return program_names() | noun_words()
+
+
 def find(text: str) -> list[Span]:
     """All secrets in the text, in order, none overlapping another."""
     low = _lower(text)
     spans = [(*span, "private-key") for span in find_keys(text)]
     spans += _find_shapes(text)
-    for finder in (find_headers, find_commands, find_arguments, find_assignments, find_told):
+    words = held(low, _words())
+    for finder in (find_headers, find_commands):
         spans += finder(text, low)
+    spans += find_arguments(text, low, words)
+    spans += find_assignments(text, low)
+    spans += find_told(text, low, words)
     spans += find_urls(text)
     return _merge(spans)
 

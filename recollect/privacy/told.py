@@ -20,17 +20,63 @@ _SIGN = r"(?:[:=：＝]|=>|->|→|–|—|-)"
 _OPEN = r"[\"'`«“„”「『‘’*]{0,2}+[ \u00a0]?+"
 _GAP = r"[ \t\u00a0]{1,3}+"
 _WHICH = r"[^\W\d_]{1,20}+(?:['’.-][^\W\d_]{1,20}+)?+"  # "für den Server", "d'accès"
+_OF = r"(?:del|della|di|de|der|des|du|van|do|da|für|pour|per|para|voor|von|vom)(?!\w)"
 _STOP = r"\s\"'`«»“”„「」『』‘’<>(){}\[\],;，。；、"
 _CAPITAL_WITHIN = r"[A-Za-z]{3,}[a-z][A-Z][A-Za-z]{3,}\Z"  # two words run together
-_AS = frozenset("als as come como comme jako как".split())
-_ARTICLES = frozenset("the das la le el a o the my mein il".split())
+_AS_WORDS = ("als ", "as ", "come ", "como ", "comme ", "jako ", "как ")
+_AS = (*_AS_WORDS, *(word + article for word in _AS_WORDS for article in ("the ", "das ", "my ")))
+
+
+Noun = tuple[str, Tongue]
+
+
+class _Nouns:
+    """The nouns by how a text is asked for them: by its words, or one by one."""
+
+    def __init__(self) -> None:
+        from recollect.privacy.rules.tongues import TONGUES
+
+        self.by_word: dict[bytes, list[Noun]] = {}
+        self.ascii: list[Noun] = []
+        self.latin: list[Noun] = []
+        self.other: list[Noun] = []
+        for tongue in TONGUES:
+            for noun in tongue.nouns:
+                self._add(noun, tongue)
+        self.words = frozenset(self.by_word)
+
+    def _add(self, noun: str, tongue: Tongue) -> None:
+        first, *more = pattern(r"[^a-z0-9_-]+").split(noun)
+        if not noun.isascii():
+            (self.other if _scripts().search(noun) else self.latin).append((noun, tongue))
+        elif len(noun) < 4 or not tongue.joined and (more or tongue.ending in ("", "s?")):
+            for word in (first,) if more else (first, first + "s"):
+                self.by_word.setdefault(word.encode(), []).append((noun, tongue))
+        else:
+            self.ascii.append((noun, tongue))
 
 
 @cache
-def _nouns() -> tuple[tuple[str, bool, Tongue], ...]:
-    from recollect.privacy.rules.tongues import TONGUES
+def _nouns() -> _Nouns:
+    return _Nouns()
 
-    return tuple((noun, noun.isascii(), tongue) for tongue in TONGUES for noun in tongue.nouns)
+
+@cache
+def _scripts() -> re.Pattern[str]:
+    return compiled(r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]")
+
+
+def _possible(text: str, low: str, words: frozenset[bytes]) -> list[Noun]:
+    """The nouns that the text may hold. Most texts hold none, so this is what costs."""
+    nouns = _nouns()
+    found = [entry for entry in nouns.ascii if entry[0] in low]
+    for word in nouns.words & words:
+        found += nouns.by_word[word]
+    if not text.isascii():
+        found += [entry for entry in nouns.latin if entry[0] in low]
+        if _scripts().search(text) is not None:
+            found += [entry for entry in nouns.other if entry[0] in low]
+    return found
 
 
 @cache
@@ -45,25 +91,31 @@ def _after(tongue: Tongue) -> re.Pattern[str]:
     said = rf"{which}{{0,5}}?,?+{_GAP}(?P<link>{links})(?!\w)(?P<colon>[ ]?[:=])?+{_GAP}{looks}"
     signed = rf"{which}{{0,4}}?[ \t\u00a0]{{0,3}}+(?P<sign>{_SIGN})[ \t\u00a0]{{0,3}}+"
     bare = rf"(?P<which>{which}{{0,3}}?){_GAP}{looks}"
-    ways = f"{said}|{signed}|{bare}" if tongue.signed else said
+    ways = f"{said}|{signed}|{bare}" if tongue.signed else f"{said}|{_GAP}{_OF}{signed}"
     return compiled(
         rf"{tongue.ending}(?:{ways})(?P<open>{_OPEN})(?P<value>[^{_STOP}]{{6,128}}+)"
     )
 
 
-def find_told(text: str, low: str) -> Iterator[Span]:
+def noun_words() -> frozenset[bytes]:
+    """Words without which a text holds none of the nouns that are whole words of ASCII."""
+    return _nouns().words
+
+
+def find_told(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
-    ascii_only = text.isascii()
-    for noun, is_ascii, tongue in _nouns():
-        if ascii_only and not is_ascii:
-            continue
+    for noun, tongue in _possible(text, low, words):
         at = low.find(noun)
         while at >= 0:
-            if tongue.joined or not tongue.spaced or not low[at - 1 : at].isalnum():
-                span = _judge_after(text, low, at + len(noun), tongue) or _judge_before(text, at, tongue)
+            end = at + len(noun)
+            inside = tongue.joined and len(noun) > 3
+            if inside or not tongue.spaced or not low[at - 1 : at].isalnum():
+                span = _judge_after(text, low, end, tongue)
+                if span is None and (tongue.before or low.endswith(_AS, 0, at)):
+                    span = _judge_before(text, at, tongue)
                 if span is not None:
                     yield *span, "password"
-            at = low.find(noun, at + len(noun))
+            at = low.find(noun, end)
 
 
 def _judge_after(text: str, low: str, end: int, tongue: Tongue) -> tuple[int, int] | None:
@@ -93,19 +145,16 @@ def _ends_clause(text: str, stop: int) -> bool:
 
 def _judge_before(text: str, at: int, tongue: Tongue) -> tuple[int, int] | None:
     """ "use … as the password", "… als Passwort", "… şifresi". """
-    words = text[max(0, at - 80) : at].split(" ")
-    if len(words) < 2 or words.pop():
-        return None
-    good = _is_strong
+    words = text[max(0, at - 80) : at].split()
     if not tongue.before:
-        if words[-1].lower() in _ARTICLES:
-            words.pop()
-        if len(words) < 2 or words.pop().lower() not in _AS:
-            return None
-        good = _is_told
+        while words and words.pop().lower() + " " not in _AS_WORDS:
+            pass
+    if not words or not text[at - 1].isspace():
+        return None
     value = words[-1].strip("\"'`,;:()«»“”„")
     start = text.rfind(value, max(0, at - 80), at)
-    return (start, start + len(value)) if value and good(value) else None
+    good = _is_strong(value) if tongue.before else _is_told(value)
+    return (start, start + len(value)) if good else None
 
 
 def _is_told(value: str, sure: bool = False) -> bool:

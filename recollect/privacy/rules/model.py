@@ -62,11 +62,11 @@ class Program:
 
     `when` and `unless` are a flag or a word that must or must not be among the others; `stdin` are
     flags (`""` for always) with which it reads a password that is piped to it, `piped` its form.
-    `valued` are flags that take the next word. `triggers` show a usage that needs no option.
+    `valued` are flags that take the next word.
     """
 
     __slots__ = (
-        *("flags", "names", "no", "piped", "places", "stdin", "triggers", "unless", "valued"),
+        *("flags", "names", "no", "piped", "places", "stdin", "unless", "valued"),
         *("when", "yes"),
     )
 
@@ -77,7 +77,6 @@ class Program:
         yes: tuple[str, ...],
         no: tuple[str, ...],
         *,
-        triggers: tuple[str, ...] = (),
         places: tuple[str, ...] = (),
         when: str = "",
         unless: str = "",
@@ -93,7 +92,6 @@ class Program:
         self.valued = frozenset(valued.split())
         self.stdin = stdin
         self.piped = piped
-        self.triggers = triggers
         self.yes = yes
         self.no = no
 

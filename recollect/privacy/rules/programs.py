@@ -68,7 +68,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("echo {A10} | passwd --stdin bob", "echo -e '{A10}\\n{A10}' | passwd bob"),
         ("passwd bob",),
         stdin=("",),
-        triggers=("passwd",),
     ),
     Program(
         "chpasswd",
@@ -91,7 +90,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("echo {A10} | kinit bob@EXAMPLE.TEST", "echo -n {A10} | cryptsetup luksOpen /dev/sdb1 d -"),
         ("kinit bob", "cryptsetup luksOpen /dev/sdb1 data"),
         stdin=("",),
-        triggers=("kinit", "cryptsetup"),
     ),
     Program(
         "gpg gpg2",
@@ -170,7 +168,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("redis-cli -h cache42 ping", "redis-cli -a $PW ping"),
         places=("auth * {}", "auth {}", "config set requirepass {}", "config set masterauth {}"),
         valued="-h -p -n -u --user -s",
-        triggers=("redis-cli", "valkey-cli", "keydb-cli"),
     ),
     Program(
         "redis-server valkey-server",
@@ -188,7 +185,6 @@ PROGRAMS: tuple[Program, ...] = (
         ),
         ("net use Z: \\\\srv42\\Share1", "net user bob42 /active:yes", "net start MSSQLSERVER2019"),
         places=("use \\* {}", "use * \\* {}", "user * {}"),
-        triggers=("net use",),
     ),
     Program(
         "cmdkey schtasks psexec psexec64 wmic runas xfreerdp xfreerdp3 wfreerdp mstsc",
@@ -227,12 +223,17 @@ PROGRAMS: tuple[Program, ...] = (
         ("sqlcmd -S srv42 -E -Q 'select 1'",),
     ),
     Program(
+        "psql pg_dump pg_restore pg_dumpall pg_basebackup createdb",
+        ("*password={} *", "*password={}"),
+        ('psql "host=db user=app password={A10} dbname=app"',),
+        ("psql -h db42 -p 5433 -U App42", "psql -w -h db42 app1"),
+    ),
+    Program(
         "sqlplus sqlldr expdp impdp sqlcl rman",
         (),
         ("sqlplus bob/{A10}@orcl", "impdp system/{A10} directory=d"),
         ("sqlplus / as sysdba", "sqlplus -s /nolog @Script42.sql"),
         places=("*/{}@*", "*/{}", "target */{}"),
-        triggers=("sqlplus", "sqlldr", "expdp", "impdp", "rman target"),
     ),
     Program(
         "smbclient rpcclient smbget smbmap winexe net",
@@ -272,7 +273,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("user_pw {}", "owner_pw {}", "input_pw {}", "-upw {}", "-opw {}"),
         ("pdftk a.pdf input_pw {A10} output b.pdf", "pdftotext -upw {A10} a.pdf"),
         ("pdftk In42.pdf output Out42.pdf",),
-        triggers=("pdftk",),
     ),
     Program(
         "lftp ncftp ncftpput ncftpget",
@@ -287,7 +287,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("rabbitmqctl delete_user Bob42x",),
         places=("add_user * {}", "change_password * {}", "authenticate_user * {}"),
         valued="-n --node",
-        triggers=("rabbitmqctl",),
     ),
     Program(
         "rabbitmqadmin twine poetry dotnet elasticsearch-users",
@@ -302,7 +301,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("poetry config http-basic.private bob {A10}",),
         ("poetry config virtualenvs.in-project true",),
         places=("config http-basic* * {}", "config pypi-token* {}"),
-        triggers=("poetry config",),
     ),
     Program(
         "dotnet",
@@ -311,7 +309,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("dotnet user-secrets list",),
         places=("user-secrets set * {}",),
         valued="-p --project --id",
-        triggers=("user-secrets",),
     ),
     Program(
         "neo4j-admin",
@@ -319,7 +316,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("neo4j-admin set-initial-password {A10}", "neo4j-admin dbms set-initial-password {A10}"),
         ("neo4j-admin dump --database=Db42",),
         places=("set-initial-password {}", "* set-initial-password {}"),
-        triggers=("neo4j-admin",),
     ),
     Program(
         "mc",
@@ -327,7 +323,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("mc alias set minio http://h:9000 minioadmin {A10}",),
         ("mc alias set minio http://h:9000", "mc cp A42 B42"),
         places=("alias set * * * {}", "config host add * * * {}"),
-        triggers=("mc alias set",),
     ),
     Program(
         "cargo",
@@ -336,7 +331,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("cargo login", "cargo login --registry Reg42"),
         places=("login {}",),
         valued="--registry",
-        triggers=("cargo login",),
     ),
     Program(
         "npm yarn pnpm",
@@ -344,7 +338,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("npm config set //registry.test/:_password {A20}",),
         ("npm config set registry https://registry42.test",),
         places=("config set *:_password {}", "config set *:_authtoken {}"),
-        triggers=("npm config set",),
     ),
     Program(
         "vault",
@@ -353,14 +346,12 @@ PROGRAMS: tuple[Program, ...] = (
         ("vault login -method=oidc role=Dev42", "vault kv get secret/App42"),
         places=("login {}",),
         valued="-method -path",
-        triggers=("vault login",),
     ),
     Program(
         "vault",
         ("password={}", "passwd={}", "secret={}", "token={}"),
         ("vault kv put secret/app password={A10}",),
-        ("vault kv put secret/app password=@Pw42.txt",),
-        triggers=("vault kv", "vault write"),
+        ("vault kv put secret/app @Data42.json",),
     ),
     Program(
         "bw",
@@ -369,7 +360,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("bw unlock --raw", "bw get item Github42"),
         places=("login * {}", "unlock {}"),
         valued="--method --code --session",
-        triggers=("bw login", "bw unlock"),
     ),
     Program(
         "gh",
@@ -385,7 +375,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("aws configure set region eu-west-1", "aws s3 cp A42 s3://B42"),
         places=("configure set *secret* {}", "configure set *token* {}"),
         valued="--profile --region --user-name",
-        triggers=("configure set",),
     ),
     Program(
         "kubectl oc",
@@ -402,15 +391,13 @@ PROGRAMS: tuple[Program, ...] = (
         ("password {}", "--passphrase {}", "wifi-sec.psk {}", "802-11-wireless-security.psk {}"),
         ("nmcli dev wifi connect Home password {A10}",),
         ("nmcli con up Home42wifi",),
-        triggers=("nmcli",),
     ),
     Program(
         "wpa_passphrase",
         (),
         ("wpa_passphrase Home {A10}",),
-        ("wpa_passphrase Home42",),
+        ("wpa_passphrase Home",),
         places=("* {}",),
-        triggers=("wpa_passphrase",),
     ),
     Program(
         "ipmitool impitool ipmipower",
@@ -462,7 +449,7 @@ PROGRAMS: tuple[Program, ...] = (
         places=("{}",),
     ),
     Program(
-        "mount mount.cifs ansible ansible-playbook java mvn mvnw gradle gradlew sonar-scanner",
+        "mount ansible ansible-playbook java mvn mvnw gradle gradlew sonar-scanner",
         ("*password={},*", "*password={}", "*pass={},*", "*pass={}", "-D*assword={}", "-P*assword={}"),
         (
             "mount -t cifs //srv/share /mnt -o username=bob,password={A10}",
@@ -476,7 +463,6 @@ PROGRAMS: tuple[Program, ...] = (
         ("rclone config create r webdav user bob pass {A10}", "rclone obscure {A10}"),
         ("rclone copy Src42: Dst42:",),
         places=("obscure {}", "config create * * user * pass {}", "config create * * pass {}"),
-        triggers=("rclone",),
     ),
     Program(
         "drush wp occ mvn",
@@ -485,6 +471,5 @@ PROGRAMS: tuple[Program, ...] = (
         ("wp user create bob b@h --user_pass={A10}", "mvn --encrypt-password {A10}"),
         ("wp user list --role=Editor42", "mvn -Dtest=Login42Test test"),
         places=("user:password * {}",),
-        triggers=("user:password",),
     ),
 )
