@@ -2,7 +2,7 @@
 
 In: a prompt, the graphs and what the session was told already. Out: `Item`s by kind: preferences,
 facts and things that the prompt names, facts further along, procedures; and of each why it is there
-or why not. Sensitive facts need consent.
+or why not. What is sensitive needs consent.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from recollect.core.values import Entity, Fact, Preference
 from recollect.inject import context
+from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.graph import Graphs, Walk, telling
 from recollect.retrieve.query import Intent
 
+SENSITIVE = "sensitive, and share_sensitive is off"
 SEARCHED = 10  # facts, things and procedures that words alone may find, each
 UNASKED = 3  # facts of a named thing that share no word with the prompt
 FURTHER = 8  # facts beyond the named things
@@ -116,8 +118,9 @@ def by_words(
 def judge(items: Sequence[Item], told: frozenset[str], *, consent: bool, repeat: bool) -> None:
     """Say of each item why it may not be injected, if so."""
     for item in items:
-        if item.sensitive and not consent:
-            item.why_not = "sensitive, and share_sensitive is off"
+        if not consent and (item.sensitive or is_sensitive(item.line)):
+            item.sensitive = True
+            item.why_not = SENSITIVE
         elif item.id in told and not repeat:
             item.why_not = "injected earlier in this session"
 

@@ -29,10 +29,12 @@ from recollect.inject.echoes import drop_echoes, newest_first
 from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
+from recollect.inject.private import Private
 from recollect.inject.receipts import Receipts
 from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
 from recollect.lifecycle.stale import Work as WorkTrees
+from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs, Rival
@@ -127,6 +129,7 @@ class Recall:
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="recollect-recall")
         self._lock = threading.Lock()
         self._work_trees = WorkTrees(store)
+        self._private = Private()
 
     def close(self) -> None:
         self._work_trees.close()
@@ -350,6 +353,10 @@ class Recall:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
+            elif not consent and self._private.holds(record):
+                found.why_not = known.SENSITIVE
+        if not consent:
+            draft.first = [line for line in draft.first if not is_sensitive(line)]
         earlier = [] if repeat or not told else self._records(question.namespaces, sorted(told))
         whole = question.trigger == "session-start"
         drop_echoes([one for one in draft.candidates if not one.why_not], earlier, whole=whole)
@@ -458,7 +465,7 @@ class Recall:
                 "candidates": [
                     {
                         "record_id": found.record.record_id,
-                        "title": found.record.title,
+                        "title": "" if found.why_not == known.SENSITIVE else found.record.title,
                         "score": round(found.score, 4),
                         "parts": found.parts,
                         "injected": found.record.record_id in chosen,

@@ -1,10 +1,7 @@
-"""The gate before the graph: what says nothing stays out, what is private is marked.
+"""The gate before the graph: what says nothing stays out.
 
-In: claims. Out: why a claim is kept out (empty when it is not), and whether a fact is sensitive.
-Tables and rules, no model.
+In: claims. Out: why a claim is kept out (empty when it is not). Tables and rules, no model.
 """
-
-import re
 
 from recollect.extract.interface import (
     ChangeClaim,
@@ -25,28 +22,6 @@ mentioned mentioned_in relates_to related_to related associated_with about of in
 is_an thing property attribute value exists appears contains_text other unknown
 """
 _EMPTY_PREDICATES = frozenset(_EMPTY_PREDICATES_WORDS.split())
-
-_PRIVATE_WORDS = re.compile(
-    r"\b(salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"
-    r"|health (?:condition|issue|problem|insurance|record)s?|illness|ill with"
-    r"|diagnos\w+|disease|disabilit\w+|pregnan\w+|medication|therap(?:y|ist)|allerg\w+|depress\w+"
-    r"|religio\w+|sexual\w*|gender identity|political party|votes? for|home address|lives at"
-    r"|postal address|street address|phone( number)?|mobile number|date of birth|birthday|born on"
-    r"|passport|national id|social security|ssn|tax id|iban|bank account|credit card|criminal"
-    r"|divorc\w+|marital)\b",
-    re.IGNORECASE,
-)
-_PHONE = re.compile(
-    r"(?<![\w.])\+\d[\d ()-]{7,16}\d(?![\w.])"
-    r"|(?<![\w.:/-])\d{1,3}[ -]?\(?\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,5}(?![\w.:/-])"
-)
-_STREET = re.compile(
-    r"\b\d{1,5}\s+\w+(?:\s\w+)?\s(?:street|st\.|avenue|ave\.?|road|rd\.|lane)\b"
-    r"|\b\w+(?:stra(?:ß|ss)e|weg|platz)\s\d{1,4}\b",
-    re.IGNORECASE,
-)
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b")
-
 
 def why_not(
     claim: FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim,
@@ -81,9 +56,3 @@ def _fact(claim: FactClaim) -> str:
     if key(said) == key(claim.subject):
         return "of itself"
     return ""
-
-
-def sensitive(subject: str, predicate: str, said: str) -> bool:
-    """Whether a fact is about pay, health, beliefs or where a person is to be found."""
-    text = f"{subject} {predicate.replace('_', ' ')} {said}"
-    return any(rule.search(text) for rule in (_PRIVATE_WORDS, _PHONE, _STREET, _IBAN))

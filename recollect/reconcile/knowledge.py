@@ -33,6 +33,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
+from recollect.privacy.sensitive import fact_is_sensitive
 from recollect.reconcile import changes, gate
 from recollect.reconcile.contradict import (
     ENDS,
@@ -356,7 +357,7 @@ class _Learner:
             confidence=min(1.0, max(0.0, claim.confidence)),
             source_type=claim.source_type,
             author=claim.author,
-            sensitive=gate.sensitive(claim.subject, claim.predicate, claim.object),
+            sensitive=fact_is_sensitive(claim.subject, claim.predicate, claim.object),
             valid_from=claim.at,
             source_event_ids=claim.event_ids[-MOST_EVENTS:],
         )

@@ -2,6 +2,7 @@
 
 In: a tool's name, its arguments, and where the agent works. Out: text. Lists give titles and ids;
 get_observations gives the rest. What is refused raises an error whose words the agent can act on.
+No text can be taken for a tag of the host's, and what is sensitive needs consent, as in a hook.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,9 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.values import Record, RecordId, convert
+from recollect.inject import fence, known
+from recollect.inject.private import told
+from recollect.privacy.sensitive import is_sensitive
 from recollect.service import context, graph, read, report, search, sessions, write
 from recollect.service.desk import Desk, Scope
 
@@ -43,6 +47,7 @@ class Tool:
     run: Callable[[Desk, dict[str, Any]], str]
     required: tuple[str, ...] = ()
     writes: bool = False
+    fenced: bool = False  # its answer is a block of ours already
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -69,14 +74,29 @@ def call(desk: Desk, name: str, arguments: Any, cwd: str | None) -> str:
         given = {key: value for key, value in given.items() if key != "project"}
         if cwd:
             given["project_path"] = cwd
-    return tool.run(desk, given)
+    text = tool.run(desk, given)
+    return text if tool.fenced else fence.disarm(text)
 
 
 # --- running -------------------------------------------------------------------------------------
 
 
 def _search(desk: Desk, given: dict[str, Any]) -> str:
-    return found(search.search(desk, convert(search.SearchQuery, given)))
+    answer = search.search(desk, convert(search.SearchQuery, given))
+    items = tuple(one for one in answer.items if _may(desk, one.record))
+    return found(msgspec.structs.replace(answer, items=items))
+
+
+def _may(desk: Desk, record: Record) -> bool:
+    """Whether an agent may read a memory."""
+    return desk.settings.share_sensitive or not is_sensitive(told(record))
+
+
+def _allowed(desk: Desk, text: str) -> str:
+    """A text made of many memories, without the lines that need consent."""
+    if desk.settings.share_sensitive:
+        return text
+    return "\n".join(line for line in text.split("\n") if not is_sensitive(line))
 
 
 def found(answer: search.SearchAnswer) -> str:
@@ -103,7 +123,7 @@ def _timeline(desk: Desk, given: dict[str, Any]) -> str:
         asked = msgspec.structs.replace(asked, before=20)
     answer = read.timeline(desk, asked)
     marks = {answer.anchor: "> "}
-    lines = [marks.get(one.record_id, "") + line(one) for one in answer.items]
+    lines = [marks.get(one.record_id, "") + line(one) for one in answer.items if _may(desk, one)]
     return "\n".join(lines) or "Nothing is remembered here yet."
 
 
@@ -115,7 +135,7 @@ def _get(desk: Desk, given: dict[str, Any]) -> str:
     wanted = convert(_Ids, given).ids
     records = read.get(desk, wanted)
     missing = [one for one in wanted if one not in {record.record_id for record in records}]
-    parts = [whole(record) for record in records]
+    parts = [whole(record) if _may(desk, record) else withheld(record) for record in records]
     if missing:
         parts.append(f"Not there: {', '.join(missing)}")
     return "\n\n".join(parts)
@@ -148,11 +168,12 @@ class _Session(Scope, frozen=True, kw_only=True):
 
 def _resume(desk: Desk, given: dict[str, Any]) -> str:
     asked = convert(_Session, given)
-    return sessions.resume(desk, asked, asked.session_id).text
+    return _allowed(desk, sessions.resume(desk, asked, asked.session_id).text)
 
 
 def _report(desk: Desk, given: dict[str, Any]) -> str:
-    return report.markdown(report.report(desk, convert(report.ReportQuery, given)))
+    made = report.report(desk, convert(report.ReportQuery, given))
+    return _allowed(desk, report.markdown(made))
 
 
 class _Named(Scope, frozen=True, kw_only=True):
@@ -161,7 +182,17 @@ class _Named(Scope, frozen=True, kw_only=True):
 
 def _entity(desk: Desk, given: dict[str, Any]) -> str:
     asked = convert(_Named, given)
-    return about(graph.recall_entity(desk, asked.name, asked))
+    answer = graph.recall_entity(desk, asked.name, asked)
+    if not desk.settings.share_sensitive:
+        memories = tuple(one for one in answer.memories if _may(desk, one))
+        entities = tuple(_without_private(one) for one in answer.entities)
+        answer = msgspec.structs.replace(answer, memories=memories, entities=entities)
+    return _allowed(desk, about(answer))
+
+
+def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:
+    facts = tuple(fact for fact in one.facts if not fact.sensitive)
+    return msgspec.structs.replace(one, facts=facts)
 
 
 def about(answer: graph.EntityRecall) -> str:
@@ -210,6 +241,10 @@ def whole(record: Record) -> str:
     return "\n".join(parts)
 
 
+def withheld(record: Record) -> str:
+    return f"{record.record_id}: {known.SENSITIVE}; the user can read it in the dashboard"
+
+
 def _flat(text: str) -> str:
     return " ".join(text.split())
 
@@ -247,6 +282,7 @@ TOOLS: tuple[Tool, ...] = (
         "What matters for a task, chosen and cut to a budget; without query, for a fresh start.",
         {"query": _TEXT, "token_budget": _number(1200)},
         _context,
+        fenced=True,
     ),
     Tool(
         "timeline",
