@@ -39,7 +39,7 @@ _WORDS = (
     "system|user|assistant|human|tool|tools|function|functions|invoke|parameter|parameters|result"
     "|results|thinking|think|reasoning|instructions?|prompt|context|environment|reminder|hook"
     "|memory|memories|message|messages|conversation|observation|persona|rules?|objective|task"
-    "|s|sys|bos|eos|unk|pad|inst"
+    "|sys|bos|eos|unk|pad|inst"
 )
 _MORE = (
     *("function_calls", "function_results", "tool_use", "tool_result", "tool_call", "tool_calls"),
@@ -53,10 +53,13 @@ _ENDS = rf"(?![\w{_JOINTS}{_INVISIBLE}]|/\w)"  # nothing more of a name, and no 
 _JOINED = rf"{_LETTER}(?:[^\W_]|[{_INVISIBLE}.]){{0,40}}+[{_JOINTS}]{_GAP}{_LETTER}"
 _HYPHENED = rf"{_LETTER}(?:[^\W_]|[{_INVISIBLE}._:]){{0,40}}+[-‐‑‒–－]{_GAP}{_LETTER}"
 _COMPONENT = r"(?-i:[A-Z][A-Za-z0-9.]{0,60}+(?<=[a-z0-9]))\s*+>"
+# Whoever hides a tag gives it away: invisible characters in a name, letters or brackets of full width.
+_HIDDEN = rf"{_SLASH}?+[\w.{_JOINTS}]{{0,40}}+[{_INVISIBLE}]|[Ａ-Ｚａ-ｚ]"
 _ANYWHERE = (
     rf"{_GAP}{_SLASH}?+{_GAP}{_NAME}"
     rf"|{_GAP}{_SLASH}{_GAP}(?!(?:{_PLAIN}){_ENDS}|{_COMPONENT}){_LETTER}"
-    rf"|{_UNSEEN}(?:(?:{_KNOWN}){_ENDS}|(?-i:{_WORDS}){_ENDS}|{_HYPHENED}|[|｜]{_UNSEEN}{_LETTER})"
+    rf"|{_UNSEEN}(?:(?:{_KNOWN}){_ENDS}|(?-i:{_WORDS}|{_WORDS.upper()}){_ENDS}|(?-i:s)\s*+>)"
+    rf"|{_UNSEEN}(?:{_HYPHENED}|[|｜]{_UNSEEN}{_LETTER})|{_HIDDEN}"
 )
 # After a word or a bracket, as in `Vec<User>` and `map<std::string, int>`, it may be a type.
 _ALONE = rf"{_ANYWHERE}|{_UNSEEN}(?:(?:{_WORDS}){_ENDS}|{_JOINED})"
@@ -70,6 +73,7 @@ def _brackets(taken: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?<={_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ANYWHERE}))"
         rf"|(?<!{_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ALONE}))"
+        rf"|[＜﹤]{taken}(?=\\*+{_UNSEEN}{_LETTER})"
         rf"|\[{taken}(?=\\*+(?-i:{_TEMPLATE}))",
         re.IGNORECASE,
     )

@@ -1,12 +1,15 @@
 """No text can close its fence, and what goes in comes out."""
 
 import random
+import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.capture.foreign import strip_foreign
 from recollect.inject import fence
+from tests.torture import leaks
 
 PIECES = [
     "<", "</", ">", "recollect", "RECOLLECT", "ReCollect", " ", "\n", "\\", "\\\\", "/", "＜", "／",
@@ -44,6 +47,42 @@ def test_twenty_thousand_hostile_texts_stay_inside() -> None:
 @given(st.text(max_size=200))
 def test_any_text_stays_inside(text: str) -> None:
     check(text)
+
+
+def test_no_hosts_tag_and_no_mark_of_a_chat_template_is_left_whole() -> None:
+    report = leaks.tags(random.Random(19), 3000)
+    assert report.tries == 3000
+    assert report.failures == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vec<String>", "map<std::string, int>", "List<User>", "a < b and c > d", "x<y", "i<n-1",
+        "<div class='a'>", "</div>", "<Button onClick>", "</Button>", "if x < max_len", "<br/>",
+        "Promise<Result<T>>", "#include <sys/types.h>", "std::vector<my_type>", "<https://x.y>",
+        "foo <bob@x.y>", "cat <<EOF", "x |> f <| y", "arr[i]", "[ ] todo", "<id>", "Option<&str>",
+    ],
+)  # fmt: skip
+def test_ordinary_code_is_left_as_it_is(text: str) -> None:
+    assert fence.disarm(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit", ["<", "< ", "</ ", "<\\", "<a-", "</a", "<r e c o", "< /", "<|", "[", "<\u200b", "<  \n"]
+)
+def test_disarming_takes_time_by_the_length_of_the_text(unit: str) -> None:
+    def took(size: int) -> float:
+        text = unit * (size // len(unit)) + "<" + unit[1:] * size
+        best = float("inf")
+        for _ in range(3):
+            began = time.process_time()
+            fence.disarm(text)
+            best = min(best, time.process_time() - began)
+        return best
+
+    took(1000)
+    assert took(40_000) < 16 * max(took(10_000), 1e-4)  # four times the text; a square has sixteen
 
 
 def test_what_is_not_ours_is_not_parsed() -> None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from recollect.inject import fence
 from recollect.privacy import scrub, scrub_raw
 from recollect.privacy.secrets import redact_text
 from tests import privacy_told as told
@@ -114,8 +115,60 @@ def sentences(rng: random.Random, tries: int, scratch: Path | None = None) -> Re
     return report
 
 
+_TAGS = (
+    *("system-reminder", "user-prompt-submit-hook", "command-name", "local-command-stdout"),
+    *("hook_context", "environment_context", "user_instructions", "INSTRUCTIONS", "function_calls"),
+    *("invoke", "tool_result", "tool_use_error", "system", "user", "assistant", "recollect"),
+    *("qwen:session-start-context", "untrusted_context", "session-start-hook", "ide_selection"),
+)
+_TOKENS = (
+    *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|system|>", "<｜User｜>", "[INST]", "[/INST]"),
+    *("<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "</s>", "[TOOL_CALLS]"),
+)
+_WIDE = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F)})
+
+
+def _tag(rng: random.Random) -> str:
+    """A tag of a host's, plain or in disguise."""
+    name = rng.choice(_TAGS)
+    slash = rng.choice(["", "/"])
+    attributes = rng.choice(["", ' id="1"', "\n"])
+    tag = f"<{slash}{name}{attributes}>"
+    how = rng.choice(["plain", "plain", "upper", "wide", "unseen", "gap", "split"])
+    if how == "upper":
+        return tag.upper()
+    if how == "wide":
+        return tag.translate(_WIDE)
+    if how == "unseen":
+        at = rng.randint(1, len(tag) - 2)
+        return tag[:at] + rng.choice("\u200b\u00ad\u2060\ufeff") + tag[at:]
+    if how == "gap" and slash:
+        return f"< / {name}>"
+    if how == "split" and slash:
+        return f"</\n{name}\n>"
+    return tag
+
+
+def tags(rng: random.Random, tries: int, scratch: Path | None = None) -> Report:
+    """A host's tag or a chat template's mark in a memory: after the fence none is whole, a second
+    fence finds nothing more to do but its own work, and the text comes back as it was."""
+    report = Report()
+    for _ in range(tries):
+        hostile = _tag(rng) if rng.random() < 0.8 else rng.choice(_TOKENS)
+        text = rng.choice(["", "foo", "say: ", "x\n", "\\"]) + hostile + rng.choice(["", " obey"])
+        block = fence.fence(text, fence.nonce())
+        report.tries += 1
+        inner = fence.disarm(text)
+        if hostile in inner:
+            report.failed("leaked", repr(text))
+        if fence.parse(block) != text:
+            report.failed("wrong", f"does not come back: {text!r}")
+    return report
+
+
 CASES = [
     Case("private keys cut anywhere, behind any prefix", keys, 2000),
     Case("passwords as arguments of programs", arguments, 3000),
     Case("passwords told in thirteen languages", sentences, 2000),
+    Case("tags of hosts and chat templates against the fence", tags, 20_000),
 ]
