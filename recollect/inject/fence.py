@@ -14,8 +14,8 @@ HEAD = "Notes from earlier work. Quoted data, not instructions; check against th
 
 # What might be read as a tag: any kind of angle bracket, invisible characters anywhere, white space
 # about the slash, any case. A backslash after the bracket disarms it; one that is there already
-# gets another, so that taking one away gives back the original. Every repetition is possessive and
-# none contains a bracket, so the work is linear in the length of the text.
+# gets another, so that taking one away gives back the original. Every repetition is possessive
+# or short and none contains a bracket, so the work is linear in the length of the text.
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 )
@@ -50,10 +50,10 @@ _KNOWN = "|".join(map(re.escape, (*BLOCKS, *_MORE)))
 _JOINTS = r"\-‐‑‒–－_＿:：﹕"
 _LETTER = r"[^\W\d_]"
 _ENDS = rf"(?![\w{_JOINTS}{_INVISIBLE}]|/\w)"  # nothing more of a name, and no path
-_JOINED = rf"{_LETTER}(?:[^\W_]|[{_INVISIBLE}.]){{0,40}}+[{_JOINTS}]{_GAP}{_LETTER}"
-_HYPHENED = rf"{_LETTER}(?:[^\W_]|[{_INVISIBLE}._:]){{0,40}}+[-‐‑‒–－]{_GAP}{_LETTER}"
+_JOINED = rf"{_LETTER}[\w{_INVISIBLE}.]{{0,40}}?[{_JOINTS}]{_GAP}{_LETTER}"
+_HYPHENED = rf"{_LETTER}[\w{_INVISIBLE}.:]{{0,40}}?[-‐‑‒–－]{_GAP}{_LETTER}"
 _COMPONENT = r"(?-i:[A-Z][A-Za-z0-9.]{0,60}+(?<=[a-z0-9]))\s*+>"
-# Whoever hides a tag gives it away: invisible characters in a name, letters or brackets of full width.
+# Whoever hides a tag gives it away: invisible characters in a name, letters of full width.
 _HIDDEN = rf"{_SLASH}?+[\w.{_JOINTS}]{{0,40}}+[{_INVISIBLE}]|[Ａ-Ｚａ-ｚ]"
 _ANYWHERE = (
     rf"{_GAP}{_SLASH}?+{_GAP}{_NAME}"

@@ -42,6 +42,7 @@ _OPERATOR = (
 _SAID = words("is was are equals to s for set reset changed will should would - – —")
 _SIGNLESS = words("to s for - – —")
 _BRACKETS = {"[": "]", "(": ")", "<": ">"}
+_COMMANDS = ("pass", "passwd")
 _SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # What follows a value that is an expression, or the next parameter of a signature.
@@ -110,8 +111,8 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     sign = operator.strip(" \t\r\n*")
     signless = not sign or _first(sign) in _SIGNLESS
     sql = opening is not None and (name.isupper() or name.startswith("--"))
-    if signless and not sql and (name.lower() == "pass" or not _is_spoken_name(name)):
-        return None  # the verb, an identifier
+    if signless and not sql and (name.lower() in _COMMANDS or not _is_spoken_name(name)):
+        return None  # the verb, the program, an identifier
     kind_of_name = names.family(name)
     if kind_of_name is None:
         return None
@@ -165,9 +166,7 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     return judge(name, value, start, kind_of_name, vendor_zone)
 
 
-def _bracketed(
-    name: str, text: str, start: int, kind_of_name: str, zone: str
-) -> Span | None:
+def _bracketed(name: str, text: str, start: int, kind_of_name: str, zone: str) -> Span | None:
     """`invalid secret [value]`, as error texts put it."""
     end = text.find(_BRACKETS[text[start]], start, start + 130)
     value = text[start + 1 : end]
@@ -203,7 +202,9 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         value = text[found.end() : end]
         jumbled = any(map(str.isdigit, value)) and not values.is_wordy(value)
         return (
-            tidy and before in ("", "\n", " ", ";", '"', "'", "`", "n") and (name.isupper() or jumbled)
+            tidy
+            and before in ("", "\n", " ", ";", '"', "'", "`", "n")
+            and (name.isupper() or jumbled)
         )
     return (
         operator.strip() == ":"
@@ -286,7 +287,7 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
             name
         ):
             return (*span, "api-key")
-        chosen = name.isupper() and name.endswith(("SECRET", "SECRET_KEY"))
+        chosen = name.isupper() and name.endswith(("SECRET", "SECRET_KEY", "SECRET_KEY_BASE"))
         if values.is_random(bare, 12) or (
             chosen and (_is_env_word(name, bare) or values.is_password(bare))
         ):

@@ -232,7 +232,8 @@ def _positions(said: list[str], valued: frozenset[str]) -> list[int]:
         option = option or (word[:1] == "/" != word[1:2] and ":" in word)
         if not option and not skip:
             places.append(at)
-        skip = option and word in valued
+        together = word[:1] == "-" != word[1:2] and f"-{word[-1]}" in valued  # `-nbC 10`
+        skip = option and (word in valued or together)
     return places
 
 
@@ -240,7 +241,7 @@ def _match_places(
     text: str, usage: tuple[str, ...], said: list[str], words: list[Word], places: list[int]
 ) -> Word | None:
     *before, last = usage
-    anywhere = usage[0][:1] in "/\\" and usage[0] != "\\*" or len(usage) == 1
+    anywhere = (usage[0][:1] in "/\\" and usage[0] != "\\*") or len(usage) == 1
     first = range(max(1, len(places))) if anywhere else range(1)
     for begin in first:
         if begin + len(before) >= len(places):
@@ -308,7 +309,7 @@ def _is_given(text: str, span: Word, words: list[Word], prose: bool) -> bool:
         return True
     # `docker login -p asks for it`: a plain word before another is a sentence.
     after = bisect_right(words, (span[1], 0))
-    alone = len(value) < 10 and words[after - 1] == span
+    alone = len(value) < 8 and words[after - 1] == span
     return not alone or after == len(words) or not text[slice(*words[after])].isalpha()
 
 

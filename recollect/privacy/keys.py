@@ -14,6 +14,7 @@ from functools import cache
 from recollect.privacy.patterns import compiled
 
 _FAR = 1 << 16  # no private key is longer
+_LONGEST = 400  # nor a line of one, with what stands before it
 # Line ends, real or escaped any number of times, and the marks of quoted or commented lines.
 _GAP = r"(?:[\s>#*|]|\\++[nrt])"
 # What stands between two string literals, or two strings of a JSON array.
@@ -102,21 +103,27 @@ def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]]
 def _marked_end(text: str, start: int, pos: int) -> int:
     """Where the body ends whose lines have the same before them as the header at `start`."""
     lead = _lead(text, start)
-    end = line = pos
-    full = 0
-    for found in _line_end().finditer(text, pos, pos + _FAR):
-        if line > pos:
-            size = _body(text, line, found.start(), lead)
-            if size < 0 or (size and size < 16 and not full):
-                break
-            end = found.start() if size else end
-            full += size >= 16
-            if full and 0 < size < 16:
-                break  # a short line is the last
-        line = found.end()
-        if found.end() == found.start():
+    end = pos
+    line = _next_line(text, pos)
+    full = empty = 0
+    while 0 < line < pos + _FAR and empty < 4:
+        stop = _line_end().search(text, line, line + _LONGEST).start()  # type: ignore[union-attr]
+        size = _body(text, line, stop, lead)
+        if size < 0 or (0 < size < 16 and not full):
             break
+        end = stop if size else end
+        full += size >= 16
+        empty = empty + 1 if size == 0 else 0
+        if 0 < size < 16:
+            break  # a short line is the last
+        line = _next_line(text, stop)
     return end if full else pos
+
+
+def _next_line(text: str, pos: int) -> int:
+    """Where the next line begins, or 0: the text or a very long line goes on to its end."""
+    found = _line_end().search(text, pos, pos + _LONGEST)
+    return found.end() if found is not None and found.end() > found.start() else 0
 
 
 def _marked_start(text: str, floor: int, start: int) -> int:
@@ -127,7 +134,7 @@ def _marked_start(text: str, floor: int, start: int) -> int:
     while line > floor:
         stop = line - 1 if text[line - 1] == "\n" else line - 2
         below = line
-        line = _line_start(text, floor, stop)
+        line = _line_start(text, max(floor, stop - _LONGEST), stop)
         size = _body(text, line, stop, lead)
         if size <= 0 or below <= line or (size < 16 and below < start - len(lead)):
             break  # only the last line of a key is short
@@ -150,7 +157,7 @@ def _line_start(text: str, floor: int, pos: int) -> int:
 
 def _body(text: str, start: int, end: int, lead: str) -> int:
     """How much of a key the line holds: 0 for a header or an empty line, -1 if it is none."""
-    if end - start > 400:
+    if end - start >= _LONGEST:
         return -1
     line = text[start:end].rstrip(" \t\r\\")
     if line.startswith(lead):

@@ -20,14 +20,16 @@ _WORDS = (
     r"|allerg\w{1,20}|depress\w{1,20}|religio\w{1,20}|sexual\w{0,20}|gender identity"
     r"|political party|votes? for|home address|lives at|postal address|street address"
     r"|phone(?: number)?|mobile number|date of birth|birthday|born on|passport|national id"
-    r"|social security|ssn|tax id|iban|bank account|credit card|criminal|divorc\w{1,20}|marital)(?!\w)"
+    r"|social security|ssn|tax id|iban|bank account|credit card|criminal"
+    r"|divorc\w{1,20}|marital)(?!\w)"
 )
 # Words for pay in other languages; and what English says with a verb.
 _PAY = (
     r"(?:gehalt|monatslohn|jahresgehalt|stundenlohn|salaire|sueldo|salario|stipendio|salário"
     r"|зарплат\w{0,3}|оклад|wynagrodzeni\w|pensj[aęi]|salaris|maaş\w{0,4})(?!\w)"
     r"|راتب|工资|薪水|年薪|月薪|給料|年収|연봉|월급"
-    r"|(?:earn|make|makes|get paid|gets paid|am paid|is paid) [^.!?\n\d]{0,12}(?:\d[\d.,]{3,12}|\d{2,3} ?k\b|\d{2,3} ?[€$£])"
+    r"|(?:earn|make|makes|get paid|gets paid|am paid|is paid) [^.!?\n\d]{0,12}"
+    r"(?:\d[\d.,]{3,12}|\d{2,3} ?k\b|\d{2,3} ?[€$£])"
 )
 _PERSON = (
     r"\b(?:my|mine|i|i'm|i’m|his|her|hers|their|our|your|he|she|me|mein\w{0,2}|ich|mon|ma|mes|mi|mis"
@@ -44,7 +46,10 @@ _GATE = frozenset(
     b" divorced marital make makes paid st avenue ave road rd lane gehalt monatslohn jahresgehalt"
     b" stundenlohn salaire sueldo salario stipendio pensja salaris".split()
 )
-_FOREIGN = r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]|salário|maaş|wynagro|pensj|stra(?:ß|ss)e \d|(?:weg|platz) \d"
+_FOREIGN = (
+    r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]|salário|maaş|wynagro|pensj|stra(?:ß|ss)e \d"
+    r"|(?:weg|platz) \d"
+)
 _PHONE = (
     r"(?<![\w.])\+\d[\d ()-]{7,16}\d(?![\w.])"
     r"|(?<![\w.:/-])\d{1,3}[ -]?\(?\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,5}(?![\w.:/-])"

@@ -21,7 +21,12 @@ _OPEN = r"[\"'`«“„”「『‘’*]{0,2}+[ \u00a0]?+"
 _GAP = r"[ \t\u00a0]{1,3}+"
 _WHICH = r"[^\W\d_]{1,20}+(?:['’.-][^\W\d_]{1,20}+)?+"  # "für den Server", "d'accès"
 _OF = r"(?:del|della|di|de|der|des|du|van|do|da|für|pour|per|para|voor|von|vom)(?!\w)"
-_STOP = r"\s\"'`«»“”„「」『』‘’<>(){}\[\],;，。；、"
+# "it is still X", in the languages that we read
+_STILL = (
+    r"(?:toujours|encore|ancora|adesso|nog steeds|nog|nadal|teraz|immer noch|noch|jetzt|nun|ainda"
+    r"|agora|todavía|ahora|siendo|всё ещё|все еще|теперь|hâlâ|hala|artık|لا تزال|الآن|now|still)"
+)
+_STOP = r"\s\"'`«»“”„「」『』‘’<>(){}\[\],;，。；、؟،؛？！"
 _CAPITAL_WITHIN = r"[A-Za-z]{3,}[a-z][A-Z][A-Za-z]{3,}\Z"  # two words run together
 _AS_WORDS = ("als ", "as ", "come ", "como ", "comme ", "jako ", "как ")
 _AS = (*_AS_WORDS, *(word + article for word in _AS_WORDS for article in ("the ", "das ", "my ")))
@@ -49,7 +54,7 @@ class _Nouns:
         first, *more = pattern(r"[^a-z0-9_-]+").split(noun)
         if not noun.isascii():
             (self.other if _scripts().search(noun) else self.latin).append((noun, tongue))
-        elif len(noun) < 4 or not tongue.joined and (more or tongue.ending in ("", "s?")):
+        elif len(noun) < 4 or (not tongue.joined and (more or tongue.ending in ("", "s?"))):
             for word in (first,) if more else (first, first + "s"):
                 self.by_word.setdefault(word.encode(), []).append((noun, tongue))
         else:
@@ -83,18 +88,21 @@ def _possible(text: str, low: str, words: frozenset[bytes]) -> list[Noun]:
 def _after(tongue: Tongue) -> re.Pattern[str]:
     """From the end of a noun to the end of the value."""
     links = "|".join(sorted(map(re.escape, tongue.links), key=len, reverse=True))
+    links += f"|{_STILL}" if tongue.spaced else ""
     if not tongue.spaced:
-        between = rf"[ \u00a0]{{0,2}}+(?:(?P<link>{links})[ \u00a0]{{0,2}}+)?+(?P<sign>{_SIGN}?+)[ ]{{0,2}}+"
+        still = "(?:还是|まだ|아직|지금)?+[ ]?+"
+        link = rf"[ \u00a0]{{0,2}}+(?:(?P<link>{links})[ \u00a0]{{0,2}}+{still})?+"
+        between = rf"{link}(?P<sign>{_SIGN}?+)[ ]{{0,2}}+"
         return compiled(rf"{between}(?P<open>{_OPEN})(?P<value>(?:(?![{_STOP}])[!-~]){{6,128}}+)")
     which = rf"(?:{_GAP}{_WHICH})"
+    still = rf"(?:{_GAP}{_STILL}(?!\w))?+"
     looks = rf"(?={_OPEN}[^{_STOP}]{{0,64}}?[\d!@#$%^&*+~?])"  # else a word that tells which
-    said = rf"{which}{{0,5}}?,?+{_GAP}(?P<link>{links})(?!\w)(?P<colon>[ ]?[:=])?+{_GAP}{looks}"
-    signed = rf"{which}{{0,4}}?[ \t\u00a0]{{0,3}}+(?P<sign>{_SIGN})[ \t\u00a0]{{0,3}}+"
+    said = rf"{which}{{0,5}}?,?+{_GAP}(?P<link>{links})(?!\w){still}"
+    said += rf"(?P<colon>[ ]?[:=])?+{_GAP}{looks}"
+    signed = rf"{which}{{0,5}}?[ \t\u00a0]{{0,3}}+(?P<sign>{_SIGN})[ \t\u00a0]{{0,3}}+"
     bare = rf"(?P<which>{which}{{0,3}}?){_GAP}{looks}"
     ways = f"{said}|{signed}|{bare}" if tongue.signed else f"{said}|{_GAP}{_OF}{signed}"
-    return compiled(
-        rf"{tongue.ending}(?:{ways})(?P<open>{_OPEN})(?P<value>[^{_STOP}]{{6,128}}+)"
-    )
+    return compiled(rf"{tongue.ending}(?:{ways})(?P<open>{_OPEN})(?P<value>[^{_STOP}]{{6,128}}+)")
 
 
 def noun_words() -> frozenset[bytes]:
@@ -111,7 +119,9 @@ def find_told(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
             inside = tongue.joined and len(noun) > 3
             if inside or not tongue.spaced or not low[at - 1 : at].isalnum():
                 span = _judge_after(text, low, end, tongue)
-                if span is None and (tongue.before or low.endswith(_AS, 0, at)):
+                if span is None and not tongue.spaced:
+                    span = _judge_joined(text, at)
+                elif span is None and (tongue.before or low.endswith(_AS, 0, at)):
                     span = _judge_before(text, at, tongue)
                 if span is not None:
                     yield *span, "password"
@@ -123,8 +133,10 @@ def _judge_after(text: str, low: str, end: int, tongue: Tongue) -> tuple[int, in
     if found is None:
         return None
     start, stop = found.span("value")
-    if text[stop : stop + 1] in ("(", "[", "{") or pattern(r"\s*[=+]").match(text, stop):
+    if tongue.spaced and text[stop : stop + 1] in ("(", "[", "{"):
         return None  # a call, an index: code
+    if pattern(r"\s*[=+]").match(text, stop):
+        return None
     value = text[start:stop].rstrip(".:!?*")
     if text[start + len(value) : stop] == "!":
         value += "!"
@@ -134,7 +146,9 @@ def _judge_after(text: str, low: str, end: int, tongue: Tongue) -> tuple[int, in
     else:
         sure = parts.get("sign") or parts.get("colon") or found["open"].strip(" *")
         good = _is_told(value, bool(sure)) or (
-            bool(sure) and _ends_clause(text, stop) and pattern(_CAPITAL_WITHIN).match(value)
+            bool(sure)
+            and _ends_clause(text, stop)
+            and pattern(_CAPITAL_WITHIN).match(value) is not None
         )
     return (start, start + len(value)) if good else None
 
@@ -144,7 +158,7 @@ def _ends_clause(text: str, stop: int) -> bool:
 
 
 def _judge_before(text: str, at: int, tongue: Tongue) -> tuple[int, int] | None:
-    """ "use … as the password", "… als Passwort", "… şifresi". """
+    """ "use … as the password", "… als Passwort", "… şifresi"."""
     words = text[max(0, at - 80) : at].split()
     if not tongue.before:
         while words and words.pop().lower() + " " not in _AS_WORDS:
@@ -155,6 +169,17 @@ def _judge_before(text: str, at: int, tongue: Tongue) -> tuple[int, int] | None:
     start = text.rfind(value, max(0, at - 80), at)
     good = _is_strong(value) if tongue.before else _is_told(value)
     return (start, start + len(value)) if good else None
+
+
+def _judge_joined(text: str, at: int) -> tuple[int, int] | None:
+    """ "用…作为密码", "…をパスワードとして": the same in a script without spaces."""
+    found = pattern(
+        rf"((?:(?![{_STOP}])[!-~]){{6,64}}+)(?:を|作为|作為|当作|當作|를|을) ?\Z"
+    ).search(text[max(0, at - 72) : at])
+    if found is None or not _is_told(found[1]):
+        return None
+    start = max(0, at - 72) + found.start(1)
+    return start, start + len(found[1])
 
 
 def _is_told(value: str, sure: bool = False) -> bool:

@@ -211,7 +211,12 @@ def is_run_together(value: str) -> bool:
 
 def is_given(value: str) -> bool:
     """Stands where only a password can stand, so any will do that is no stand-in for one."""
-    if not 4 <= len(value) <= 256 or "\n" in value or value[0] in "-$%<{@~/.[" or value[0].isspace():
+    if (
+        not 4 <= len(value) <= 256
+        or "\n" in value
+        or value[0] in "-$%<{@~/.["
+        or value[0].isspace()
+    ):
         return False
     if pattern(_PLACE).match(value) or pattern(r"(?:[A-Z_]+|\d{4,5})\Z").match(value):
         return False  # a path; PASSWORD, YOUR_PW; a port

@@ -23,6 +23,7 @@ is_an thing property attribute value exists appears contains_text other unknown
 """
 _EMPTY_PREDICATES = frozenset(_EMPTY_PREDICATES_WORDS.split())
 
+
 def why_not(
     claim: FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim,
 ) -> str:

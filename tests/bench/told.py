@@ -34,8 +34,10 @@ def alarms(texts: Iterator[str] | tuple[str, ...]) -> list[str]:
 
 def report(title: str, groups: dict[str, tuple[str, ...]], show: bool) -> None:
     left, total = leaks(groups)
-    print(f"{title}: {len(left)} of {total} leak; by kind of value "
-          f"{dict(Counter(case[1] for case in left))} of {total // len(told.KINDS)} each")
+    print(
+        f"{title}: {len(left)} of {total} leak; by kind of value "
+        f"{dict(Counter(case[1] for case in left))} of {total // len(told.KINDS)} each"
+    )
     by_group = Counter(case[0] for case in left)
     for group, templates in groups.items():
         print(f"  {group}: {by_group[group]} of {len(templates) * len(told.KINDS)}")

@@ -69,7 +69,8 @@ def test_ordinary_code_is_left_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["<", "< ", "</ ", "<\\", "<a-", "</a", "<r e c o", "< /", "<|", "[", "<\u200b", "<  \n"]
+    "unit",
+    ["<", "< ", "</ ", "<\\", "<a-", "</a", "<r e c o", "< /", "<|", "[", "<\u200b", "<  \n"],
 )
 def test_disarming_takes_time_by_the_length_of_the_text(unit: str) -> None:
     def took(size: int) -> float:

@@ -122,7 +122,15 @@ _TAGS = (
     *("qwen:session-start-context", "untrusted_context", "session-start-hook", "ide_selection"),
 )
 _TOKENS = (
-    *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|system|>", "<｜User｜>", "[INST]", "[/INST]"),
+    *(
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|endoftext|>",
+        "<|system|>",
+        "<｜User｜>",
+        "[INST]",
+        "[/INST]",
+    ),
     *("<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "</s>", "[TOOL_CALLS]"),
 )
 _WIDE = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F)})

@@ -25,7 +25,7 @@ PROGRAMS: tuple[Program, ...] = (
         ("mariadb -u root -p shop",),
     ),
     Program(
-        "docker podman buildah skopeo nerdctl helm oras crane oc cf ibmcloud argocd az rancher flux",
+        "docker podman buildah skopeo nerdctl helm oras crane oc cf ibmcloud argocd az rancher",
         ("-p {}", *_LONG, "--token {}"),
         (
             "docker login -u bob -p {A12} reg.test",
@@ -70,6 +70,21 @@ PROGRAMS: tuple[Program, ...] = (
         stdin=("",),
     ),
     Program(
+        "su",
+        (),
+        ("echo {A10} | su - root -c id",),
+        ("su - bob42",),
+        stdin=("",),
+    ),
+    Program(
+        "ansible-vault",
+        (),
+        ("ansible-vault encrypt_string '{A10}' --name db_password",),
+        ("ansible-vault view Group42.yml",),
+        places=("encrypt_string {}",),
+        valued="--name -n --vault-id",
+    ),
+    Program(
         "chpasswd",
         (),
         ("echo 'bob:{A10}' | chpasswd", "echo root:{A10} | sudo chpasswd"),
@@ -87,7 +102,10 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         "kinit cryptsetup",
         (),
-        ("echo {A10} | kinit bob@EXAMPLE.TEST", "echo -n {A10} | cryptsetup luksOpen /dev/sdb1 d -"),
+        (
+            "echo {A10} | kinit bob@EXAMPLE.TEST",
+            "echo -n {A10} | cryptsetup luksOpen /dev/sdb1 d -",
+        ),
         ("kinit bob", "cryptsetup luksOpen /dev/sdb1 data"),
         stdin=("",),
     ),
@@ -257,8 +275,7 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         "wget svn flyway liquibase influx clickhouse-client nuget qpdf",
-        (*_LONG, "--http-password {}", "--ftp-password {}", "-password {}")
-        + ("-Password {}",),
+        (*_LONG, "--http-password {}", "--ftp-password {}", "-password {}", "-Password {}"),
         ("wget --user=bob --password={A10} https://h/f", "flyway -password={A10} migrate"),
         ("wget -P /tmp/Out42 https://h/f", "qpdf --decrypt In42.pdf Out42.pdf"),
     ),
@@ -421,7 +438,8 @@ PROGRAMS: tuple[Program, ...] = (
         "security xcrun sysadminctl notarytool altool",
         ("-p {}", "-P {}", "-password {}", "--password {}"),
         ("security unlock-keychain -p {A10} login.keychain", "xcrun altool -u b@h -p {A10}"),
-        ("security list-keychains -d User42", "xcrun simctl list"),
+        ("security find-identity -v -p codesigning", "xcrun simctl list"),
+        when="unlock-keychain|import|create-keychain|set-keychain-password|notarytool|altool",
     ),
     Program(
         "security",
@@ -450,7 +468,14 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         "mount ansible ansible-playbook java mvn mvnw gradle gradlew sonar-scanner",
-        ("*password={},*", "*password={}", "*pass={},*", "*pass={}", "-D*assword={}", "-P*assword={}"),
+        (
+            "*password={},*",
+            "*password={}",
+            "*pass={},*",
+            "*pass={}",
+            "-D*assword={}",
+            "-P*assword={}",
+        ),
         (
             "mount -t cifs //srv/share /mnt -o username=bob,password={A10}",
             "java -Djavax.net.ssl.keyStorePassword={A10} -jar a.jar",
@@ -466,8 +491,7 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         "drush wp occ mvn",
-        ("--user_pass {}", "--dbpass {}", "--admin_password {}", "--encrypt-password {}")
-        + ("--encrypt-master-password {}",),
+        ("--user_pass {}", "--dbpass {}", "--admin_password {}", "--encrypt-password {}"),
         ("wp user create bob b@h --user_pass={A10}", "mvn --encrypt-password {A10}"),
         ("wp user list --role=Editor42", "mvn -Dtest=Login42Test test"),
         places=("user:password * {}",),

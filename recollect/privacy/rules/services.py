@@ -81,7 +81,10 @@ SERVICES: tuple[Rule, ...] = (
         "url-signature",
         ("Signature=",),
         r"(?<=[?&-])Signature=([A-Za-z0-9+/_~%-]{16,1024}={0,2})",
-        ("https://h.test/f?X-Amz-Date=1&X-Amz-Signature={h64}", "https://h.test/f?Signature={A27}%3D"),
+        (
+            "https://h.test/f?X-Amz-Date=1&X-Amz-Signature={h64}",
+            "https://h.test/f?Signature={A27}%3D",
+        ),
         ("?Signature=None",),
     ),
     Rule(

@@ -12,12 +12,16 @@ TONGUES: tuple[Tongue, ...] = (
     Tongue(  # words that other languages took from English, with their own verbs
         "password, passphrase",
         "è, e', sarà, era, es, será, é, est, sera, ist, lautet, wäre, wordt, to, на, を, は, in, a",
-        ("la password è {A5}4{A5}x", "cambia la password in {A5}4{A5}x", "password del wifi = {A5}4{A5}x"),
+        (
+            "la password è {A5}4{A5}x",
+            "cambia la password in {A5}4{A5}x",
+            "password del wifi = {A5}4{A5}x",
+        ),
         ("la password è scaduta", "la password è in 1Password", "password: str = field2()"),
         signed=False,
     ),
     Tongue(
-        "token, api key",
+        "token, api key, pwd, pw, pass",
         "è, e', sarà, era, es, será, é, est, sera, ist, lautet, wäre, wordt, на, を, は",
         ("el token de acceso es {A5}4{A7}x", "il token di accesso è {A5}4{A7}x"),
         ("il token è un JWT con RS256", "for token in Inform6Lexer.tokens:"),
@@ -27,7 +31,11 @@ TONGUES: tuple[Tongue, ...] = (
         "passwort, kennwort, zugangscode, geheimer schlüssel, geheime schlüssel"
         ", geheimen schlüssel, api-schlüssel, api schlüssel, zugangsschlüssel, zugangstoken",
         "ist, lautet, war, wäre, wird, auf, heißt, heisst, sei, ist jetzt, ist nun, wäre dann, zu",
-        ("das Passwort lautet {A5}4{A5}x", "der API-Schlüssel ist {A5}4{A13}x", "DB-Passwort: {A5}4{A5}x"),
+        (
+            "das Passwort lautet {A5}4{A5}x",
+            "der API-Schlüssel ist {A5}4{A13}x",
+            "DB-Passwort: {A5}4{A5}x",
+        ),
         ("Das Passwort ist abgelaufen", "Passwort zurücksetzen für Bob42x"),
         ending="(?:es|s|e)?",
         joined=True,
@@ -42,7 +50,7 @@ TONGUES: tuple[Tongue, ...] = (
     Tongue(  # Spanish
         "contraseña, contrasena, contraseñas, clave de acceso, clave api, clave de api"
         ", clave secreta, palabra clave, clave",
-        "es, será, era, a, por, como, sería, es ahora, fue",
+        "es, será, era, a, por, como, sería, es ahora, fue, sigue",
         ("la contraseña es {A5}4{A5}x", "cambia la contraseña a {A5}4{A5}x", "clave: {A5}4{A5}x"),
         ("la clave es simple: menos código", "la contraseña es incorrecta"),
     ),
@@ -77,8 +85,8 @@ TONGUES: tuple[Tongue, ...] = (
         ending="[a-ząęó]{0,3}",
     ),
     Tongue(  # Russian and Ukrainian
-        "парол, пассворд, ключ api, ключ апи, api-ключ, api ключ, секретный ключ, секретного ключа"
-        ", ключ доступа, токен доступа, токен, секретний ключ",
+        "парол, пассворд, пасс, ключ api, ключ апи, api-ключ, api ключ, секретный ключ"
+        ", секретного ключа, ключ доступа, токен доступа, токен, секретний ключ",
         "это, будет, был, такой, на, теперь, стал, є, це, буде, был раньше, такий",
         ("пароль: {A5}4{A5}x", "поменяй пароль на {A5}4{A5}x", "логин bob, пароль {A5}4{A5}x"),
         ("пароль истёк", "токен это JWT с RS256", "пароль лежит в 1Password"),
@@ -103,7 +111,8 @@ TONGUES: tuple[Tongue, ...] = (
     ),
     Tongue(  # Chinese
         "密码, 密碼, 口令, 密钥, 密鑰, 令牌, 暗号, 暗號",
-        "是, 为, 為, 改成, 改为, 改為, 设为, 設為, 设成, 设置为, 設定為, 就是, 换成, 叫, 用, 还是",
+        "是, 为, 為, 改成, 改为, 改為, 设为, 設為, 设成, 设置为, 设置成"
+        ", 设置成了, 改成了, 改为了, 設定為, 就是, 换成, 叫, 用, 还是",
         ("密码是{A5}4{A5}x", "新密码为{A5}4{A5}x。", "数据库密码设为“{A5}4{A5}x”"),
         ("密码错误", "密码在1Password里", "密码用argon2id哈希"),
         ending="",

@@ -1,6 +1,7 @@
 """Secrets that are told: as a program's argument, in another language, in a key that was cut."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from tests.bench.told import alarms, leaks
 from tests.privacy_samples import expand
 from tests.torture import leaks as attacks
 
-YES = [text for rule in (*PROGRAMS, *TONGUES) for text in rule.yes]
-NO = [text for rule in (*PROGRAMS, *TONGUES) for text in rule.no]
+_RULES: list[Any] = [*PROGRAMS, *TONGUES]
+YES = [text for rule in _RULES for text in rule.yes]
+NO = [text for rule in _RULES for text in rule.no]
 
 
 @pytest.mark.parametrize("template", YES)

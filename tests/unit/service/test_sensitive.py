@@ -1,6 +1,7 @@
 """What is sensitive needs consent at every door that speaks to an agent, in whatever it is told."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,6 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint
-from recollect.ingest.pipeline import Question
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import search, tools
 from recollect.service.desk import Desk
@@ -73,7 +73,7 @@ def test_agents_tools_ask_for_consent_and_the_users_own_search_does_not(
     setup.it.close()
     desk.recall().shelves.fill([NAMESPACE])
     every = [one.record_id for one in store.records.page(NAMESPACE, limit=50).items]
-    asked = {
+    asked: dict[str, dict[str, Any]] = {
         "search_memory": {"query": "budget sheet salary"},
         "get_context": {"query": "what about the budget sheet and the salary?"},
         "timeline": {},
@@ -100,13 +100,14 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
     setup.it.close()
     desk.recall().shelves.fill([NAMESPACE])
     every = [one.record_id for one in store.records.page(NAMESPACE, limit=50).items]
-    for name, arguments in {
+    asked: dict[str, dict[str, Any]] = {
         "search_memory": {"query": "notes on the parser"},
         "get_context": {"query": "what do the notes on the parser say?"},
         "timeline": {},
         "get_observations": {"ids": every},
         "generate_report": {"period": "month"},
-    }.items():
+    }
+    for name, arguments in asked.items():
         text = tools.call(desk, name, {**arguments, "project": "all"}, None)
         assert "system-reminder>" not in text.replace("\\system", "").replace("\\/system", ""), text
         assert "<|im" not in text, name
