@@ -382,5 +382,3 @@ SENTENCE_MISSES: dict[str, tuple[str, ...]] = {
         "토큰: RFC7519 참고",
     ),
 }
-PLACES: dict[str, tuple[str, ...]] = {}
-PLACE_MISSES: tuple[str, ...] = ()

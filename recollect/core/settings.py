@@ -146,7 +146,7 @@ class Settings:
         False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
     )
     share_sensitive: bool = _setting(
-        False, "Whether facts about pay, health or where people live may be put before an agent."
+        False, "Whether what tells of pay, health or where people live may be put before an agent."
     )
     model_dir: str = _setting(
         "", "Where the embedding model lies; empty means models/ in the data directory."

@@ -76,12 +76,36 @@ def find_arguments(text: str, low: str, words: frozenset[bytes]) -> Iterator[Spa
 
 
 def _find_program(text: str, low: str, name: str) -> Iterator[Span]:
+    quotes = _Quotes(text)
     at = low.find(name)
     while at >= 0:
         end = at + len(name)
         if low[at - 1 : at] not in _NAME_CHARS and _called().match(low, end):
-            end = yield from _read(text, low, name, at)
+            end = yield from _read(text, low, name, at, quotes.open_at(at))
         at = low.find(name, end)
+
+
+class _Quotes:
+    """Which quote, with its backslashes, is open at a place: a command in it ends where it does.
+    Places are asked for in order, so that each part of a line is looked at once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pos = 0
+        self._open = ""
+
+    def open_at(self, place: int) -> str:
+        line = self._text.rfind("\n", self._pos, place) + 1
+        start = max(self._pos, line, place - _BACK)
+        if start != self._pos:
+            self._open = ""
+        for found in _prose_quote().finditer(self._text, start, place):
+            if not self._open:
+                self._open = found[0]
+            elif found[0] == self._open:
+                self._open = ""
+        self._pos = place
+        return self._open
 
 
 def _line_start(low: str, floor: int, hit: int) -> int:
@@ -104,36 +128,18 @@ def _line_end(low: str, hit: int) -> int:
     return limit
 
 
-def _read(text: str, low: str, name: str, at: int) -> Generator[Span, None, int]:
+def _read(text: str, low: str, name: str, at: int, around: str) -> Generator[Span, None, int]:
     """The secrets of one command, and where it ends."""
     end = _line_end(low, at)
-    words, stop = _words(text, at, end, "")
-    if _may_quote(text, at, stop):
-        start = _line_start(low, max(0, at - _BACK), at)
-        words, stop = _words(text, at, end, _open_quote(text, start, at))
+    words, stop = _words(text, at, end, around)
     for program in _by_name()[name]:
         for span in _secrets(text, program, words):
             yield *span, "password"
         if program.stdin and _reads_stdin(text, program, words):
             start = _line_start(low, max(0, at - _BACK), at)
-            for span in _piped(text, program, start, at, stop, end):
+            for span in _piped(text, program, start, at, stop, end, around):
                 yield *span, "password"
     return max(stop, at + len(name))
-
-
-def _may_quote(text: str, start: int, end: int) -> bool:
-    return text.find('"', start, end) >= 0 or text.find("'", start, end) >= 0
-
-
-def _open_quote(text: str, start: int, pos: int) -> str:
-    """The quote, with its backslashes, that is open before the command: it ends there."""
-    opened = ""
-    for found in _prose_quote().finditer(text, max(start, pos - _BACK), pos):
-        if not opened:
-            opened = found[0]
-        elif found[0] == opened:
-            opened = ""
-    return opened
 
 
 def _words(text: str, pos: int, limit: int, around: str) -> tuple[list[Word], int]:
@@ -319,20 +325,20 @@ def _reads_stdin(text: str, program: Program, words: list[Word]) -> bool:
 
 
 def _piped(
-    text: str, program: Program, start: int, command: int, stop: int, end: int
+    text: str, program: Program, start: int, command: int, stop: int, end: int, around: str
 ) -> Iterator[Word]:
     """What `echo` or `printf` sends it, or what stands after `<<<`."""
     here = _blank().match(text, stop, end)
     stop = here.end() if here is not None else stop
     if text.startswith("<<<", stop, end):
-        words, _ = _words(text, stop + 3, end, _open_quote(text, start, command))
+        words, _ = _words(text, stop + 3, end, around)
         yield from _sent(text, program, words[:1])
     bar = text.rfind("|", start, command)
     if bar < 0 or bar - start > _BACK:
         return
     at = max(text.rfind("echo ", start, bar), text.rfind("printf ", start, bar))
     if at >= 0 and text.find("|", at, bar) < 0:
-        words, _ = _words(text, at, bar, _open_quote(text, start, at))
+        words, _ = _words(text, at, bar, around)
         yield from _sent(text, program, words[1:])
 
 

@@ -1,7 +1,8 @@
 """Count secrets that are told and get through: `python -m tests.bench.told`.
 
-In: `tests/privacy_told.py`. Out: per program, place and language how many secrets of which kind
-were left in the text, and which sentences without a secret lost something.
+In: `tests/privacy_told.py`, and `tests/privacy_fresh.py`, which was written after the rules. Out:
+per program, place and language how many secrets of which kind were left in the text, and which
+texts without a secret lost something.
 """
 
 import random
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from recollect.privacy.secrets import redact_text
+from tests import privacy_fresh as fresh
 from tests import privacy_told as told
 
 Case = tuple[str, str, str, str]  # group, kind of value, secret, text
@@ -51,12 +53,16 @@ def main(show: bool) -> None:
         ("commands", told.COMMANDS),
         ("places", told.PLACES),
         ("sentences", told.SENTENCES),
+        ("fresh commands", fresh.COMMANDS),
+        ("fresh sentences", fresh.SENTENCES),
     ):
         report(title, groups, show)
     for title, misses in (
         ("commands", told.COMMAND_MISSES),
         ("places", told.PLACE_MISSES),
         ("sentences", tuple(text for group in told.SENTENCE_MISSES.values() for text in group)),
+        ("fresh commands", fresh.COMMAND_MISSES),
+        ("fresh sentences", tuple(t for group in fresh.SENTENCE_MISSES.values() for t in group)),
     ):
         taken = alarms(misses)
         print(f"{title} without a secret: {len(taken)} of {len(misses)} lost something")

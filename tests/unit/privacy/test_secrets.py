@@ -303,6 +303,16 @@ _BASE64 = "".join(_RNG.choices(string.ascii_letters + string.digits + "+/", k=50
                     "password's 1 ",
                     "password ",
                 ),
+                *(
+                    "mysql ",
+                    "mysql -p",
+                    "mysql -pa1b2c3 ",
+                    "mysql '",
+                    "echo a | sudo -S ",
+                    "net use ",
+                ),
+                *("docker login -p a ", "passwort ", "passwort ist ", "passwort a b c d ist 1"),
+                *("пароль ", "密码", "密码是a1", "şifre ", "password è ", "als passwort ", "sig="),
                 *("password" + "a" * 60 + "1 ", "password is a1.", "password " + "a" * 63 + "!"),
             )
         ),

@@ -8,6 +8,7 @@ import pytest
 from recollect.privacy.rules.programs import PROGRAMS
 from recollect.privacy.rules.tongues import TONGUES
 from recollect.privacy.secrets import redact_text
+from tests import privacy_fresh as fresh
 from tests import privacy_told as told
 from tests.bench.told import alarms, leaks
 from tests.privacy_samples import expand
@@ -50,6 +51,16 @@ def test_a_secret_in_an_address_an_error_text_or_a_file_of_settings_goes() -> No
     left, total = leaks(told.PLACES)
     assert [case[3] for case in left if case[0] == "env file"] == []
     assert len([case for case in left if case[1] != "letters"]) <= total // 25, left
+
+
+def test_the_second_set_written_after_the_rules_stays_as_good() -> None:
+    left, total = leaks(fresh.COMMANDS)
+    assert len(left) <= total // 16, left
+    told_left, total = leaks(fresh.SENTENCES)
+    looks = [case for case in told_left if case[1] != "letters"]
+    assert len(looks) <= total // 32, looks
+    sentences = [text for group in fresh.SENTENCE_MISSES.values() for text in group]
+    assert len(alarms((*fresh.COMMAND_MISSES, *sentences))) <= 1
 
 
 def test_what_only_looks_like_one_stays() -> None:
