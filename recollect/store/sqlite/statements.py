@@ -61,8 +61,8 @@ SELECT {_EVENT} FROM events
 # The order of a session (docs/decisions/order.md) is boot, tick, number; `events_by_session` has
 # it. Boots follow each other by the wall time of their earliest event: they are few, and found by
 # leaping from one to the next.
-_BOOT = "coalesce(boot_id, '')"
-_TICK = "coalesce(mono_ns, seq)"
+_BOOT = "CASE WHEN boot_id IS NULL THEN '' ELSE boot_id END"
+_TICK = "CASE WHEN mono_ns IS NULL THEN seq ELSE mono_ns END"
 _SESSION = "namespace = :namespace AND session_id = :session_id"
 PLACES = f"""
 SELECT {_BOOT}, {_TICK}, seq FROM events
@@ -73,9 +73,11 @@ _EARLIEST = f"(SELECT {{0}} FROM events WHERE {_SESSION} AND {_BOOT} = b.boot {{
 _BY_CLOCK = f"ORDER BY {_TICK}, seq"
 SESSION_BOOTS = f"""
 WITH RECURSIVE boots (boot) AS (
-    SELECT min({_BOOT}) FROM events WHERE {_SESSION}
+    SELECT boot FROM (SELECT {_BOOT} AS boot FROM events
+                       WHERE {_SESSION} ORDER BY {_BOOT} LIMIT 1) AS first
     UNION ALL
-    SELECT (SELECT min({_BOOT}) FROM events WHERE {_SESSION} AND {_BOOT} > b.boot)
+    SELECT (SELECT {_BOOT} FROM events
+             WHERE {_SESSION} AND {_BOOT} > b.boot ORDER BY {_BOOT} LIMIT 1)
       FROM boots AS b WHERE b.boot IS NOT NULL)
 SELECT b.boot FROM boots AS b WHERE b.boot IS NOT NULL
  ORDER BY {_EARLIEST("valid_time", _BY_CLOCK)}, {_EARLIEST("seq", _BY_CLOCK)}
