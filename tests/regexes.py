@@ -106,10 +106,9 @@ def every_pattern() -> tuple[list[Found], list[str]]:
                 modules.append(importlib.import_module(info.name))
         for module in modules:
             for function in vars(module).values():
-                if isinstance(function, functools._lru_cache_wrapper) and not (
-                    inspect.signature(function).parameters
-                ):
-                    function()
+                if isinstance(function, functools._lru_cache_wrapper):
+                    for arguments in _arguments(function, modules):
+                        function(*arguments)
     uses = _Uses(modules)
     found = [dataclasses.replace(one, methods=uses.of(one.where)) for one in recorded.found]
     unknown = []
@@ -122,6 +121,21 @@ def every_pattern() -> tuple[list[Found], list[str]]:
             if not known:
                 unknown.append(f"{call.where}: {ast.unparse(call.pattern)}")
     return _once(found), unknown
+
+
+def _arguments(function: Any, modules: list[ModuleType]) -> Iterator[tuple[Any, ...]]:
+    """With what a cached function can be called: nothing, or each entry of a table of its kind."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters:
+        yield ()
+    elif len(parameters) == 1 and _is_ours(parameters[0].annotation):
+        for table in itertools.chain.from_iterable(vars(one).values() for one in modules):
+            if isinstance(table, tuple):
+                yield from ((one,) for one in table if type(one) is parameters[0].annotation)
+
+
+def _is_ours(kind: Any) -> bool:
+    return inspect.isclass(kind) and kind.__module__.startswith("recollect.")
 
 
 def _once(found: list[Found]) -> list[Found]:

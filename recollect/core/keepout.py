@@ -81,7 +81,7 @@ class Pattern:
         return max(_WILD.split(self.text.strip("/").removeprefix("~")), key=len)
 
 
-def pattern(text: str, base: str = "") -> Pattern:
+def file_pattern(text: str, base: str = "") -> Pattern:
     """ValueError says what is wrong with it. Without a base, `/` and `~/` begin a whole path."""
     given = text.strip()
     if not given.strip("/") or "\0" in given:
@@ -160,7 +160,7 @@ def wrong(entries: Sequence[str]) -> str:
             return f"{entry!r} must be a whole path"
         if kind == "file":
             try:
-                pattern(value)
+                file_pattern(value)
             except ValueError as error:
                 return f"{entry!r}: {error}"
     return ""
@@ -176,7 +176,7 @@ def rules(entries: Iterable[str]) -> Rules:
     return Rules(
         projects=tuple(canonical(os.path.expanduser(one)) for one in found["project"]),
         tools=tuple(found["tool"]),
-        files=tuple(map(pattern, found["file"])),
+        files=tuple(map(file_pattern, found["file"])),
     )
 
 
@@ -286,7 +286,7 @@ def parsed(text: str, folder: str) -> Said:
     if len(given) > MOST:
         return Said(broken=f"ignore has more than {MOST} patterns", unknown=unknown)
     try:
-        files = tuple(pattern(one, folder) for one in given)
+        files = tuple(file_pattern(one, folder) for one in given)
     except ValueError as error:
         return Said(broken=f"ignore: {error}", unknown=unknown)
     return Said(capture=capture, files=files, unknown=unknown)

@@ -47,8 +47,9 @@ _CONFIG = """\
 \tobjectFormat = {format}
 """
 # Which kinds of storage a repository uses; nothing else of its configuration is believed.
-_SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
-_REFTABLE = re.compile(r"^\s*refstorage\s*=\s*\"?reftable\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_SETTING = r'^[ \t]*+{}[ \t]*+=[ \t]*+"?+{}"?+[ \t\r]*+$'
+_SHA256 = re.compile(_SETTING.format("objectformat", "sha256"), re.IGNORECASE | re.MULTILINE)
+_REFTABLE = re.compile(_SETTING.format("refstorage", "reftable"), re.IGNORECASE | re.MULTILINE)
 
 _running: set["subprocess.Popen[bytes]"] = set()
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from recollect.core import vectors
-from recollect.core.errors import ModelUnavailable, RecollectError
+from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record, Vector
 from recollect.embedding.model import MODEL, Embedder, text_of
 from recollect.embedding.parts import parts
@@ -82,7 +82,7 @@ class Backfill:
                 if not self._embedder.ready:
                     self._embedder.load()
                 worked = self.step()
-            except RecollectError as error:
+            except Exception as error:  # noqa: BLE001 - told; a thread that is dead embeds nothing
                 self._failed(error)
                 continue
             self._failures = 0
@@ -95,7 +95,7 @@ class Backfill:
                 self._wake.wait(PAUSE_S * 30)
                 self._wake.clear()
 
-    def _failed(self, error: RecollectError) -> None:
+    def _failed(self, error: Exception) -> None:
         self._failures += 1
         if self.problem != str(error):
             self.problem = str(error)

@@ -75,11 +75,12 @@ class _Loaded:
             raise ModelUnavailable(f"{MODEL} in {state.directory}: {faults}")
         # onnxruntime reports to its maker unless told not to, before it is imported.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        import onnxruntime  # 30 MB and 0.3 s that a process without a model need not spend
-
+        try:  # 30 MB and 0.3 s that a process without a model need not spend
+            import onnxruntime
+            from tokenizers import Tokenizer
+        except ImportError as error:  # not installed, or no memory left for it
+            raise ModelUnavailable(f"{MODEL} cannot be loaded: {error}") from error
         onnxruntime.disable_telemetry_events()
-        from tokenizers import Tokenizer
-
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from recollect.core import ids
-from recollect.core.errors import BadInput, StoreError
+from recollect.core.errors import StoreError
 from recollect.core.values import Citation, Record, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
@@ -133,12 +133,23 @@ class Scribe:
     def _guarded(self, work: Callable[[], None]) -> bool:
         """A store that cannot write now is no reason to die: the events are safe."""
         try:
-            work()
+            self._leaving_out(work)
         except StoreError as error:
             log.error("episodes: %s", error)
             self._counters.error(f"episodes: {error}")
             return False
         return True
+
+    def _leaving_out(self, work: Callable[[], None]) -> None:
+        """What cannot be written for a reason of its own must not keep the others from it, now or
+        at every start. Raises StoreError, which is nobody's own."""
+        try:
+            work()
+        except StoreError:
+            raise
+        except Exception as error:
+            log.exception("an episode is left out")
+            self._counters.error(f"an episode is left out: {error}")
 
     def _take(self, namespace: str, session_id: str, event_id: str) -> None:
         stored = self._store.events.get(namespace, event_id)
@@ -226,21 +237,15 @@ class Scribe:
             )
         try:
             self._put(ready)
-        except BadInput:
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - it is told of the one that it is about
             for turn in ready:
-                self._put_alone(turn)
+                self._leaving_out(functools.partial(self._put, [turn]))
         self._ready = []
         for turn in ready:
             turn.dirty = False
         self._counters.count("episodes written", len(ready))
-
-    def _put_alone(self, turn: Turn) -> None:
-        """One that the store refuses must not keep the others from being written."""
-        try:
-            self._put([turn])
-        except BadInput as error:
-            log.error("an episode is left out: %s", error)
-            self._counters.error(f"an episode is left out: {error}")
 
     def _put(self, turns: list[Turn]) -> None:
         episodes = self._kept([turn.episode() for turn in turns])
@@ -287,10 +292,13 @@ class Scribe:
             ).items
             edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
             for session_id in self._heard_since(namespace, edge):
-                events = self._store.events.session(namespace, session_id)
-                self._remake((namespace, session_id), events, frozenset())
-                self._flush([(namespace, session_id)])
-                self._commit()
+                self._leaving_out(functools.partial(self._make_up, namespace, session_id))
+
+    def _make_up(self, namespace: str, session_id: str) -> None:
+        events = self._store.events.session(namespace, session_id)
+        self._remake((namespace, session_id), events, frozenset())
+        self._flush([(namespace, session_id)])
+        self._commit()
 
     def _heard_since(self, namespace: str, edge: datetime | None) -> list[str]:
         """Sessions by when the store heard of them: what was imported happened long before."""

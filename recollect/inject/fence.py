@@ -7,6 +7,7 @@ text with. `parse` gives back exactly what went in.
 
 import re
 import secrets
+from functools import cache
 
 from recollect.capture.foreign import BLOCKS
 
@@ -69,7 +70,8 @@ _TYPED = r"[\w)\]]"
 
 
 def _brackets(taken: str) -> re.Pattern[str]:
-    """Brackets that could begin a tag, and `taken` after them."""
+    """Brackets that could begin a tag, and `taken` after them. Compiled when first needed: it takes
+    longer than all else that a daemon does before it answers hooks."""
     return re.compile(
         rf"(?<={_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ANYWHERE}))"
         rf"|(?<!{_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ALONE}))"
@@ -79,14 +81,22 @@ def _brackets(taken: str) -> re.Pattern[str]:
     )
 
 
-_ALIKE = _brackets("")
-_DISARMED = _brackets(r"\\")
 _BLOCK = re.compile(r'\A<recollect id="([0-9a-f]+)">\n(.*)\n</recollect id="\1">\Z', re.DOTALL)
 
 
 def nonce() -> str:
     """128 bits that content cannot guess."""
     return secrets.token_hex(16)
+
+
+@cache
+def _alike() -> re.Pattern[str]:
+    return _brackets("")
+
+
+@cache
+def _disarmed() -> re.Pattern[str]:
+    return _brackets(r"\\")
 
 
 def fence(content: str, mark: str) -> str:
@@ -98,9 +108,9 @@ def parse(text: str) -> str | None:
     block = _BLOCK.match(text)
     if block is None or not block.group(2).startswith(HEAD + "\n"):
         return None
-    return _DISARMED.sub(lambda found: found[0][:1], block.group(2)[len(HEAD) + 1 :])
+    return _disarmed().sub(lambda found: found[0][:1], block.group(2)[len(HEAD) + 1 :])
 
 
 def disarm(content: str) -> str:
     """The text with a backslash in everything that could be taken for a tag."""
-    return _ALIKE.sub(r"\g<0>\\", content)
+    return _alike().sub(r"\g<0>\\", content)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from recollect.core.values import Entity, Fact, Preference
 from recollect.inject import context
+from recollect.inject.private import SENSITIVE
 from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.graph import Graphs, Walk, telling
 from recollect.retrieve.query import Intent
 
-SENSITIVE = "sensitive, and share_sensitive is off"
 SEARCHED = 10  # facts, things and procedures that words alone may find, each
 UNASKED = 3  # facts of a named thing that share no word with the prompt
 FURTHER = 8  # facts beyond the named things

@@ -9,6 +9,7 @@ the same memories come up prompt after prompt.
 from recollect.core.values import Record
 from recollect.privacy.sensitive import is_sensitive
 
+SENSITIVE = "sensitive, and share_sensitive is off"  # why something was left out
 KEPT = 16_384
 DETAIL_CHARS = 4_000
 

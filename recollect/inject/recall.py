@@ -29,7 +29,7 @@ from recollect.inject.echoes import drop_echoes, newest_first
 from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
-from recollect.inject.private import Private
+from recollect.inject.private import SENSITIVE, Private
 from recollect.inject.receipts import Receipts
 from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
@@ -362,7 +362,7 @@ class Recall:
             elif record.valid_until and record.valid_until <= now:
                 found.why_not = "no longer holds"
             elif not consent and self._private.holds(record):
-                found.why_not = known.SENSITIVE
+                found.why_not = SENSITIVE
         if not consent:
             draft.first = [line for line in draft.first if not is_sensitive(line)]
         earlier = [] if repeat or not told else self._records(question.namespaces, sorted(told))
@@ -473,7 +473,7 @@ class Recall:
                 "candidates": [
                     {
                         "record_id": found.record.record_id,
-                        "title": "" if found.why_not == known.SENSITIVE else found.record.title,
+                        "title": "" if found.why_not == SENSITIVE else found.record.title,
                         "score": round(found.score, 4),
                         "parts": found.parts,
                         "injected": found.record.record_id in chosen,

@@ -98,6 +98,11 @@ class Housekeeper:
                 self._counters.error(f"maintenance: {error}")
                 due = time.monotonic() + self._idle_s
                 continue
+            except Exception as error:
+                log.exception("maintenance failed unexpectedly, and is tried again tomorrow")
+                self._counters.error(f"maintenance: {type(error).__name__}")
+                due = time.monotonic() + self._every_s
+                continue
             if report.finished:
                 due = time.monotonic() + self._every_s
                 log.info("maintenance: %s", dict(+report.counts) or "nothing was due")

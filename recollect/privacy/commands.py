@@ -51,7 +51,7 @@ def _quote() -> re.Pattern[str]:
 
 @cache
 def _prose_quote() -> re.Pattern[str]:
-    return compiled(r"""(?<![^\W_](?='\w))\\*+["'`]""")  # the apostrophe in "don't" is none
+    return compiled(r"""(?<!\\)(?<![^\W_](?='\w))\\*+["'`]""")  # the apostrophe in "don't" is none
 
 
 @cache

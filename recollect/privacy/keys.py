@@ -32,8 +32,9 @@ def _label() -> re.Pattern[str]:
 
 
 @cache
-def _whole() -> re.Pattern[str]:
-    return compiled(rf"(?:{_GAP}|[A-Za-z0-9+/=:,_.-])*+\Z")
+def _foreign() -> re.Pattern[str]:
+    """What is in no body of a key: other characters, and a backslash that ends no line."""
+    return compiled(r"[^\s>#*|A-Za-z0-9+/=:,_.\\-]|(?<!\\)\\++(?![nrt])")
 
 
 @cache
@@ -49,7 +50,7 @@ def _piece() -> re.Pattern[str]:
 
 @cache
 def _line_end() -> re.Pattern[str]:
-    return compiled(r"\r?\n|\\++n|\Z")
+    return compiled(r"\r?\n|(?<!\\)\\++n|\Z")
 
 
 @cache
@@ -79,7 +80,7 @@ def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]]
     footer = label.search(text, pos, text.find("PRIVATE KEY", pos, pos + _FAR) + 24)
     if footer is not None and footer[1] is None:
         body = text[pos : footer.start()]
-        if _whole().match(body) and re.search(r"[A-Za-z0-9+/]{8}", body):
+        if _foreign().search(body) is None and re.search(r"[A-Za-z0-9+/]{8}", body):
             return [(start, footer.end())], footer.end()
     spans: list[tuple[int, int]] = []
     while True:

@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.values import Record, RecordId, convert
-from recollect.inject import fence, known
-from recollect.inject.private import told
+from recollect.inject import fence
+from recollect.inject.private import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import context, graph, read, report, search, sessions, write
 from recollect.service.desk import Desk, Scope, refuse_kept_out
@@ -243,7 +243,7 @@ def whole(record: Record) -> str:
 
 
 def withheld(record: Record) -> str:
-    return f"{record.record_id}: {known.SENSITIVE}; the user can read it in the dashboard"
+    return f"{record.record_id}: {SENSITIVE}; the user can read it in the dashboard"
 
 
 def _flat(text: str) -> str:

@@ -28,7 +28,7 @@ def test_the_harness_finds_the_losses_of_a_store_that_does_not_sync(
     steps = power.record(
         power.group_commits, os.path.join(memory_directory, "home"), power.sync_less
     )
-    report = power.cut(steps, 40, chance, memory_directory)
+    report = power.cut(steps, 60, chance, memory_directory)
     assert report.losing > 20, report
     assert not report.findings.corrupt, report.findings.corrupt
 

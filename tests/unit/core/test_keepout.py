@@ -40,7 +40,7 @@ from recollect.core.errors import BadSetting
     ],
 )
 def test_patterns_are_those_of_gitignore(given: str, base: str, path: str, fits: bool) -> None:
-    assert keepout.pattern(given, base).matches(path) is fits
+    assert keepout.file_pattern(given, base).matches(path) is fits
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_patterns_are_those_of_gitignore(given: str, base: str, path: str, fits:
 )
 def test_what_is_no_pattern_is_refused(given: str) -> None:
     with pytest.raises(ValueError, match="pattern"):
-        keepout.pattern(given)
+        keepout.file_pattern(given)
 
 
 def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
     """Growth, not time: ten times the text may cost little more, because work is bounded."""
 
     def cost(size: int) -> float:
-        files = [keepout.pattern("**/" + "*[a-y]" * 4 + "[z]", "/w") for _ in range(200)]
+        files = [keepout.file_pattern("**/" + "*[a-y]" * 4 + "[z]", "/w") for _ in range(200)]
         text = " ".join("/".join("a" * 20 for _ in range(30)) + str(n) for n in range(size))
         began = time.process_time()
         assert keepout.touched(files, "/w", {"output": text})
@@ -81,7 +81,7 @@ def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
     ],
 )
 def test_a_call_that_names_a_file_anywhere_touches_it(tree: object, found: bool) -> None:
-    files = [keepout.pattern(one, "/work/shop") for one in ("secrets/", "[abc]x.*")]
+    files = [keepout.file_pattern(one, "/work/shop") for one in ("secrets/", "[abc]x.*")]
     assert bool(keepout.touched(files, "/work/shop", tree)) is found
 
 
@@ -90,7 +90,7 @@ def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
     (root / "secrets").mkdir()
     (root / "secrets" / "a").touch()
     (root / "link").symlink_to("secrets/a")
-    files = [keepout.pattern("/secrets", str(root))]
+    files = [keepout.file_pattern("/secrets", str(root))]
     assert not keepout.touched(files, str(root), {"command": "cat other"})
     # The name says nothing of it; it must be looked at all the same when the pattern may be near.
     assert keepout._first(files, str(root), "link") == "/secrets"

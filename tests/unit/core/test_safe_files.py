@@ -35,6 +35,7 @@ OWN_FILES = {
     "core/safe_git.py": "the temporary git directory that it made",
     "core/stage.py": "daemon.json",
     "embedding/weights.py": "the model that was fetched",
+    "extract/apart.py": "/proc of our own worker",
     "hosts/apply.py": "writes the plan's files",
     "hosts/ledger.py": "our own notes about hosts' files",
     "portable/erasure.py": "our own logs",

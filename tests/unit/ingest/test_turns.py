@@ -234,8 +234,9 @@ def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: Scrib
     assert episodes(store) == ["(nothing but white space)|", "begins with it|", "the one after|"]
 
 
-def test_an_episode_that_the_store_refuses_stays_out_alone(
-    store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [BadInput("not valid"), ValueError("a bug of ours")])
+def test_an_episode_that_cannot_be_written_stays_out_alone(
+    store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     counters = Counters(clock)
     memories = Memories(store)
@@ -244,7 +245,7 @@ def test_an_episode_that_the_store_refuses_stays_out_alone(
 
     def refuse(records: Sequence[Record]) -> list[Record]:
         if any("refuse me" in one.title for one in records):
-            raise BadInput("not valid")
+            raise error
         return put(records)
 
     monkeypatch.setattr(memories, "replace", refuse)
@@ -253,4 +254,9 @@ def test_an_episode_that_the_store_refuses_stays_out_alone(
     scribe.start()
     scribe.close()
     assert episodes(store) == ["after|", "before|"]
+    again = Scribe(store, memories, counters)  # the next start meets it first
+    say(store, again, "prompt", TextBody(content="later"), session_id="s9")
+    again.start()
+    again.close()
+    assert episodes(store) == ["after|", "before|", "later|"]
     assert any("left out" in one for one in counters.errors_last_hour())

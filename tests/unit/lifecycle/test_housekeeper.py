@@ -114,3 +114,23 @@ def test_memory_goes_back_once_after_each_stretch_of_work(
         _until(lambda: len(given) == 2)
     finally:
         keeper.close()
+
+
+def test_a_bug_does_not_end_maintenance_for_good(
+    store: SqliteStore, clock: ManualClock, settings: Settings
+) -> None:
+    maintenance = _made(store, clock, settings, 1)
+    counters = Counters(clock)
+    run, failures = maintenance.run, [ValueError("of ours")]
+
+    def failing(*given: object) -> object:
+        if failures:
+            raise failures.pop()
+        return run(*given)  # type: ignore[arg-type]
+
+    maintenance.run = failing  # type: ignore[method-assign, assignment]
+    keeper = Housekeeper(maintenance, counters, idle_s=0.0, every_s=0.0, look_s=0.01)
+    keeper.start()
+    _until(lambda: counters.totals().get("maintenance passes"))
+    keeper.close()
+    assert counters.errors_last_hour() == ["maintenance: ValueError"]
