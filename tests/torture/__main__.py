@@ -7,6 +7,7 @@ runs at least once. `--seed` repeats a round exactly.
 
 import argparse
 import importlib
+import logging
 import pkgutil
 import random
 import shutil
@@ -86,6 +87,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="WORDS", help="cases whose name holds this")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the table there, too")
     chosen = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # what a store says while it is attacked is not the table's
     tallies = [Tally(case) for case in cases() if chosen.only in case.name]
     seed = first = chosen_seed() if chosen.seed is None else chosen.seed
     began = time.monotonic()
