@@ -514,15 +514,23 @@ def _drop_turns(candidates: Sequence[Found]) -> None:
 def _drop_weak(candidates: Sequence[Found]) -> None:
     """Being above the floor is about the best one; the others must also hold something of their
     own, not only stand near it or in its session."""
-    answered = [found for found in candidates if found.record.category != UNANSWERED]
+    answered = [
+        found
+        for found in candidates
+        if found.record.category != UNANSWERED and _own(found) >= _least(found)
+    ]
     best = max((_own(found) for found in answered or candidates), default=0.0)
     for found in candidates:
         if answered and found.record.category == UNANSWERED:
-            found.why_not = "a question that nobody answered"
+            found.why_not = "a prompt that got no answer"
         elif _own(found) < WEAK * best:
             found.why_not = "too weak beside the best one"
-        elif _own(found) < (LEAST if "cosine" in found.parts else LEAST_WORDS):
+        elif _own(found) < _least(found):
             found.why_not = "too weak"
+
+
+def _least(found: Found) -> float:
+    return LEAST if "cosine" in found.parts else LEAST_WORDS
 
 
 def _own(found: Found) -> float:

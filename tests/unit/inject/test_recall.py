@@ -367,6 +367,16 @@ def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) 
     assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
 
 
+def test_what_was_said_in_an_interrupted_turn_is_not_hidden_by_an_unrelated_note(
+    setup: Setup,
+) -> None:
+    said = episode("The word of the day is xylophone-quartz", category="unanswered")
+    made = setup.memories.add([said, episode("Deployments happen on Fridays")])
+    setup.settle()
+    recalled = setup.ask("what is the word of the day, xylophone-quartz?")
+    assert recalled.records == (made[0].record_id,)
+
+
 def test_the_same_answer_of_two_sessions_is_said_once(setup: Setup) -> None:
     again = msgspec.structs.replace(
         WORK[0], record_id="mr_01M7H0000000000000000000ZZ", session_id="older"
