@@ -13,7 +13,8 @@ _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | r
 _MARK = re.compile(r"^(?:(?:#{1,6}|[-*•+]|\[[ xX]\]|(?:\*\*)?#?\d{1,2}[.):])\s+)+")
 _NUMBERED = re.compile(r"^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*)?(?:option\s+)?(\d)[.):]\s+(.+)$", re.I)
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
-_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300}+)(?<=\S)\*\*(?!\w)")  # not the stars of **kwargs
+# Not the stars of **kwargs, nor of 2**8.
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300}+)(?<=\S)\*\*(?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]")
 _QUOTED = re.compile(r"^\s*(?:>|❯|\$ |\| |│|»|={3,}|-{3,}|\*{3,})")
 # A line that a machine printed: stack frames, times, levels, paths with line numbers, trees.
