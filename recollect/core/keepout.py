@@ -53,8 +53,8 @@ _TOKEN = re.compile(r"[^\s\"'`<>|;&(),=:\[\]{}]{1,4096}")
 _WILD = re.compile(r"\[[^\]]*\]?|[*?/]+")
 _WORD = re.compile(r"recollect:[ \t]{0,8}(private|public)", re.IGNORECASE)
 _KNOWN_KEYS = frozenset({"capture", "ignore"})
-# A session may have begun so long before its first hook was heard, and its transcript may be written
-# so long after its last one.
+# A session may have begun so long before its first hook was heard, and go on in its transcript so
+# long after the last one.
 _LATE_MS = 60_000
 # A private session that was silent for so long is no longer shown; it is kept out all the same.
 RUNNING_S = {WORD: 24 * 3600, ENVIRONMENT: 12 * 3600}

@@ -123,9 +123,21 @@ def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> No
         doctor = run(daemon, project, "doctor")
         assert "here: nothing is captured" in doctor.stdout
         assert "nothing is captured here" in doctor.stdout and "1 (project)" in doctor.stdout
+        reason = f"kept out of memory: the setting ignore has project:{project}"
+        assert reason in cli(daemon, project, "search", "what I know")
+        assert reason in cli(daemon, project, "context", "what do we know of retries?")
+        assert "kept out" not in cli(daemon, tmp_path, "search", "what I know")
         cli(daemon, project, "ignore", "--remove", "--here")
         cli(daemon, project, "ignore", "--tool", "Web*")
         assert cli(daemon, project, "ignore", "--list").strip() == "tool:Web*"
         prompt(daemon, "third", project)
         said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
         assert said == ["first", "third"]
+
+
+def test_what_is_added_in_a_private_shell_is_refused(tmp_path: pathlib.Path) -> None:
+    with real_daemon(tmp_path / "home") as daemon:
+        refused = run(daemon, tmp_path, "add", "about my health", RECOLLECT_PRIVATE="1")
+        assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
+        assert daemon.client.get("/api/memories", project="all")["items"] == []
+        assert "Remembered" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout
