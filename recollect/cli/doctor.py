@@ -96,7 +96,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if counted := kept_out_of(health):
         yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
     if private := private_sessions(health):
-        yield Finding("private session", "ok", "; ".join(keepout.told_private(private)))
+        yield Finding("private session", "ok", " ".join(keepout.told_private(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         # Each host is looked at below; a private session is nothing wrong.

@@ -392,14 +392,12 @@ def told_private(sessions: Sequence[Running]) -> tuple[str, str]:
         told = f"A private session of {hosts} is running: nothing of it is kept."
     else:
         told = f"{len(sessions)} private sessions are running ({hosts}): nothing of them is kept."
-    word = f"a prompt with the line `{PUBLIC_LINE}`, or the session's end, ends it"
-    environment = f"it ends with the session ({PRIVATE_VARIABLE} is set)"
+    ways = {
+        WORD: f"Private by a prompt: the line `{PUBLIC_LINE}` in a prompt, or its end, ends that.",
+        ENVIRONMENT: f"Private by {PRIVATE_VARIABLE}: that ends with the session.",
+    }
     kinds = {one.by for one in sessions}
-    if kinds == {WORD}:
-        return told, word
-    if kinds == {ENVIRONMENT}:
-        return told, environment
-    return told, f"begun by a prompt: {word}; begun by {PRIVATE_VARIABLE}: it ends with the session"
+    return told, " ".join(way for by, way in ways.items() if by in kinds)
 
 
 class Private:
