@@ -582,7 +582,9 @@ class Daemon:
             "home": self._settings.directory,
             "hosts": seen.heard,
             "counts": self._counters.totals(),
-            "private_sessions": [host for host, _ in self._keep_out.private.running()],
+            "private_sessions": [
+                {"host": one.host, "by": one.by} for one in self._keep_out.private.running()
+            ],
             "spool": {
                 "events": waiting.count,
                 "bytes": waiting.bytes,

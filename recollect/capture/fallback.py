@@ -55,9 +55,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--frame"]:
         take_over(sys.argv[2], sys.argv[3])
     elif sys.argv[1:2] == ["--private"]:  # from the compiled hook
-        note_private(sys.argv[2], sys.argv[3:4], mono_ns)
+        note_private(sys.argv[2], sys.argv[3:5], mono_ns)
     elif os.environ.get("RECOLLECT_PRIVATE", "").strip().lower() not in NOT_PRIVATE:
-        note_private(data_directory(sys.argv[0]), sys.argv[1:2], mono_ns)
+        note_private(data_directory(sys.argv[0]), sys.argv[1:3], mono_ns)
     elif not os.environ.get("RECOLLECT_INTERNAL"):  # one of Recollect's own LLM calls
         be_the_hook(mono_ns)
 
@@ -143,9 +143,10 @@ def deliver_or_spool(
     spool(directory, payload, flags)
 
 
-def note_private(directory: str, host: list[str], mono_ns: int) -> None:
+def note_private(directory: str, call: list[str], mono_ns: int) -> None:
     """A session that the environment makes private: nothing is sent, nothing is spooled. Only which
-    session it is is noted, so that no import of its transcript brings it in."""
+    session it is is noted, so that no import of its transcript brings it in. The call is the host
+    and the event."""
     deadline = Deadline(mono_ns)
     for number in STOP_SIGNALS:
         _signal.signal(number, _stop)
@@ -161,7 +162,8 @@ def note_private(directory: str, host: list[str], mono_ns: int) -> None:
         cwd = os.getcwd()
     except OSError:
         cwd = ""
-    keepout.keep_private(directory, (host or [""])[0], stdin.data, cwd, time_ns() // 1_000_000)
+    host, event = [*call, "", ""][:2]
+    keepout.keep_private(directory, host, event, stdin.data, cwd, time_ns() // 1_000_000)
 
 
 def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") -> bytes:

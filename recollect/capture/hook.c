@@ -419,14 +419,15 @@ static int is_private(void)
 
 /* A private session: nothing of it is sent or spooled. Python notes which session it is, so that no
    import of its transcript brings it in. */
-static void become_private(const char *directory, const char *installed, const char *host)
+static void become_private(const char *directory, const char *installed, const char *host,
+                           const char *event)
 {
     char text[3 * PATH], *script;
     if (!read_launcher(directory, text, &script) && !read_launcher(installed, text, &script))
         return;
     {
         char *command[] = {text, "-I", "-S", "-E", script, "--private", (char *)directory,
-                           (char *)host, NULL};
+                           (char *)host, (char *)event, NULL};
         signal(SIGALRM, SIG_IGN); /* until Python has set its own */
         execv(command[0], command);
     }
@@ -452,7 +453,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (is_private()) {
-        become_private(directory, installed, argc > 1 ? argv[1] : "");
+        become_private(directory, installed, argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
         return 0;
     }
     for (i = 0; argc > 2 && i < sizeof session_starts / sizeof *session_starts; i++)

@@ -1,12 +1,14 @@
 """`recollect add`: remember something by hand."""
 
+import os
 import sys
 from typing import Any
 
 import click
 
 from recollect.cli.output import daemon_client, json_option, place, print_json, project_option
-from recollect.core.errors import BadInput
+from recollect.core import keepout
+from recollect.core.errors import BadInput, Conflict
 
 OBSERVATIONS = ("discovery", "decision", "error", "pattern", "tool_use")
 KNOWLEDGE = ("constraint", "decision", "heuristic", "rejected")
@@ -43,6 +45,10 @@ def command(
 
     Private spans and secrets are taken out before it is stored.
     """
+    if keepout.private_environment(os.environ):
+        variable = keepout.PRIVATE_VARIABLE
+        why = f"{variable} is set: what is done in this shell is private, and nothing is stored"
+        raise Conflict(why, hint=f"unset {variable}")
     kind = _kind(kind, type_)
     told = " ".join(text)
     if told == "-" or (not told and not sys.stdin.isatty()):

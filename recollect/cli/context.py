@@ -11,6 +11,7 @@ from recollect.cli.output import (
     place,
     print_json,
     project_option,
+    tell_kept_out,
     waiting,
 )
 from recollect.cli.search import moment
@@ -62,6 +63,7 @@ def command(
         )
     else:
         click.echo("Nothing would be injected.")
+        tell_kept_out(project)
         for what, reason in (answer["notes"].get("left_out") or {}).items():
             click.echo(f"Left out, {what}: {reason}")
     if why:

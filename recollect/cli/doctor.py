@@ -15,7 +15,7 @@ from recollect import __version__
 from recollect.cli import hosts_context, process
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, print_json
-from recollect.cli.status import kept_out_of, not_answering
+from recollect.cli.status import kept_out_of, not_answering, private_sessions
 from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -95,9 +95,12 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield _cut(health)
     if counted := kept_out_of(health):
         yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
+    if private := private_sessions(health):
+        yield Finding("private session", "ok", " ".join(keepout.told_private(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
-        if alarm["name"] != "silent_host":  # each host is looked at below
+        # Each host is looked at below; a private session is nothing wrong.
+        if alarm["name"] not in ("silent_host", "private_session"):
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in INSTALLERS:
         finding = _host(host, hosts_context.context(chosen), health)
@@ -176,12 +179,12 @@ def _kept_out(chosen: Settings) -> Iterator[Finding]:
     holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
-        yield Finding("kept out", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
+        yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
     if holds.off:
         told = f"nothing is captured here: {holds.off}"
-        yield Finding("kept out", "warn", told, "recollect ignore --list")
+        yield Finding("here", "warn", told, "recollect ignore --list")
     for warning in holds.warnings:
-        yield Finding("kept out", "warn", warning, "Mend the file; docs/howto/keep-out.md")
+        yield Finding("here", "warn", warning, "Correct the file; see docs/howto/keep-out.md")
 
 
 def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:

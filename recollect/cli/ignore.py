@@ -1,6 +1,8 @@
 """`recollect ignore`: what is never captured, and the way back."""
 
 import os
+import shlex
+from collections.abc import Sequence
 
 import click
 
@@ -11,32 +13,44 @@ from recollect.core.errors import BadInput, NotFound
 
 
 @click.command()
-@click.argument("what", required=False)
+@click.argument("what", nargs=-1, metavar="[WHAT]")
 @click.option("--here", is_flag=True, help="The project of the current directory.")
 @click.option("--tool", metavar="NAME", help="A tool of agents; * stands for any letters.")
 @click.option("--remove", is_flag=True, help="Take the rule back.")
 @click.option("--list", "listed", is_flag=True, help="Show the rules, and what holds here.")
 @json_option
 def command(
-    what: str | None, here: bool, tool: str | None, remove: bool, listed: bool, as_json: bool
+    what: tuple[str, ...], here: bool, tool: str | None, remove: bool, listed: bool, as_json: bool
 ) -> int:
     """Keep WHAT out of memory: a directory, or files by a pattern as in .gitignore (*.pem).
 
     Of a directory nothing is captured and nothing is told there. What a tool does with a file that
-    fits a pattern is not captured. It holds from the next event on; what was captured before stays:
-    recollect forget --path, --all. A team says it for a repository in a file .recollect.toml:
+    fits a pattern is not captured. It holds from the next event on; what was captured before stays
+    until you erase it: recollect forget --project DIR --all, or --text WORDS. Put a pattern in
+    quotes. A team says it for a repository in a file .recollect.toml:
     capture = false, or ignore = ["PATTERN"]. A session is private with RECOLLECT_PRIVATE=1, or from
     a prompt on whose first or last line is `recollect: private`, until `recollect: public`.
     """
-    given = [one for one in (what, tool, here or None) if one is not None]
+    given = [one for one in (*what, tool, here or None) if one is not None]
     if listed or not given:
         return _list(as_json=as_json)
+    if len(what) > 1:
+        pattern = shlex.quote(_pattern(what))
+        told = f"one WHAT at a time. Put the pattern in quotes: recollect ignore {pattern}"
+        raise click.UsageError(told)
     if len(given) > 1:
         raise click.UsageError("one of WHAT, --here and --tool at a time")
-    entry = f"tool:{tool}" if tool else _entry(what)
+    if given[0] is not True and not str(given[0]).strip():
+        hint = "Name a directory or a pattern; for the project of this directory: --here"
+        raise BadInput("the name is empty", hint=hint)
+    known = list(settings.load().ignore)
+    entry = (
+        f"tool:{tool}" if tool else _here() if here else _entry(what[0], known if remove else ())
+    )
     if problem := keepout.wrong([entry]):
         raise BadInput(problem)
-    known = list(settings.load().ignore)
+    if not remove and not tool and not here:
+        _check_there(what[0])
     if remove and entry not in known:
         raise NotFound(f"there is no rule {entry}", hint="recollect ignore --list")
     if not remove and entry in known:
@@ -53,20 +67,45 @@ def command(
     return 0
 
 
-def _entry(what: str | None) -> str:
-    """A directory that is there is a project; everything else names files."""
-    if what is None:
-        place = projects.locate(os.getcwd())
-        return f"project:{place.root or keepout.canonical(os.getcwd())}"
+def _here() -> str:
+    place = projects.locate(os.getcwd())
+    return f"project:{place.root or keepout.canonical(os.getcwd())}"
+
+
+def _entry(what: str, known: Sequence[str]) -> str:
+    """A directory that is there is a project; everything else names files. A rule that is known is
+    found again when what it names is gone, and as --list shows it."""
     path = os.path.abspath(os.path.expanduser(what))
+    project = f"project:{keepout.canonical(path)}"
+    for entry in (project, f"file:{path}", f"file:{what}", what):
+        if entry in known:
+            return entry
     if os.path.isdir(path):
-        return f"project:{keepout.canonical(path)}"
+        return project
     return f"file:{path if os.path.isfile(path) else what}"
+
+
+def _check_there(what: str) -> None:
+    """A directory that is misspelt must not become a pattern that fits nothing."""
+    path = os.path.expanduser(what)
+    wild = any(one in what for one in "*?[")
+    if wild or os.path.exists(path) or not (os.path.isabs(path) or path.endswith("/")):
+        return
+    name = shlex.quote(os.path.basename(path.rstrip("/")))
+    told = f"There is no directory {what}; to keep files of that name out, wherever they are"
+    raise BadInput(told, hint=f"recollect ignore {name}")
+
+
+def _pattern(names: Sequence[str]) -> str:
+    """What a shell may have made these names of."""
+    endings = {os.path.splitext(name)[1] for name in names}
+    return f"*{endings.pop() or '.pem'}" if len(endings) == 1 else "*.pem"
 
 
 def _way_back(entry: str) -> str:
     kind, _, value = entry.partition(":")
-    return f"recollect ignore --remove {'--tool ' if kind == 'tool' else ''}{value}"
+    option = "--tool " if kind == "tool" else "-- " if value.startswith("-") else ""
+    return f"recollect ignore --remove {option}{shlex.quote(value)}"
 
 
 def _list(*, as_json: bool) -> int:

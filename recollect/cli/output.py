@@ -65,6 +65,17 @@ def place(project: str) -> str:
     return os.path.abspath(os.path.expanduser(project))
 
 
+def tell_kept_out(project: str) -> None:
+    """Why nothing is known in a directory that is kept out, where that is so."""
+    from recollect.core import keepout, settings
+
+    where = place(project)
+    if os.path.isabs(where):
+        off = keepout.Reader().here(where, keepout.rules(settings.load().ignore)).off
+        if off:
+            click.echo(f"This project is kept out of memory: {off}. See: recollect ignore --list")
+
+
 def project_option(function: F) -> F:
     """`--project`, for every command that looks into memories."""
     option = click.option(

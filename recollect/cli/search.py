@@ -13,6 +13,7 @@ from recollect.cli.output import (
     print_json,
     print_memories,
     project_option,
+    tell_kept_out,
     waiting,
 )
 from recollect.client import Refused
@@ -112,6 +113,7 @@ def _tell(answer: dict[str, Any], project: str) -> None:
 
 def _nothing(project: str) -> None:
     click.echo("Nothing was found.")
+    tell_kept_out(project)
     if project != "all":
         click.echo("In every project: recollect search --project all QUERY")
 

@@ -91,8 +91,10 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         print_table(["Agent", "Last heard of"], rows)
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
-    for host in health.get("private_sessions", ()):
-        click.secho(f"A private session of {host} is running: nothing of it is kept.", fg="cyan")
+    if private := private_sessions(health):
+        told, hint = keepout.told_private(private)
+        click.secho(told, fg="cyan")
+        click.echo(f"  {hint}")
     if kept_out := kept_out_of(health):
         click.echo(f"Kept out on purpose since start: {kept_out}. See: recollect ignore --list")
     for alarm in health.get("alarms", ()):
@@ -158,6 +160,13 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
     for namespace in extraction.get("judge_breakers", []):
         click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
+
+
+def private_sessions(health: dict[str, Any]) -> list[keepout.Running]:
+    """Those that go on; a daemon that was not restarted since an update tells only the hosts."""
+    given = health.get("private_sessions", ())
+    known = [one if isinstance(one, dict) else {"host": one} for one in given]
+    return [keepout.Running(one["host"], one.get("by", keepout.WORD)) for one in known]
 
 
 def kept_out_of(health: dict[str, Any]) -> str:

@@ -37,6 +37,9 @@ SESSION_FIELDS = (
     "thread-id",
 )
 PROMPT_FIELDS = ("prompt", "user_prompt", "userPrompt", "message")
+EVENT_FIELDS = ("hook_event_name", "hookName", "hookEventName")
+# How hosts call the end of a session, in letters and digits alone.
+SESSION_ENDS = ("sessionend", "sessiondeleted", "taskcancel")
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID", "QWEN_CODE_SESSION_ID")
 
 LONGEST = 256
@@ -50,8 +53,11 @@ _TOKEN = re.compile(r"[^\s\"'`<>|;&(),=:\[\]{}]{1,4096}")
 _WILD = re.compile(r"\[[^\]]*\]?|[*?/]+")
 _WORD = re.compile(r"recollect:[ \t]{0,8}(private|public)", re.IGNORECASE)
 _KNOWN_KEYS = frozenset({"capture", "ignore"})
-_LATE_MS = 60_000  # a session may have begun so long before its first hook was heard
-RUNNING_S = 24 * 3600  # a private session that was silent for so long is over
+# A session may have begun so long before its first hook was heard, and go on in its transcript so
+# long after the last one.
+_LATE_MS = 60_000
+# A private session that was silent for so long is no longer shown; it is kept out all the same.
+RUNNING_S = {WORD: 24 * 3600, ENVIRONMENT: 12 * 3600}
 
 
 # --- patterns ------------------------------------------------------------------------------------
@@ -228,7 +234,9 @@ class Reader:
             if said is None:
                 continue
             if said.broken:
-                warnings.append(f"{path}: {said.broken}; until that is mended nothing is captured")
+                warnings.append(
+                    f"{path}: {said.broken}; until that is corrected nothing is captured"
+                )
                 off = off or f"{path} cannot be understood"
             warnings += [f"{path}: there is no key {key!r}" for key in said.unknown]
             if not said.capture:
@@ -369,6 +377,29 @@ def session_key(host: str, session_id: str | None, cwd: str) -> str:
     return session_id or f"{host}@{cwd}"
 
 
+@dataclass(frozen=True)
+class Running:
+    """A private session that goes on: its host, and by what it is private."""
+
+    host: str
+    by: str
+
+
+def told_private(sessions: Sequence[Running]) -> tuple[str, str]:
+    """One sentence about the private sessions that go on, and how they end."""
+    hosts = ", ".join(sorted({one.host for one in sessions}))
+    if len(sessions) == 1:
+        told = f"A private session of {hosts} is running: nothing of it is kept."
+    else:
+        told = f"{len(sessions)} private sessions are running ({hosts}): nothing of them is kept."
+    ways = {
+        WORD: f"Private by a prompt: the line `{PUBLIC_LINE}` in a prompt, or its end, ends that.",
+        ENVIRONMENT: f"Private by {PRIVATE_VARIABLE}: that ends with the session.",
+    }
+    kinds = {one.by for one in sessions}
+    return told, " ".join(way for by, way in ways.items() if by in kinds)
+
+
 class Private:
     """Which sessions were private, and when: a small file each, under a digest of its name."""
 
@@ -401,8 +432,8 @@ class Private:
             for since, until in self._spans(key)
         )
 
-    def running(self) -> list[tuple[str, float]]:
-        """Host and last sign of life of the private sessions that go on."""
+    def running(self) -> list[Running]:
+        """The private sessions that go on and were heard of lately."""
         found = []
         try:
             names = os.listdir(self._folder)
@@ -416,8 +447,9 @@ class Private:
                 age = time.time() - os.stat(path).st_mtime
             except OSError:
                 continue
-            if spans[-1][1] is None and age < RUNNING_S:
-                found.append((str(data.get("host", "")), age))
+            by = ENVIRONMENT if data.get("by") == ENVIRONMENT else WORD
+            if spans[-1][1] is None and age < RUNNING_S[by]:
+                found.append(Running(str(data.get("host", "")), by))
         return found
 
     def alive(self, key: str) -> None:
@@ -463,12 +495,25 @@ def session_in(stdin: bytes, environ: Mapping[str, str]) -> str | None:
     return next((environ[name] for name in SESSION_VARIABLES if environ.get(name)), None)
 
 
-def keep_private(directory: str, host: str, stdin: bytes, cwd: str, now_ms: int) -> None:
-    """The environment says that this session is private: note which one it is, and no more, so
-    that no import of the host's own transcript brings it in later."""
+def keep_private(
+    directory: str, host: str, event: str, stdin: bytes, cwd: str, now_ms: int
+) -> None:
+    """The environment says that this session is private: note which one it is and until when, and
+    no more, so that no import of the host's own transcript brings it in later."""
     session_id = session_in(stdin, os.environ)
-    key = session_key(host, session_id, cwd)
-    Private(directory).begin(key, host, now_ms - _LATE_MS, ENVIRONMENT)
+    key, private = session_key(host, session_id, cwd), Private(directory)
+    private.begin(key, host, now_ms - _LATE_MS, ENVIRONMENT)
+    if is_session_end(event, stdin):
+        private.end(key, host, now_ms + _LATE_MS)
+
+
+def is_session_end(event: str, stdin: bytes) -> bool:
+    """Whether a hook was called at the end of a session; some hosts name the event in its input."""
+    if not event:
+        told = _object(stdin)
+        named = (told.get(name) for name in EVENT_FIELDS)
+        event = next((one for one in named if isinstance(one, str)), "")
+    return "".join(filter(str.isalnum, event[:100].lower())) in SESSION_ENDS
 
 
 def may_spool(directory: str, host: str, stdin: bytes, env: Mapping[str, str], cwd: str) -> bool:

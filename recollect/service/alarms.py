@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import PUBLIC_LINE
+from recollect.core.keepout import Running, told_private
 from recollect.core.values import Value
 from recollect.service.desk import Desk, everywhere
 
@@ -25,7 +25,7 @@ ADDED = 10
 CONTRADICTED = 0.2
 CACHE = 0.95
 
-Level = Literal["warning", "error"]
+Level = Literal["note", "warning", "error"]  # a note is nothing wrong
 
 
 class Alarm(Value, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class Facts(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
-    private: tuple[str, ...] = ()  # hosts with a private session that goes on
+    private: tuple[Running, ...] = ()  # private sessions that go on
 
 
 def alarms(facts: Facts) -> tuple[Alarm, ...]:
@@ -80,13 +80,9 @@ def _all(facts: Facts) -> Iterator[Alarm]:
             message=f"the search indexes take {used} of {most} MB: projects take turns in memory",
             hint=f"recollect settings set cache_mb {2 * most}",
         )
-    for host in facts.private:
-        yield Alarm(
-            name="private_session",
-            level="warning",
-            message=f"a private session of {host} is running: nothing of it is kept or told in it",
-            hint=f"a prompt with the line `{PUBLIC_LINE}`, or the session's end, ends that",
-        )
+    if facts.private:
+        told, hint = told_private(facts.private)
+        yield Alarm(name="private_session", level="note", message=told, hint=hint)
     if facts.embedding_problem:
         yield Alarm(
             name="embedding_off",
@@ -195,9 +191,9 @@ def gather(desk: Desk) -> Facts:
     )
 
 
-def _private(desk: Desk) -> tuple[str, ...]:
+def _private(desk: Desk) -> tuple[Running, ...]:
     keep_out = desk.pipeline.keep_out
-    return tuple(host for host, _ in keep_out.private.running()) if keep_out else ()
+    return tuple(keep_out.private.running()) if keep_out else ()
 
 
 def _embedding(desk: Desk) -> Mapping[str, Any]:

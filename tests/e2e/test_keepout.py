@@ -6,6 +6,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -44,31 +45,57 @@ def test_the_variable_keeps_a_hook_silent(tmp_path: pathlib.Path, kind: str, val
     assert len(hook.spooled()) == 3
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_session_private_by_the_variable_ends_with_its_last_hook(
+    tmp_path: pathlib.Path, kind: str
+) -> None:
+    hook = install(kind, tmp_path / "home")
+    payload = json.dumps({"session_id": "of-ada", "cwd": str(tmp_path)}).encode()
+    private = keepout.Private(str(hook.directory))
+    environment = hook.environment(RECOLLECT_PRIVATE="1")
+    hook.call("claude-code", "SessionStart", stdin=payload, env=environment)
+    assert private.running() == [keepout.Running("claude-code", keepout.ENVIRONMENT)]
+    hook.call("claude-code", "SessionEnd", stdin=payload, env=environment)
+    assert private.running() == [] and private.covers("of-ada", int(time.time() * 1000))
+
+
 def prompt(daemon: RealDaemon, text: str, where: pathlib.Path, session: str = "s") -> bytes:
     payload = {"session_id": session, "cwd": str(where), "prompt": text}
     return daemon.run_hook("claude-code", "UserPromptSubmit", payload, cwd=str(where)).stdout
 
 
-def cli(daemon: RealDaemon, where: pathlib.Path, *argv: str) -> str:
-    done = subprocess.run(
+def run(
+    daemon: RealDaemon, where: pathlib.Path, *argv: str, **env: str
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         [sys.executable, "-m", "recollect", *argv],
-        env=daemon.environment, cwd=where, capture_output=True, text=True, timeout=60,
+        env=daemon.environment | env, cwd=where, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
+
+
+def cli(daemon: RealDaemon, where: pathlib.Path, *argv: str) -> str:
+    done = run(daemon, where, *argv)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
 
 def test_a_private_session_is_seen_and_ends(tmp_path: pathlib.Path) -> None:
     with real_daemon(tmp_path / "home") as daemon:
-        told = prompt(daemon, "recollect: private\nabout my health", tmp_path)
-        assert b"private from here on" in told
+        assert b"private from here on" in prompt(
+            daemon, "recollect: private\nabout my health", tmp_path
+        )
         assert prompt(daemon, "and more of it", tmp_path) in (b"", b"{}\n", b"{}")
         health = daemon.client.get("/healthz")
-        assert health["private_sessions"] == ["claude-code"]
+        assert health["private_sessions"] == [{"host": "claude-code", "by": "word"}]
         assert health["counts"]["kept out: private session"] == 2
-        assert "A private session of claude-code is running" in cli(daemon, tmp_path, "status")
+        told = cli(daemon, tmp_path, "status")
+        assert "A private session of claude-code is running" in told
+        assert "recollect: public" in told
         alarms = daemon.client.get("/api/alarms")["items"]
-        assert "private_session" in {one["name"] for one in alarms}
+        assert ("private_session", "note") in {(one["name"], one["level"]) for one in alarms}
+        doctor = json.loads(run(daemon, tmp_path, "doctor", "--json").stdout)
+        (finding,) = [one for one in doctor if "is running: nothing" in one["told"]]
+        assert (finding["what"], finding["verdict"]) == ("private session", "ok")
         daemon.kill()
         daemon.start()
         prompt(daemon, "still nothing of it", tmp_path)
@@ -93,14 +120,24 @@ def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> No
             "POST", "/api/notes", json.dumps({"text": "x", "project": str(project)}).encode()
         )
         assert refused[0] == 409 and b"kept out" in refused[2]
-        doctor = subprocess.run(
-            [sys.executable, "-m", "recollect", "doctor"],
-            env=daemon.environment, cwd=project, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
+        doctor = run(daemon, project, "doctor")
+        assert "here: nothing is captured" in doctor.stdout
         assert "nothing is captured here" in doctor.stdout and "1 (project)" in doctor.stdout
+        reason = f"kept out of memory: the setting ignore has project:{project}"
+        assert reason in cli(daemon, project, "search", "what I know")
+        assert reason in cli(daemon, project, "context", "what do we know of retries?")
+        assert "kept out" not in cli(daemon, tmp_path, "search", "what I know")
         cli(daemon, project, "ignore", "--remove", "--here")
         cli(daemon, project, "ignore", "--tool", "Web*")
         assert cli(daemon, project, "ignore", "--list").strip() == "tool:Web*"
         prompt(daemon, "third", project)
         said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
         assert said == ["first", "third"]
+
+
+def test_what_is_added_in_a_private_shell_is_refused(tmp_path: pathlib.Path) -> None:
+    with real_daemon(tmp_path / "home") as daemon:
+        refused = run(daemon, tmp_path, "add", "about my health", RECOLLECT_PRIVATE="1")
+        assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
+        assert daemon.client.get("/api/memories", project="all")["items"] == []
+        assert "Remembered" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout

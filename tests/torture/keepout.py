@@ -144,6 +144,8 @@ def of_a_private_environment(field: Field, number: int) -> None:
     session, where = f"e{number}", field.plain
     bird = field.bird("environment")
     field.hook("UserPromptSubmit", where, session, env, prompt=f"about {bird}")
+    if number % 2:  # one that has ended is kept out as well
+        field.hook("SessionEnd", where, session, env, reason="exit")
     written = transcripts.claude_code(field.person, str(where), session)
     text = written.read_text().replace(transcripts.ANSWERS[0], f"It is {bird}")
     moments = time.strftime("%Y-%m-%d", time.gmtime())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.hosts import HOSTS
+from recollect.capture.hosts import HOSTS, Payload
 from recollect.capture.hosts.generic import generic
 from recollect.core import keepout, settings
 from recollect.core.errors import BadSetting
@@ -184,13 +184,68 @@ def test_a_private_session_is_remembered_as_such_and_nothing_else_of_it(
     ledger = keepout.Private(str(tmp_path))
     ledger.begin("session-of-ada", "claude-code", 1000, keepout.WORD)
     assert keepout.Private(str(tmp_path)).open("session-of-ada") == keepout.WORD
-    assert [host for host, _ in ledger.running()] == ["claude-code"]
+    assert ledger.running() == [keepout.Running("claude-code", keepout.WORD)]
     ledger.end("session-of-ada", "claude-code", 5000)
     assert not ledger.open("session-of-ada") and ledger.running() == []
     covered = [ledger.covers("session-of-ada", at) for at in (999, 1000, 5000, 5001)]
     assert covered == [False, True, True, False] and not ledger.covers("another", 2000)
     held = [path.name + path.read_text() for path in (tmp_path / "private").iterdir()]
     assert len(held) == 1 and "session-of-ada" not in held[0]
+
+
+@pytest.mark.parametrize(
+    ("event", "stdin", "ends"),
+    [
+        ("SessionEnd", b'{"session_id": "of-ada"}', True),
+        ("session-end", b'{"session_id": "of-ada"}', True),
+        ("", b'{"session_id": "of-ada", "hook_event_name": "SessionEnd"}', True),
+        ("Stop", b'{"session_id": "of-ada", "hook_event_name": "SessionEnd"}', False),
+        ("", b'{"session_id": "of-ada"}', False),
+    ],
+)
+def test_a_session_private_by_the_environment_ends_and_stays_kept_out(
+    tmp_path: pathlib.Path, event: str, stdin: bytes, ends: bool
+) -> None:
+    start = b'{"session_id": "of-ada"}'
+    keepout.keep_private(str(tmp_path), "claude-code", "SessionStart", start, "/", 1_000_000)
+    keepout.keep_private(str(tmp_path), "claude-code", event, stdin, "/", 5_000_000)
+    ledger = keepout.Private(str(tmp_path))
+    assert ledger.running() == ([] if ends else [keepout.Running("claude-code", "environment")])
+    assert all(ledger.covers("of-ada", at) for at in (1_000_000, 3_000_000, 5_010_000))
+    assert ledger.covers("of-ada", 9_000_000) is not ends
+
+
+def test_a_private_session_that_is_silent_is_no_longer_shown(tmp_path: pathlib.Path) -> None:
+    ledger = keepout.Private(str(tmp_path))
+    ledger.begin("a", "claude-code", 1000, keepout.ENVIRONMENT)
+    ledger.begin("b", "codex", 1000, keepout.WORD)
+    assert {one.host for one in ledger.running()} == {"claude-code", "codex"}
+    for path in (tmp_path / "private").iterdir():
+        os.utime(path, (time.time() - 13 * 3600,) * 2)
+    assert [one.host for one in ledger.running()] == ["codex"]
+    assert ledger.covers("a", 2000) and ledger.open("a") == keepout.ENVIRONMENT
+
+
+def test_private_sessions_are_told_in_one_sentence_with_the_way_out() -> None:
+    word = keepout.Running("claude-code", keepout.WORD)
+    environment = keepout.Running("claude-code", keepout.ENVIRONMENT)
+    told, hint = keepout.told_private([word])
+    assert told == "A private session of claude-code is running: nothing of it is kept."
+    assert "`recollect: public`" in hint
+    told, hint = keepout.told_private([environment, environment])
+    assert told == "2 private sessions are running (claude-code): nothing of them is kept."
+    assert "recollect: public" not in hint and "ends with the session" in hint
+    hint = keepout.told_private([word, environment])[1]
+    assert "`recollect: public`" in hint and "RECOLLECT_PRIVATE" in hint
+
+
+def test_the_hook_knows_how_every_host_calls_the_end_of_a_session() -> None:
+    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    for host in hosts:
+        for event in host.routes:
+            captured = host.capture(Payload(host.name, event, cwd="/", stdin=b'{"a": 1}'))
+            known = keepout.is_session_end(event, b"")
+            assert known is (captured.signal == "session-end"), (host.name, event)
 
 
 def test_the_hook_reads_every_hosts_session() -> None:

@@ -1,0 +1,95 @@
+"""`recollect ignore`: what it takes for a rule, what it refuses, and the way back."""
+
+import json
+import pathlib
+import shlex
+
+import pytest
+
+from recollect.cli import mcp
+from recollect.cli.run import run
+from recollect.core import settings
+
+
+@pytest.fixture
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A project, and a data directory of its own."""
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    place = tmp_path / "shop"
+    place.mkdir()
+    (place / "Makefile").touch()
+    monkeypatch.chdir(place)
+    return place
+
+
+def ignore(*arguments: str) -> int:
+    return run("ignore", "recollect.cli.ignore", list(arguments))
+
+
+@pytest.mark.parametrize("call", [("",), (" ",), ("--tool", ""), ("--remove", "")])
+def test_an_empty_name_is_refused(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], call: tuple[str, ...]
+) -> None:
+    assert ignore(*call) == 2 and settings.load().ignore == ()
+    told = capsys.readouterr().err
+    assert "is empty" in told and "--here" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [("/no/such/place/", "place"), ("/no/such/place", "place"), ("clients/", "clients"),
+     ("~/no such place", "'no such place'")],
+)  # fmt: skip
+def test_a_directory_that_is_not_there_is_refused(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], given: str, instead: str
+) -> None:
+    assert ignore(given) == 2 and settings.load().ignore == ()
+    told = capsys.readouterr().err
+    assert f"There is no directory {given}" in told and f"recollect ignore {instead}\n" in told
+
+
+@pytest.mark.parametrize("given", ["*.pem", "secrets", "conf/prod", "/srv/*/keys", "--tool=Web*"])
+def test_the_way_back_can_be_pasted(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], given: str
+) -> None:
+    assert ignore(given) == 0 and len(settings.load().ignore) == 1
+    way = capsys.readouterr().out.partition("The way back: ")[2].strip()
+    assert "*" not in way or "'" in way
+    assert ignore(*shlex.split(way)[2:]) == 0 and settings.load().ignore == ()
+
+
+def test_a_rule_for_a_directory_that_is_gone_can_be_taken_back(here: pathlib.Path) -> None:
+    (here / "old").mkdir()
+    assert ignore("old") == 0 and settings.load().ignore == (f"project:{here / 'old'}",)
+    (here / "old").rmdir()
+    assert ignore("--remove", str(here / "old")) == 0 and settings.load().ignore == ()
+
+
+def test_a_pattern_without_quotes_is_noticed(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ignore("a.key", "b.key") == 2 and settings.load().ignore == ()
+    assert "Put the pattern in quotes: recollect ignore '*.key'" in capsys.readouterr().err
+
+
+def test_the_help_names_options_of_forget_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    from recollect.cli import forget
+
+    assert ignore("--help") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "recollect forget --project DIR --all, or --text WORDS" in told
+    options = {name for one in forget.command.params for name in one.opts}
+    assert {"--project", "--all", "--text"} <= options
+
+
+def test_the_mcp_server_of_a_private_shell_stores_and_tells_nothing(
+    here: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sent(*_: object) -> bytes:
+        raise AssertionError("it asked the daemon")
+
+    monkeypatch.setattr(mcp.Proxy, "_sent", sent)
+    monkeypatch.setenv("RECOLLECT_PRIVATE", "1")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "store"}}
+    result = json.loads(mcp.Proxy(str(here)).answer(json.dumps(call).encode()))["result"]
+    assert result["isError"] and result["content"][0]["text"] == mcp.PRIVATE
