@@ -74,6 +74,9 @@ def test_hooks_keep_their_events_until_the_backup_is_in_place(emptied: RealDaemo
     restored = recollect(emptied, "restore", "--yes")
     assert restored.returncode == 0, restored.stderr
     assert "Restored: 2 events" in restored.stdout
+    status = recollect(emptied, "status")
+    assert "is not running (" in status.stdout and "missing" not in status.stdout
+    assert "try: recollect up\n" in status.stdout
     up = recollect(emptied, "up")
     assert up.returncode == 0, up.stderr
     assert stored(emptied, 3) == ["one", "two", "meanwhile"]
@@ -90,6 +93,14 @@ def test_a_loss_that_is_accepted_is_not_told_again(emptied: RealDaemon) -> None:
     assert stored(emptied, 1) == ["anew"]
     assert "Nothing is missing" in recollect(emptied, "up", "--accept-loss").stdout
     assert recollect(emptied, "restart").returncode == 0
+
+
+def test_what_was_accepted_is_not_told_while_nothing_runs(emptied: RealDaemon) -> None:
+    assert recollect(emptied, "up").returncode == 1
+    assert "3 events" in recollect(emptied, "status").stdout
+    process.on_files(emptied.settings, "--accept-loss")
+    status = recollect(emptied, "status")
+    assert "is not running (" in status.stdout and "missing" not in status.stdout
 
 
 def test_a_damaged_database_is_kept_aside_when_its_loss_is_accepted(emptied: RealDaemon) -> None:
