@@ -109,7 +109,9 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
-        if not _told_already(message, health["store"]["problem"]):
+        if message == health.get("token_renewed"):
+            click.secho(message, fg="yellow")
+        elif not _told_already(message, health["store"]["problem"]):
             click.secho(f"  {message}", fg="yellow")
 
 
