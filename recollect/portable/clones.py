@@ -84,9 +84,16 @@ class Clones:
 
     @property
     def joined(self) -> dict[str, str]:
-        """Roots that were joined since the start, with the project each belongs to now."""
+        """Roots that were joined since the start, with the project each belongs to now, without
+        those that were separated again."""
         with self._lock:
-            return dict(list(self._joined.items())[-SHOWN:])
+            joined = list(self._joined.items())[-SHOWN:]
+        try:
+            known = self._store.projects.all() if joined else []
+        except RecollectError:  # a store that is away
+            return {}
+        apart = {root for one in known for root in one.apart}
+        return {root: name for root, name in joined if root not in apart}
 
     def start(self) -> None:
         self._thread.start()

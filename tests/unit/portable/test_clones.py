@@ -71,7 +71,9 @@ def test_a_join_can_be_taken_back_and_stays_taken_back(
     repositories.remember(desk, second, "Of the second")
     clones.look()
     assert desk.namespace(str(second)) == desk.namespace(str(shop))
+    assert clones.joined == {str(second): "shop"}
     desk.erasure.separate(locate(str(second)), desk.settings.actor_id)
+    assert clones.joined == {}, "it is not told any more, before anybody looks again"
     clones.look()
     assert texts(desk, second) == {"Of the second"}
     assert texts(desk, shop) == {"The till rounds down"}
