@@ -715,7 +715,9 @@ def accept_loss(chosen: Settings) -> dict[str, Any]:
         missing = ledger.accept_loss(chosen.directory, DATABASE, aside)
         _mended(chosen)
     kept = [path for path in (aside, f"{aside}-wal") if os.path.exists(path)]
-    return {"missing": missing, "aside": kept}
+    made = made_in(chosen.path("backups"))
+    newest = os.path.basename(made[0]) if made else None
+    return {"missing": missing, "aside": kept, "newest": newest}
 
 
 def main(*, to_terminal: bool = False) -> int:

@@ -89,6 +89,9 @@ def test_a_loss_that_is_accepted_is_not_told_again(emptied: RealDaemon) -> None:
     accepted = recollect(emptied, "up", "--accept-loss")
     assert accepted.returncode == 0, accepted.stderr
     assert "Accepted" in accepted.stdout and "3 events" in accepted.stdout
+    backup = next((emptied.home / "backups").iterdir()).name
+    assert "Nothing was left to keep.\n" in accepted.stdout and "Kept" not in accepted.stdout
+    assert f"The newest backup is {backup}: recollect restore\n" in accepted.stdout
     said(emptied, "anew")
     assert stored(emptied, 1) == ["anew"]
     assert "Nothing is missing" in recollect(emptied, "up", "--accept-loss").stdout
@@ -112,6 +115,7 @@ def test_a_damaged_database_is_kept_aside_when_its_loss_is_accepted(emptied: Rea
     assert accepted.returncode == 0, accepted.stderr
     (kept,) = (emptied.home / "backups").glob("before-restore-*.db")
     assert kept.read_bytes() == raw and str(kept) in accepted.stdout
+    assert "Nothing was left" not in accepted.stdout
 
 
 def test_a_killed_daemon_whose_log_was_removed_is_missed(daemon: RealDaemon) -> None:
