@@ -9,7 +9,6 @@ from recollect.cli.output import waiting
 from recollect.core import settings
 from recollect.core.errors import BadSetting
 
-
 STARTS_AGAIN = "The next agent session, prompt or command that needs it starts it again."
 
 
