@@ -75,7 +75,7 @@ def command(
         print_json(done)
         return 0
     if done["counts"] or not done["backups"]:
-        click.echo(f"Erased: {many(sum(done['counts'].values()), 'row')}, and their bytes.")
+        click.echo(f"Erased: {many(sum(done['counts'].values()), 'row')}, bytes included.")
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, those that a restore kept aside included.")
@@ -105,7 +105,7 @@ def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
     print_memories(found)
     what = "This memory" if len(ids) == 1 else f"These {len(ids)} memories"
     again = ", and not learned again" if never else ""
-    click.echo(f"{what} would be forgotten{again}; recollect undo brings back what was forgotten.")
+    click.echo(f"{what} would be forgotten{again}; recollect undo would take that back.")
     if any(item.get("source_event_ids") for item in found):
         click.echo(
             "What else was made of the same words (facts, summaries, lines of turns) would not be "

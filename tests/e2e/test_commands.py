@@ -416,7 +416,7 @@ def test_forget_shows_what_it_would_do_without_for_good(shared_daemon: RealDaemo
     shown = run(shared_daemon, "forget", memory, "--dry-run")
     assert shown.returncode == 0, shown.stderr
     assert "the drawer opens on tuesdays" in shown.stdout
-    assert "This memory would be forgotten; recollect undo brings back" in shown.stdout
+    assert "This memory would be forgotten; recollect undo would take that back." in shown.stdout
     assert "With --for-good it would erase: " in shown.stdout and "1 memory" in shown.stdout
     data = json.loads(run(shared_daemon, "forget", memory, "--dry-run", "--json").stdout)
     assert [one["record_id"] for one in data["memories"]] == [memory]
