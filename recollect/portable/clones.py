@@ -185,10 +185,12 @@ class Clones:
                 if mark in other.identities and other.project_id != info.project_id:
                     return other
         looked_at = self._store.projects.commits(info.project_id)
-        if repository is None or place.remote or looked_at or not self._is_new(info):
+        hosted = projects.names_host(place.remote)
+        if repository is None or hosted or looked_at or not self._is_new(info):
             return None
         for other in known.values():
-            cloned = any(kind == "remote" for kind, _ in other.identities)
+            marks = other.identities
+            cloned = any(kind == "remote" and projects.names_host(mark) for kind, mark in marks)
             gone = bool(other.roots) and not any(map(os.path.exists, other.roots))
             if cloned or not gone or other.project_id == info.project_id:
                 continue
