@@ -687,6 +687,12 @@ def _alone_in(chosen: Settings) -> Iterator[str]:
         lock.release()
 
 
+def _mended(chosen: Settings) -> None:
+    """The reason for which the last daemon did not start holds no longer."""
+    with contextlib.suppress(OSError):  # the next start says how it is
+        stage.clear(chosen.directory)
+
+
 def restore(chosen: Settings, path: str) -> dict[str, Any]:
     """Put a backup in place of the store, under the store's own lock. The old one is kept."""
     from recollect.store.sqlite import DATABASE, upkeep
@@ -694,6 +700,7 @@ def restore(chosen: Settings, path: str) -> dict[str, Any]:
     with _alone_in(chosen) as aside:
         upkeep.verify_file(path)
         info = upkeep.restore(path, chosen.path(DATABASE), aside)
+        _mended(chosen)
     return {
         "restored": path,
         "events": info.events,
@@ -708,8 +715,11 @@ def accept_loss(chosen: Settings) -> dict[str, Any]:
 
     with _alone_in(chosen) as aside:
         missing = ledger.accept_loss(chosen.directory, DATABASE, aside)
+        _mended(chosen)
     kept = [path for path in (aside, f"{aside}-wal") if os.path.exists(path)]
-    return {"missing": missing, "aside": kept}
+    made = made_in(chosen.path("backups"))
+    newest = os.path.basename(made[0]) if made else None
+    return {"missing": missing, "aside": kept, "newest": newest}
 
 
 def main(*, to_terminal: bool = False) -> int:

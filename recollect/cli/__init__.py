@@ -41,7 +41,7 @@ COMMANDS = {
     "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
     "settings": ("recollect.cli.settings", "Show every setting, or get and set one"),
     "completion": ("recollect.cli.completion", "Print completions for bash, zsh or fish"),
-    "model": ("recollect.cli.model", "Fetch or check the embedding model"),
+    "model": ("recollect.cli.model", "Fetch the embedding model, or show whether it is there"),
 }
 
 USAGE = """\
@@ -81,7 +81,7 @@ def main() -> int:
 def _near(name: str) -> str:
     import difflib  # only after a mistake
 
-    near = difflib.get_close_matches(name, COMMANDS, 1)
+    near = difflib.get_close_matches(name, COMMANDS, 1, cutoff=0.7)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -118,7 +118,7 @@ def show(outcome: dict[str, Any]) -> None:
             click.echo(f"  {title[:100]}")
         more = one["counts"].get("memory", 0) - len(one["titles"])
         if more > 0:
-            click.echo(f"  … and {more} more memories")
+            click.echo(f"  … and {more} more {'memory' if more == 1 else 'memories'}")
     if outcome["backups"] and not outcome["done"]:
         count = outcome["backups"]
         click.echo("1 backup holds it." if count == 1 else f"{count} backups hold it.")

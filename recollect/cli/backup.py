@@ -7,7 +7,7 @@ import click
 
 from recollect.cli import process
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.output import json_option, many, memories, print_json, print_table
 from recollect.core import settings
 from recollect.portable.backups import made_at, made_in
 
@@ -51,7 +51,8 @@ def command(what: str, as_json: bool) -> int:
         print_json(made)
     else:
         click.echo(
-            f"{made['path']}: {made['events']} events, {made['records']} memories, verified."
+            f"{made['path']}: {many(made['events'], 'event')}, {memories(made['records'])}, "
+            "verified."
         )
     return 0
 

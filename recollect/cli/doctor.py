@@ -14,7 +14,7 @@ import click
 from recollect import __version__
 from recollect.cli import hosts_context, process
 from recollect.cli.client import Client, NotRunning
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import json_option, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions
 from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
@@ -148,7 +148,7 @@ def _modes(chosen: Settings) -> Iterator[Finding]:
         for path in open_paths:
             os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & 0o700)
 
-    told = f"{len(open_paths)} files can be read by others, such as {open_paths[0]}"
+    told = f"{many(len(open_paths), 'file')} can be read by others, such as {open_paths[0]}"
     yield Finding("permissions", "fail", told, "recollect doctor --fix", close)
 
 
@@ -235,11 +235,13 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "fail", f"{store['problem']}{since}", "docs/howto/scale.md")
     if checked["problems"]:
         rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
-        told = f"{len(checked['problems'])} problems, such as: {checked['problems'][0]}"
+        told = f"{many(len(checked['problems']), 'problem')}, such as: {checked['problems'][0]}"
         yield Finding("database", "fail", told, "recollect doctor --fix", rebuild)
     else:
         yield Finding(
-            "database", "ok", f"{checked['events']} events, {checked['records']} memories, intact"
+            "database",
+            "ok",
+            f"{many(checked['events'], 'event')}, {memories(checked['records'])}, intact",
         )
     if checked["orphans"]:
         drop = lambda: client.ask("POST", "/api/doctor", {"what": "orphans"})  # noqa: E731
@@ -269,9 +271,9 @@ def _backups(client: Client, checked: dict[str, Any]) -> Finding:
 def _spool(health: dict[str, Any]) -> Finding:
     spool = health["spool"]
     if spool["dropped"] or spool["damaged"]:
-        told = f"{spool['dropped']} events were dropped at the cap, {spool['damaged']} are damaged"
+        told = f"events dropped at the cap: {spool['dropped']}; damaged: {spool['damaged']}"
         return Finding("spool", "warn", told, f"Look in {health['home']}/spool")
-    return Finding("spool", "ok", f"{spool['events']} events wait")
+    return Finding("spool", "ok", f"{many(spool['events'], 'event')} waiting")
 
 
 def _cut(health: dict[str, Any]) -> Finding:
@@ -280,15 +282,18 @@ def _cut(health: dict[str, Any]) -> Finding:
     counts = health["counts"]
     cut = counts.get("payloads cut", 0) + counts.get("payloads not readable", 0)
     if cut:
-        told = f"{cut} payloads came in part since the daemon started"
+        told = f"{many(cut, 'payload')} came in part since the daemon started"
         return Finding("hooks", "warn", told, "recollect logs")
     return Finding("hooks", "ok", "every payload came whole")
 
 
 def _errors(health: dict[str, Any]) -> Finding:
     recent = health["errors_last_hour"]
-    if recent["count"]:
-        told = f"{recent['count']} in the last hour, the latest: {recent['latest'][-1]}"
+    renewed = health.get("token_renewed")  # a finding of its own
+    latest = [one for one in recent["latest"] if one != renewed]
+    count = recent["count"] - len(recent["latest"]) + len(latest)
+    if latest:
+        told = f"{count} in the last hour, the latest: {latest[-1]}"
         return Finding("errors", "warn", told, "recollect logs")
     return Finding("errors", "ok", "none in the last hour")
 

@@ -9,12 +9,14 @@ from recollect.cli.output import waiting
 from recollect.core import settings
 from recollect.core.errors import BadSetting
 
+STARTS_AGAIN = "The next agent session, prompt or command that needs it starts it again."
+
 
 @click.command()
 def command() -> None:
     """Stop the daemon. What it acknowledged is safe; hooks keep what comes meanwhile.
 
-    The next session or prompt of a connected agent starts it again.
+    The next agent session, prompt or command that needs it starts it again.
     """
     try:
         chosen = settings.load()
@@ -24,7 +26,7 @@ def command() -> None:
         chosen = settings.Settings(home=home)
     with waiting("Stopping Recollect") as bar:
         stopped = process.stop(chosen, doing=bar.doing)
-    click.echo(how_it_stopped(stopped))
+    click.echo(f"{how_it_stopped(stopped)} {STARTS_AGAIN}" if stopped else how_it_stopped(stopped))
 
 
 def how_it_stopped(stopped: process.Stopped) -> str:

@@ -5,9 +5,17 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, refuse_strange, show
+from recollect.cli.aims import aim, aim_options, counted, refuse_strange, show
 from recollect.cli.client import Client
-from recollect.cli.output import agreed, daemon_client, json_option, print_json, print_memories
+from recollect.cli.output import (
+    agreed,
+    confirmed,
+    daemon_client,
+    json_option,
+    many,
+    print_json,
+    print_memories,
+)
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -45,7 +53,9 @@ def command(
     of it stays in the database, its log, the spool or the log files; backups lose it within one
     rotation, or at once with --backups, also what was forgotten before.
     """
-    if memories and not (for_good or backups or dry_run):
+    if memories and not (for_good or backups):
+        if dry_run:
+            return _show_delete(memories, never=never_again, as_json=as_json)
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
     body = aim(memories, session, entity, text, older_than, project, everything)
     chosen = settings.load()
@@ -65,7 +75,7 @@ def command(
         print_json(done)
         return 0
     if done["counts"] or not done["backups"]:
-        click.echo(f"Erased: {sum(done['counts'].values())} rows, and their bytes.")
+        click.echo(f"Erased: {many(sum(done['counts'].values()), 'row')}, bytes included.")
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, those that a restore kept aside included.")
@@ -82,6 +92,29 @@ def command(
     return 0
 
 
+def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
+    """What `_delete` would do, and what --for-good would."""
+    refuse_strange(ids)
+    client = daemon_client()
+    body = aim(ids, None, None, None, None, None, everything=False)
+    erased = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": False})
+    found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})["items"]
+    if as_json:
+        print_json({"dry_run": True, "memories": found, "for_good": erased})
+        return 0
+    print_memories(found)
+    what = "This memory" if len(ids) == 1 else f"These {len(ids)} memories"
+    again = ", and not learned again" if never else ""
+    click.echo(f"{what} would be forgotten{again}; recollect undo would take that back.")
+    if any(item.get("source_event_ids") for item in found):
+        click.echo(
+            "What else was made of the same words (facts, summaries, lines of turns) would not be "
+            "told either."
+        )
+    click.echo(f"With --for-good it would erase: {counted(erased['counts'])}.")
+    return 0
+
+
 def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_json: bool) -> int:
     """Out of memory and into the archive."""
     refuse_strange(ids)
@@ -92,7 +125,7 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
         print_memories(found["items"])
         count = len(found["items"])
         what = "this memory" if count == 1 else f"these {count} memories"
-        if not click.confirm(f"Forget {what}?"):
+        if not confirmed(f"Forget {what}?"):
             click.echo("Kept.")
             return 1
     body = {"ids": list(ids), "reason": reason, "never": never}

@@ -11,7 +11,7 @@ import click
 from recollect.cli import process
 from recollect.cli.client import Client, NotRunning
 from recollect.cli.moments import AGES, MOMENT
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.output import confirmed, json_option, print_json, print_table, prompted
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.portable.transcripts import ENVIRONMENT
@@ -111,7 +111,7 @@ def offer(*, ask: bool) -> None:
             return
         click.echo("\nThere is history on this machine that could be remembered:")
         show(found)
-        if click.confirm("Import it now?", default=False):
+        if confirmed("Import it now?", default=False):
             run(client, body, as_json=False)
         else:
             click.echo("Any time later: recollect import")
@@ -202,9 +202,9 @@ def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
 
 def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
     if asked:
-        return list(asked) if click.confirm("Import this?", default=True) else []
+        return list(asked) if confirmed("Import this?", default=True) else []
     names = list(dict.fromkeys(one["source"] for one in offers))
-    told = click.prompt("Which? (all, none, or names)", default="all")
+    told = prompted("Which? (all, none, or names)", default="all")
     if told.strip() == "all":
         return [_source(one) for one in offers]
     wanted = told.replace(",", " ").split()

@@ -3,7 +3,7 @@
 import click
 
 from recollect.cli import hosts_context
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import confirmed, json_option, print_json
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.hosts import Change, Context, Installer, Report, diff, install
@@ -50,7 +50,10 @@ def command(
     def confirm(host: Installer, changes: list[Change]) -> bool:
         if not as_json:
             _show(host, changes)
-        return not dry_run and (yes or click.confirm(f"Connect {host.title}?", default=True))
+        question = f"Connect {host.title}?"
+        return not dry_run and (
+            yes or confirmed(question, default=True, otherwise="no agent's files were changed")
+        )
 
     report = install(wanted, context, confirm)
     if not dry_run and any(one.host == "codex" and not one.error for one in report.results):
@@ -104,8 +107,10 @@ def _offer_trust(context: Context, *, trust: bool, ask: bool) -> None:
     if trusted(context):
         return
     if not trust and ask:
-        trust = click.confirm(
-            "Codex runs only hooks that you trust. Trust Recollect's hooks now?", default=True
+        trust = confirmed(
+            "Codex runs only hooks that you trust. Trust Recollect's hooks now?",
+            default=True,
+            otherwise="Codex does not run Recollect's hooks until you trust them",
         )
     if trust:
         apply_install(CODEX, context, codex_trust(context, consent=True))

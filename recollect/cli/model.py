@@ -2,7 +2,7 @@
 
 import click
 
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import json_option, memories, print_json
 from recollect.core import settings
 
 
@@ -68,7 +68,7 @@ def stats(as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    click.echo(f"{found['embedded']} of {found['memories']} memories have vectors of "
+    click.echo(f"{found['embedded']} of {memories(found['memories'])} with vectors of "
                f"{found['model'] or 'no model yet'}; embedding is {found['state']}.")  # fmt: skip
     if found["problem"]:
         click.secho(found["problem"], fg="yellow")
@@ -102,12 +102,12 @@ def backfill() -> int:
     if found["set_aside"]:
         _tell_set_aside(found["set_aside"])
         return 1
-    click.echo(f"All {found['memories']} memories have their vectors.")
+    click.echo(f"Nothing is missing: {memories(found['memories'])} with vectors.")
     return 0
 
 
 def _tell_set_aside(found: dict[str, str]) -> None:
-    click.secho(f"{len(found)} memories are set aside; recollect restart tries them again:",
-                fg="yellow", err=True)  # fmt: skip
+    told = f"Set aside: {memories(len(found))}; recollect restart tries again:"
+    click.secho(told, fg="yellow", err=True)
     for record_id, reason in list(found.items())[:10]:
         click.echo(f"{record_id}: {reason}", err=True)

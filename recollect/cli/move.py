@@ -5,9 +5,9 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, directory, show
+from recollect.cli.aims import aim, aim_options, directory, refuse_strange, show
 from recollect.cli.client import Client
-from recollect.cli.output import agreed, daemon_client, json_option, place, print_json
+from recollect.cli.output import agreed, daemon_client, json_option, many, place, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -61,11 +61,12 @@ def command(
     if as_json:
         print_json(done)
     else:
-        click.echo(f"Moved: {sum(done['counts'].values())} rows.")
+        click.echo(f"Moved: {many(sum(done['counts'].values()), 'row')}.")
     return 0
 
 
 def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
+    refuse_strange((memory,))
     body = {"project": place(project), "reason": reason}
     client = daemon_client()
     moved = client.ask("POST", f"/api/memories/{memory}/move", body)

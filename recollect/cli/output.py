@@ -3,8 +3,9 @@
 In: rows. Out: text on standard output; colour only on a terminal and never with NO_COLOR.
 """
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -35,7 +36,45 @@ def agreed(question: str, *, yes: bool, as_json: bool, default: bool = False) ->
     if as_json:
         click.echo("Nothing was done: with --json, say --yes too.", err=True)
         return False
-    return click.confirm(question, default=default)
+    return confirmed(question, default=default)
+
+
+class Unanswered(click.Abort):
+    """Stopped at the first question of a command; says what was not done."""
+
+
+_asked: list[str] = []
+
+
+@contextlib.contextmanager
+def _asking(question: str, otherwise: str) -> Iterator[None]:
+    first = not _asked
+    _asked.append(question)
+    try:
+        yield
+    except click.Abort as error:
+        raise (Unanswered(otherwise) if first else error) from None
+
+
+def confirmed(question: str, *, default: bool = False, otherwise: str = "nothing was done") -> bool:
+    """Yes or no. `otherwise` is told to who does not answer the first question of a command."""
+    with _asking(question, otherwise):
+        return click.confirm(question, default=default)
+
+
+def prompted(question: str, *, default: str) -> str:
+    with _asking(question, "nothing was done"):
+        answer: str = click.prompt(question, default=default)
+        return answer
+
+
+def many(count: int, one: str, several: str = "") -> str:
+    """A number and what it counts: 1 event, 2 events."""
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+def memories(count: int) -> str:
+    return many(count, "memory", "memories")
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

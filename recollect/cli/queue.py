@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect.cli.client import Client
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.output import json_option, many, print_json, print_table
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
 
@@ -23,7 +23,7 @@ def command(now: bool, retry: bool, as_json: bool) -> int:
     if retry:
         count = client.ask("POST", "/api/queue/retry", {})["events"]
         if not as_json:
-            click.echo(f"Back in line: {count} events.")
+            click.echo(f"Back in line: {many(count, 'event')}.")
     if now:
         _run(client)
     queue = client.get("/api/queue")
@@ -39,7 +39,8 @@ def _run(client: Client) -> None:
     while not (ran := client.ask("POST", "/api/queue/run", {"wait_s": 20}))["done"]:
         if time.monotonic() > deadline:
             raise ExtractionFailed(
-                f"{ran['waiting']} events still wait after {PATIENCE_S / 60:.0f} minutes."
+                f"{many(ran['waiting'], 'event')} still waiting after "
+                f"{PATIENCE_S / 60:.0f} minutes."
             )
     for run in ran["runs"]:
         if run["outcome"] in ("failed", "uncommitted"):

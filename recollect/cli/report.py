@@ -8,6 +8,8 @@ from recollect.cli.moments import AGES
 from recollect.cli.output import (
     daemon_client,
     json_option,
+    many,
+    memories,
     place,
     print_json,
     project_option,
@@ -61,14 +63,15 @@ def _tell(report: dict[str, Any]) -> None:
     view = report["overview"]
     click.secho(f"{report['since'][:10]} to {report['until'][:10]}", bold=True)
     click.echo(
-        f"{view['sessions']} sessions, {view['prompts']} prompts, {view['memories']} memories "
+        f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}, "
+        f"{memories(view['memories'])} "
         f"({view['knowledge']} of them knowledge), {view['retrievals']} retrievals, "
         f"{view['injected_tokens']} tokens injected"
     )
     most = max((day["events"] for day in report["timeline"]), default=0)
     for day in report["timeline"]:
         bar = "#" * max(1, round(BAR * day["events"] / most)) if day["events"] else ""
-        click.echo(f"  {day['day']}  {click.style(bar, fg='cyan')} {day['events']} events")
+        click.echo(f"  {day['day']}  {click.style(bar, fg='cyan')} {many(day['events'], 'event')}")
     for title, key in (("Learned", "learnings"), ("Done", "tasks"), ("Next steps", "next_steps")):
         if report[key]:
             click.secho(f"\n{title}", bold=True)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.output import agreed, json_option, print_json, waiting
+from recollect.cli.output import agreed, json_option, many, memories, print_json, waiting
 from recollect.core import safe_files, settings
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import Settings
@@ -55,7 +55,7 @@ def command(backup: str | None, yes: bool, as_json: bool) -> int:
 
 
 def _tell(done: dict[str, Any]) -> None:
-    click.echo(f"Restored: {done['events']} events, {done['records']} memories.")
+    click.echo(f"Restored: {many(done['events'], 'event')}, {memories(done['records'])}.")
     click.echo("What was forgotten since that backup is back with it; forget it again.")
     if done["aside"]:
         click.echo(f"What was there before is kept: {done['aside']}")

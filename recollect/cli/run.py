@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from recollect.cli.output import Unanswered
 from recollect.core.errors import BadInput, BadSetting, RecollectError
 
 
@@ -26,8 +27,9 @@ def run(name: str, module: str, arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except click.Abort:
-        click.echo("Stopped; nothing more was done.", err=True)
+    except click.Abort as error:
+        told = str(error) if isinstance(error, Unanswered) else "nothing more was done"
+        click.echo(f"Stopped; {told}.", err=True)
         return 1
     except RecollectError as error:
         tell(error)

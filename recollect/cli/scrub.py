@@ -5,7 +5,7 @@ import click
 from recollect.cli import process
 from recollect.cli.aims import counted
 from recollect.cli.client import Client
-from recollect.cli.output import agreed, json_option, print_json
+from recollect.cli.output import agreed, json_option, many, print_json
 from recollect.core import settings
 
 SLOW_S = 600.0
@@ -42,7 +42,7 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
     if as_json:
         print_json(done)
     else:
-        click.echo(f"Done: {sum(done['counts'].values())} rows were cleaned, bytes included.")
+        click.echo(f"Cleaned: {many(sum(done['counts'].values()), 'row')}, bytes included.")
     return 0
 
 

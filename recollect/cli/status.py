@@ -9,7 +9,7 @@ import click
 
 from recollect.cli import process
 from recollect.cli.client import Client, NotRunning
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.output import json_option, many, print_json, print_table
 from recollect.core import keepout, settings
 from recollect.core.settings import Settings
 
@@ -111,7 +111,9 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     if health["disk_full"]:
         click.secho("The disk is full: new events wait in the spool.", fg="red")
     for message in health["errors_last_hour"]["latest"]:
-        if not _told_already(message, health["store"]["problem"]):
+        if message == health.get("token_renewed"):
+            click.secho(message, fg="yellow")
+        elif not _told_already(message, health["store"]["problem"]):
             click.secho(f"  {message}", fg="yellow")
 
 
@@ -142,7 +144,7 @@ def _quoted(path: str) -> str:
 def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
     provider = extraction["provider"]
     who = "by rules" if provider == "none" else provider
-    click.echo(f"Waiting for extraction ({who}): {waiting['events']} events.")
+    click.echo(f"Waiting for extraction ({who}): {many(waiting['events'], 'event')}.")
     budget = extraction.get("budget")
     if budget and provider != "none":
         click.echo(
@@ -151,7 +153,7 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         )
     if waiting["quarantined"]:
         click.secho(
-            f"Set aside after failing: {waiting['quarantined']} events: recollect queue",
+            f"Set aside after failing: {many(waiting['quarantined'], 'event')}: recollect queue",
             fg="yellow",
         )
     for namespace, why in extraction.get("by_rules_because", {}).items():

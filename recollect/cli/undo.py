@@ -41,7 +41,7 @@ def command(operation: str | None, listed: bool, project: str, as_json: bool) ->
                 ],
             )
             if any(one["undoes"] for one in found["items"]):
-                click.echo("An undo that is undone by its id does again what it took back.")
+                click.echo("Undoing an undo repeats the change.")
         return 0
     if operation:
         path = f"/api/operations/{operation}/undo"

@@ -7,7 +7,7 @@ import click
 
 from recollect.cli import hosts_context, process
 from recollect.cli.install import _as_data, _show
-from recollect.cli.output import json_option, print_json
+from recollect.cli.output import confirmed, json_option, print_json
 from recollect.core import settings
 from recollect.core.errors import CannotWrite
 from recollect.core.settings import Settings
@@ -43,7 +43,7 @@ def command(
     def confirm(host: Installer, changes: list[Change]) -> bool:
         if not as_json:
             _show(host, changes)
-        return yes or click.confirm(f"Disconnect {host.title}?", default=True)
+        return yes or confirmed(f"Disconnect {host.title}?", default=True)
 
     reports = [uninstall(wanted, context, confirm)]
     if project is None:
@@ -85,7 +85,7 @@ def _delete(chosen: Settings, left: list[str], *, yes: bool) -> int:
     if not os.path.isdir(chosen.directory):
         click.echo(f"There is nothing to delete at {chosen.directory}.")
         return 0
-    if not yes and not click.confirm(f"Delete {chosen.directory} and all memories in it?"):
+    if not yes and not confirmed(f"Delete {chosen.directory} and all memories in it?"):
         click.echo("Kept.")
         return 0
     process.stop(chosen)

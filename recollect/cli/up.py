@@ -18,7 +18,8 @@ from recollect.core.settings import Settings
 @click.option(
     "--accept-loss",
     is_flag=True,
-    help="Go on with what is left of a store that lost rows; its files are kept in backups/.",
+    help="Go on with what is left of a store that lost rows; what is left of its files is kept "
+    "in backups/.",
 )
 def command(foreground: bool, quiet: bool, accept_loss: bool) -> int:
     """Start the daemon. It keeps running when the terminal closes."""
@@ -59,3 +60,7 @@ def _accept_loss(chosen: Settings) -> None:
     click.echo(f"Accepted: {done['missing']}.")
     for path in done["aside"]:
         click.echo(f"Kept as it was: {path}")
+    if not done["aside"]:
+        click.echo("Nothing was left to keep.")
+    if done["newest"]:
+        click.echo(f"The newest backup is {done['newest']}: recollect restore")

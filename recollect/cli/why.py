@@ -121,8 +121,9 @@ def _judge(client: Client, receipts: list[dict[str, Any]], record_id: str, verdi
     shown = [one for receipt in receipts for one in receipt["detail"]["candidates"]]
     found = {one["record_id"] for one in shown if one["record_id"].startswith(record_id)}
     if len(found) != 1:
-        many = "several memories" if found else "no memory"
-        raise NotFound(f"{many} of this project's receipts begin with {record_id!r}",
+        many = "several memories in this project's receipts begin"
+        none = "no memory in this project's receipts begins"
+        raise NotFound(f"{many if found else none} with {record_id!r}",
                        hint="recollect why RECEIPT, or --project DIR")  # fmt: skip
     body = {"record_id": found.pop(), "verdict": verdict, "namespace": receipts[0]["namespace"]}
     given = client.ask("POST", "/api/feedback", body)

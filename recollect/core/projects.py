@@ -65,7 +65,8 @@ class Place:
             return "global"
         if not self.root:
             return self.alias.partition(":")[2] or self.alias
-        return (self.remote or self.root).rstrip("/").rpartition("/")[2].removesuffix(".git")
+        named = self.remote if names_host(self.remote) else self.root
+        return named.rstrip("/").rpartition("/")[2].removesuffix(".git")
 
     @property
     def identities(self) -> tuple[tuple[IdentityKind, str], ...]:
@@ -169,15 +170,19 @@ def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
 
 
 def normalise_remote(url: str) -> str:
-    """`host/path` of a remote, whatever its spelling; empty for one that names no host."""
+    """`host/path` of a remote, whatever its spelling, or the absolute path of one on this disk;
+    empty for one that is neither. The path is not looked at: a folder that somebody else made could
+    name one that hangs, or that is mounted when it is touched."""
     text = url.strip()
     scheme = re.match(r"^[A-Za-z][A-Za-z0-9+.-]*://", text)
     if scheme:
-        if scheme.group().lower() == "file://":
-            return ""
         text = text[scheme.end() :]
+        if scheme.group().lower() == "file://":
+            return _local_remote(text)
         host, _, path = text.partition("/")
     else:
+        if text.startswith("/"):
+            return _local_remote(text)
         # scp form: user@host:path. A single letter before the colon is a Windows drive.
         host, colon, path = text.partition(":")
         if not colon or "/" in host or len(host) < 2:
@@ -187,6 +192,18 @@ def normalise_remote(url: str) -> str:
     if not host or not path:
         return ""
     return unicodedata.normalize("NFC", f"{host}/{path}")
+
+
+def _local_remote(path: str) -> str:
+    if not path.startswith("/"):
+        return ""
+    plain = os.path.normpath(re.sub(r"/+", "/", path)).removesuffix(".git").rstrip("/")
+    return unicodedata.normalize("NFC", plain)
+
+
+def names_host(remote: str) -> bool:
+    """Whether a normalised remote lies on another machine, as far as can be told."""
+    return bool(remote) and not remote.startswith("/")
 
 
 def segment(text: str) -> str:

@@ -17,7 +17,7 @@ NAME = "daemon.json"
 _BYTES = 16 << 10
 _LONGEST = 1200  # characters of a reason; six bytes each at the most
 
-Life = Literal["starting", "ready", "stopping", "failed"]
+Life = Literal["starting", "ready", "stopping", "stopped", "failed"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,12 @@ def write(directory: str, stage: Stage) -> None:
         os.ftruncate(fd, _BYTES)
     finally:
         os.close(fd)
+
+
+def clear(directory: str) -> None:
+    """What kept the last daemon from starting is mended; whoever asks is not told it any more."""
+    if read(directory) is not None:
+        write(directory, Stage("stopped"))
 
 
 def read(directory: str) -> Stage | None:

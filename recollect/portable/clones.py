@@ -84,9 +84,16 @@ class Clones:
 
     @property
     def joined(self) -> dict[str, str]:
-        """Roots that were joined since the start, with the project each belongs to now."""
+        """Roots that were joined since the start, with the project each belongs to now, without
+        those that were separated again."""
         with self._lock:
-            return dict(list(self._joined.items())[-SHOWN:])
+            joined = list(self._joined.items())[-SHOWN:]
+        try:
+            known = self._store.projects.all() if joined else []
+        except RecollectError:  # a store that is away
+            return {}
+        apart = {root for one in known for root in one.apart}
+        return {root: name for root, name in joined if root not in apart}
 
     def start(self) -> None:
         self._thread.start()
@@ -178,10 +185,12 @@ class Clones:
                 if mark in other.identities and other.project_id != info.project_id:
                     return other
         looked_at = self._store.projects.commits(info.project_id)
-        if repository is None or place.remote or looked_at or not self._is_new(info):
+        hosted = projects.names_host(place.remote)
+        if repository is None or hosted or looked_at or not self._is_new(info):
             return None
         for other in known.values():
-            cloned = any(kind == "remote" for kind, _ in other.identities)
+            marks = other.identities
+            cloned = any(kind == "remote" and projects.names_host(mark) for kind, mark in marks)
             gone = bool(other.roots) and not any(map(os.path.exists, other.roots))
             if cloned or not gone or other.project_id == info.project_id:
                 continue

@@ -53,6 +53,7 @@ class Tokens:
         self.renewed = ""  # why the last token was made anew, if it had to be
         if not os.path.lexists(path):
             self.rotate()
+        self.current()  # a file that is damaged is mended at the start
 
     def rotate(self) -> str:
         """A new token; the old one is worthless from this moment."""
@@ -75,17 +76,14 @@ class Tokens:
 
     def _renew(self, reason: Exception) -> None:
         self._stamp, self._token = None, secrets.token_hex(32)
-        if isinstance(reason, FileNotFoundError):
-            why = "the token file was gone"
-        else:
-            why = f"the token file was not as it must be ({getattr(reason, 'strerror', reason)})"
+        why = f"The token file {_what_was_wrong(reason)}"
         try:
             self._rotate()
-            told = f"{why}; a new token was made: recollect open lets browsers in again"
+            told = f"{why}, so a new token was made. Sign browsers in again: recollect open."
         except OSError as error:
             told = (
                 f"{why}, and a new one cannot be written ({error.strerror}): "
-                f"nobody gets in over TCP until {self._path} can be"
+                f"nobody gets in over TCP until {self._path} can be."
             )
         if told != self.renewed:
             self._tell(told)
@@ -136,19 +134,27 @@ class Tokens:
         return f"{claim}.{hmac.new(key, claim.encode(), hashlib.sha256).hexdigest()}"
 
 
+def _what_was_wrong(reason: Exception) -> str:
+    if isinstance(reason, FileNotFoundError):
+        return "was missing"
+    if isinstance(reason, OSError):
+        return f"could not be read ({reason.strerror or reason})"
+    return str(reason)
+
+
 def _read(path: str) -> str:
     with safe_files.open_plain(path, follow=False) as file:
         status = os.fstat(file.fileno())
         content = file.read(_TOKEN_BYTES + 1)
         if status.st_uid != os.getuid():
-            raise _NoToken("it belongs to somebody else")
+            raise _NoToken("belonged to somebody else")
         if _open_to_others(status):
             # Others may have read it. Some file systems have no modes: there, no harm is done.
             os.fchmod(file.fileno(), oslayer.FILE_MODE)
             if not _open_to_others(os.fstat(file.fileno())):
-                raise _NoToken("others could read it")
+                raise _NoToken("could be read by others")
     if not _TOKEN.fullmatch(content):
-        raise _NoToken(f"it holds {len(content)} bytes that are no token")
+        raise _NoToken("was damaged" if content.strip() else "was empty")
     return content.decode("ascii").rstrip("\n")
 
 

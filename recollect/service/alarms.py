@@ -116,14 +116,17 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
         yield Alarm(
             name="dead_extraction",
             level="error",
-            message=f"{facts.waiting} events wait and nothing was extracted for hours",
+            message=f"{facts.waiting} {'event waits' if facts.waiting == 1 else 'events wait'} "
+            "and nothing was extracted for hours",
             hint="recollect queue",
         )
     if facts.quarantined:
         yield Alarm(
             name="quarantined",
             level="warning",
-            message=f"{facts.quarantined} events were set aside after failed extractions",
+            message=f"{facts.quarantined} "
+            f"{'event was' if facts.quarantined == 1 else 'events were'} "
+            "set aside after failed extractions",
             hint="recollect queue",
         )
 

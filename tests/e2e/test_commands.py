@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -160,6 +161,7 @@ def test_a_wrong_call_is_told_apart_from_a_failure(person: RealDaemon) -> None:
     assert run(person, "status", "--no-such-option").returncode == 2
     assert "no-such-command" in run(person, "no-such-command").stderr
     assert "did you mean search?" in run(person, "serach").stderr
+    assert "did you mean" not in run(person, "bogus").stderr
     assert "did you mean port?" in run(person, "settings", "get", "prot").stderr
 
 
@@ -287,6 +289,9 @@ def test_bad_input_is_told_in_plain_words(
     assert "query must not be empty" in told("search", "")
     assert "query must not be empty" in told("search", "   ")
     assert "is not the id of a memory: mr_" in told("forget", "deploy on fridays", "--for-good")
+    assert "no memory in this project's receipts begins with 'mr_bad'" in told(
+        "why", "--never", "mr_bad"
+    )
     assert "FTS5" in told("search", "--raw", "AND (")
     assert "no directory" in told("export", str(tmp_path / "none" / "all.jsonl"))
     (tmp_path / "all.jsonl").write_text("mine")
@@ -304,6 +309,7 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(shared_daemon: RealD
         (("forget", "--text", "", "-y"), "--text is empty"),
         (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
         (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
+        (("move", "mr_nope", "global"), "'mr_nope' is not the id of a memory"),
         (("import", "nosuch"), "'nosuch' is no source and no file"),
         (("add",), "there is nothing to remember"),
     ):
@@ -401,3 +407,24 @@ def test_answers_name_projects_and_take_ages(
         capture_output=True, text=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert "recollect import git" in offered.stdout
+
+
+def test_forget_shows_what_it_would_do_without_for_good(shared_daemon: RealDaemon) -> None:
+    added = run(shared_daemon, "add", "-p", "global", "--json", "the drawer opens on tuesdays")
+    assert added.returncode == 0, added.stderr
+    (memory,) = set(re.findall(r"mr_\w{26}", added.stdout))
+    shown = run(shared_daemon, "forget", memory, "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "the drawer opens on tuesdays" in shown.stdout
+    assert "This memory would be forgotten; recollect undo would take that back." in shown.stdout
+    assert "With --for-good it would erase: " in shown.stdout and "1 memory" in shown.stdout
+    data = json.loads(run(shared_daemon, "forget", memory, "--dry-run", "--json").stdout)
+    assert [one["record_id"] for one in data["memories"]] == [memory]
+    erasing = run(shared_daemon, "forget", memory, "--dry-run", "--for-good").stdout
+    assert "would be forgotten" not in erasing and "global: " in erasing
+    assert "drawer" in run(shared_daemon, "search", "-p", "global", "drawer").stdout, "kept"
+
+    # no answer to the first question
+    stopped = run(shared_daemon, "forget", memory, typed="")
+    assert stopped.returncode == 1 and "Stopped; nothing was done." in stopped.stderr
+    assert "drawer" in run(shared_daemon, "search", "-p", "global", "drawer").stdout, "kept"

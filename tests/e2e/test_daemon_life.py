@@ -37,8 +37,12 @@ def test_up_status_restart_down_as_a_person_would(tmp_path: pathlib.Path) -> Non
         assert "ready for hooks" in recollect(daemon, "logs").stdout
     finally:
         down = recollect(daemon, "down")
-    assert "is down" in down.stdout
-    assert "was not running" in recollect(daemon, "down").stdout
+    assert down.stdout == (
+        "Recollect is down. The next agent session, prompt or command that needs it starts it "
+        "again.\n"
+    )
+    assert "starts it again" not in restarted.stdout
+    assert recollect(daemon, "down").stdout == "Recollect was not running.\n"
 
 
 def test_a_hundred_simultaneous_starts_give_one_daemon(tmp_path: pathlib.Path) -> None:

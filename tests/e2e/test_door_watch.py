@@ -15,6 +15,9 @@ from tests.e2e.test_postgres import recollect
 from tests.fakes.daemons import RealDaemon
 
 PATIENCE_S = 60.0
+RENEWED = (
+    "The token file was empty, so a new token was made. Sign browsers in again: recollect open."
+)
 
 
 def until(daemon: RealDaemon, door: str, answers: bool) -> dict[str, Any]:
@@ -54,10 +57,21 @@ def test_doctor_and_status_say_what_was_wrong_with_the_token(daemon: RealDaemon)
     found = {
         one["what"]: one for one in json.loads(recollect(daemon.home, "doctor", "--json").stdout)
     }
-    assert "a new token was made" in found["token"]["told"]
+    assert found["token"]["told"] == RENEWED
     assert found["token"]["hint"] == "recollect open"
+    assert found["errors"]["verdict"] == "ok", "it is told once"
     assert "settings.toml is empty" in found["settings"]["told"]
-    assert "a new token was made" in recollect(daemon.home, "status").stdout
+    assert f"\n{RENEWED}\n" in recollect(daemon.home, "status").stdout
+
+
+def test_a_token_that_was_damaged_while_nothing_ran_is_renewed_at_the_start(
+    daemon: RealDaemon,
+) -> None:
+    daemon.stop()
+    (daemon.home / "token").write_text("")
+    daemon.start()
+    assert len((daemon.home / "token").read_text()) == 65
+    assert daemon.client.get("/healthz")["token_renewed"] == RENEWED
 
 
 def test_a_door_that_does_not_answer_is_noted_once_and_forgotten_when_it_does() -> None:

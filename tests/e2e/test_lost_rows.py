@@ -74,6 +74,9 @@ def test_hooks_keep_their_events_until_the_backup_is_in_place(emptied: RealDaemo
     restored = recollect(emptied, "restore", "--yes")
     assert restored.returncode == 0, restored.stderr
     assert "Restored: 2 events" in restored.stdout
+    status = recollect(emptied, "status")
+    assert "is not running (" in status.stdout and "missing" not in status.stdout
+    assert "try: recollect up\n" in status.stdout
     up = recollect(emptied, "up")
     assert up.returncode == 0, up.stderr
     assert stored(emptied, 3) == ["one", "two", "meanwhile"]
@@ -86,10 +89,21 @@ def test_a_loss_that_is_accepted_is_not_told_again(emptied: RealDaemon) -> None:
     accepted = recollect(emptied, "up", "--accept-loss")
     assert accepted.returncode == 0, accepted.stderr
     assert "Accepted" in accepted.stdout and "3 events" in accepted.stdout
+    backup = next((emptied.home / "backups").iterdir()).name
+    assert "Nothing was left to keep.\n" in accepted.stdout and "Kept" not in accepted.stdout
+    assert f"The newest backup is {backup}: recollect restore\n" in accepted.stdout
     said(emptied, "anew")
     assert stored(emptied, 1) == ["anew"]
     assert "Nothing is missing" in recollect(emptied, "up", "--accept-loss").stdout
     assert recollect(emptied, "restart").returncode == 0
+
+
+def test_what_was_accepted_is_not_told_while_nothing_runs(emptied: RealDaemon) -> None:
+    assert recollect(emptied, "up").returncode == 1
+    assert "3 events" in recollect(emptied, "status").stdout
+    process.on_files(emptied.settings, "--accept-loss")
+    status = recollect(emptied, "status")
+    assert "is not running (" in status.stdout and "missing" not in status.stdout
 
 
 def test_a_damaged_database_is_kept_aside_when_its_loss_is_accepted(emptied: RealDaemon) -> None:
@@ -101,6 +115,7 @@ def test_a_damaged_database_is_kept_aside_when_its_loss_is_accepted(emptied: Rea
     assert accepted.returncode == 0, accepted.stderr
     (kept,) = (emptied.home / "backups").glob("before-restore-*.db")
     assert kept.read_bytes() == raw and str(kept) in accepted.stdout
+    assert "Nothing was left" not in accepted.stdout
 
 
 def test_a_killed_daemon_whose_log_was_removed_is_missed(daemon: RealDaemon) -> None:

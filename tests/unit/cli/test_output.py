@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import click
 import pytest
 
-from recollect.cli import why
-from recollect.cli.output import PIPE_WIDTH, print_table
+from recollect.cli import output, why
+from recollect.cli.output import PIPE_WIDTH, many, memories, print_table
 
 LONG = "why do retries fail when the clock goes back, and what of the cache? " * 5
 
@@ -57,3 +58,21 @@ def test_a_piped_table_is_no_wider_than_a_page_and_its_ids_are_whole(
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= PIPE_WIDTH
     assert "op_" + "0" * 26 in printed
+
+
+def test_one_is_not_several() -> None:
+    assert [many(n, "event") for n in (0, 1, 2)] == ["0 events", "1 event", "2 events"]
+    assert [memories(n) for n in (1, 2)] == ["1 memory", "2 memories"]
+
+
+def test_only_at_the_first_question_was_nothing_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(question: str, default: bool) -> bool:
+        raise click.Abort
+
+    monkeypatch.setattr(output, "_asked", [])
+    monkeypatch.setattr(click, "confirm", gone)
+    with pytest.raises(output.Unanswered, match=r"^nothing was done$"):
+        output.confirmed("Sure?")
+    with pytest.raises(click.Abort) as later:
+        output.confirmed("And this?")
+    assert not isinstance(later.value, output.Unanswered)

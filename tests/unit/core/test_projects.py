@@ -117,14 +117,19 @@ def test_a_directory_that_vanished_still_has_an_answer(tmp_path: pathlib.Path) -
         ("https://user:token@Example.org/team/engine", "example.org/team/engine"),
         ("ssh://git@example.org:2222/team/engine.git/", "example.org/team/engine"),
         ("git://example.org/team//engine", "example.org/team/engine"),
-        ("file:///srv/git/engine", ""),
-        ("/srv/git/engine", ""),
+        ("file:///srv/git/engine", "/srv/git/engine"),
+        ("/srv/git/engine", "/srv/git/engine"),
+        ("/srv/git//x/../engine.git/", "/srv/git/engine"),
+        ("//srv/git/engine/.git", "/srv/git/engine"),
+        ("file://host/srv/git/engine", ""),
+        ("/", ""),
+        ("/.git", ""),
         ("../engine", ""),
         ("C:/git/engine", ""),
         ("", ""),
     ],
 )
-def test_remotes_are_compared_by_host_and_path(url: str, same: str) -> None:
+def test_remotes_are_compared_by_host_and_path_or_by_path(url: str, same: str) -> None:
     assert projects.normalise_remote(url) == same
 
 

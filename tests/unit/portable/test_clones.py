@@ -62,6 +62,26 @@ def test_a_second_clone_is_joined_with_what_was_captured_meanwhile(
     assert len(desk.store.projects.all()) == 1
 
 
+@pytest.mark.parametrize("form", ["{}", "file://{}"])
+def test_clones_of_a_repository_on_this_disk_are_joined(
+    desk: Desk, clones: Clones, form: str
+) -> None:
+    work = desk.home / "work"
+    git(work, "clone", "-q", "--bare", str(repository(work / "source", commits=3)), "shop.git")
+    git(work, "clone", "-q", str(work / "shop.git"), "first")
+    git(work, "clone", "-q", form.format(work / "shop.git"), "second")
+    repositories.remember(desk, work / "first", "Of the first")
+    repositories.remember(desk, work / "second", "Of the second")
+    claim = repository(work / "unpacked")
+    git(claim, "remote", "add", "origin", form.format(work / "shop.git"))
+    repositories.remember(desk, claim, "Of an archive")
+    clones.look()
+    assert texts(desk, work / "first") == {"Of the first", "Of the second"}
+    assert clones.joined == {str(work / "second"): "first"}
+    assert texts(desk, claim) == {"Of an archive"}
+    assert [one.root for one in clones.offers] == [str(claim)]
+
+
 def test_a_join_can_be_taken_back_and_stays_taken_back(
     desk: Desk, clones: Clones, shop: pathlib.Path
 ) -> None:
@@ -71,7 +91,9 @@ def test_a_join_can_be_taken_back_and_stays_taken_back(
     repositories.remember(desk, second, "Of the second")
     clones.look()
     assert desk.namespace(str(second)) == desk.namespace(str(shop))
+    assert clones.joined == {str(second): "shop"}
     desk.erasure.separate(locate(str(second)), desk.settings.actor_id)
+    assert clones.joined == {}, "it is not told any more, before anybody looks again"
     clones.look()
     assert texts(desk, second) == {"Of the second"}
     assert texts(desk, shop) == {"The till rounds down"}

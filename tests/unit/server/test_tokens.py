@@ -72,6 +72,7 @@ def test_a_pass_cannot_be_written_by_hand(tmp_path: pathlib.Path) -> None:
 
 # --- the token's file ---------------------------------------------------------------------------
 
+SIGN_IN = "Sign browsers in again: recollect open."
 WRONG = {
     "empty": b"",
     "newline": b"\n",
@@ -100,9 +101,13 @@ def test_only_the_exact_form_is_a_token(tmp_path: pathlib.Path, name: str) -> No
     assert len(made) == 65 and tokens.scope(made.strip()) == "admin"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(told) == 1 and "a new token was made" in told[0] and tokens.renewed == told[0]
-    # and so at the start
+    how = "empty" if not WRONG[name].strip() else "damaged"
+    assert told[0] == f"The token file was {how}, so a new token was made. " + SIGN_IN
+    # and so at the start, before anybody asks
     path.write_bytes(WRONG[name])
-    assert Tokens(str(path)).scope("") is None and len(path.read_text()) == 65
+    again = Tokens(str(path), tell=told.append)
+    assert len(path.read_text()) == 65 and told[1] == told[0] == again.renewed
+    assert again.scope("") is None
 
 
 def test_a_token_that_is_gone_is_made_anew(tmp_path: pathlib.Path) -> None:
@@ -112,7 +117,7 @@ def test_a_token_that_is_gone_is_made_anew(tmp_path: pathlib.Path) -> None:
     path.unlink()
     assert given is not None and not tokens.is_pass(given)
     assert tokens.scope(path.read_text().strip()) == "admin"
-    assert "was gone" in tokens.renewed
+    assert "was missing" in tokens.renewed
 
 
 def test_a_token_behind_a_link_is_not_followed(tmp_path: pathlib.Path) -> None:
@@ -136,6 +141,7 @@ def test_a_token_that_others_could_read_is_no_secret_any_more(
     assert tokens.scope(before) is None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert tokens.scope(path.read_text().strip()) == "admin"
+    assert tokens.renewed.startswith("The token file could be read by others, so a new token was")
 
 
 def test_a_file_system_without_modes_keeps_its_token(
