@@ -70,7 +70,8 @@ class Clones:
         with self._lock:
             offers = list(self._offers.values())[:SHOWN]
         try:
-            known = {one.project_id: one for one in self._store.projects.all() if offers}
+            # Health asks often, also while the store hangs: only when there is something to ask.
+            known = {one.project_id: one for one in self._store.projects.all()} if offers else {}
         except RecollectError:  # a store that is away
             return []
         return [
