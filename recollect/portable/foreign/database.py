@@ -80,12 +80,12 @@ def opened(path: str) -> Iterator[Database | None]:
         try:
             connection = _connect(path, stack)
             database = Database(connection)
-        except (apsw.Error, OSError):
+        except (apsw.Error, OSError, UnicodeDecodeError):  # a damaged name is no text
             yield None
             return
         try:
             yield database
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{path} cannot be read: {error}", field="source") from error
 
 

@@ -1,5 +1,6 @@
 """Other memories' databases, in the shapes that their public pages tell."""
 
+import contextlib
 import json
 import pathlib
 import sqlite3
@@ -215,3 +216,11 @@ def test_what_was_refused_for_good_is_not_brought_back(desk: Desk, project: str)
     Tombstones(desk.store).refuse(record("Migrations run at START!", namespace=here), "ada")
     desk.take("kiro-learn")
     assert titles(desk) == set()
+
+
+def test_a_database_whose_names_are_no_text_is_none_that_we_know(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "damaged.db"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE observations (id INTEGER PRIMARY KEY, title TEXT)")
+    path.write_bytes(path.read_bytes().replace(b"observations", b"observ\xa8tions"))
+    assert foreign.recognise(str(path)) is None
