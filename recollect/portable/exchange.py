@@ -270,18 +270,15 @@ class Intake:
     def _know_project(self, row: dict[str, Any]) -> None:
         """A project that is known here under another id, by one of its marks, stays one."""
         given = row.get("project_id")
-        marks = {
-            (mark.get("kind"), mark.get("value"))
-            for mark in row.get("marks") or ()
-            if isinstance(mark, dict)
-        }
+        listed = row.get("marks")
+        told = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        marks = {(str(mark.get("kind")), str(mark.get("value"))) for mark in told}
         for known in self._store.projects.all():
             if known.project_id != given and marks.intersection(known.identities):
                 self._projects[str(given)] = known.project_id
                 row["project_id"] = known.project_id
-        for mark in row.get("marks") or ():
-            if isinstance(mark, dict):
-                mark["project_id"] = row["project_id"]
+        for mark in told:
+            mark["project_id"] = row.get("project_id")
 
     def _renamed(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith("/actor/"):

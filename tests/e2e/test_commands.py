@@ -348,7 +348,7 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
     last = undone()
     assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
     shown = run(shared_daemon, "undo", "--list", "-p", str(place)).stdout
-    assert last["op_id"] in shown and first not in shown and "undone by its id" in shown
+    assert last["op_id"] in shown and first not in shown and "repeats the change" in shown
 
 
 def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(

@@ -117,7 +117,7 @@ def test_a_restore_is_told_before_the_start_that_fails(tmp_path: pathlib.Path) -
     restored = recollect(faulty(tmp_path, ENDS), "restore", "--yes")
     assert daemon.stop() == 0
     assert restored.returncode == 1
-    assert "Restored: 1 events" in restored.stdout
+    assert "Restored: 1 event," in restored.stdout
     assert "The backup is in place, but Recollect is not up" in restored.stderr, restored.stderr
 
 
