@@ -127,6 +127,7 @@ class Daemon:
         self._learning: Learning | None = None
         self._publish: Callable[[str, Any], None] = lambda kind, data: None
         self._can_recall = threading.Event()
+        self._failure: Exception | None = None
         self._desk: Desk | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
         self._told_receipt: Callable[[Receipt], None] = lambda receipt: None
@@ -164,7 +165,7 @@ class Daemon:
         try:
             self._scribe.start()
             self._store.changes.subscribe(self._others_wrote)
-            threading.Thread(target=self._remember, name="recollect-wake", daemon=True).start()
+            threading.Thread(target=self._wake, name="recollect-wake", daemon=True).start()
             self._put_hook()
             self._keeper.start()
             if self._settings.maintain:
@@ -172,8 +173,9 @@ class Daemon:
             self._serve_http()
         finally:
             self._close()
-        if self._store.writer.failure is not None:
-            raise self._store.writer.failure
+        failure = self._store.writer.failure or self._failure
+        if failure is not None:
+            raise failure
 
     def _put_hook(self) -> None:
         """A disk without room keeps the hook that is there, which does as well for now."""
@@ -218,6 +220,19 @@ class Daemon:
         return path
 
     # --- recall ---
+
+    def _wake(self) -> None:
+        """Too little memory for recall ends the daemon, which says why and can be started again.
+        After any other failure hooks are still answered and events stored; health shows it."""
+        try:
+            self._remember()
+        except Exception as error:
+            log.exception("recall and learning could not be started")
+            if _too_little(error):
+                self._failure = error
+                self._stop.set()
+            else:
+                self._counters.error(f"recall and learning could not be started: {error}")
 
     def _remember(self) -> None:
         """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
@@ -732,6 +747,7 @@ def main(*, to_terminal: bool = False) -> int:
     try:
         chosen = settings.load()
         start_log(chosen, to_terminal=to_terminal)
+        threading.excepthook = _log_thread_failure
         Daemon(chosen).run()
     except errors.StoreBusy as error:
         log.warning("not started: %s", error)
@@ -744,12 +760,25 @@ def main(*, to_terminal: bool = False) -> int:
         told = f"the system said: {error}"
         return _ended(chosen, told, "Check the disk and the data directory, then: recollect up")
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "new thread" not in str(error):
+        if not _too_little(error):
             raise
         log.exception("stopped")
         told = f"there is too little memory, or too many processes: {error or 'out of memory'}"
         return _ended(chosen, told, "Free some, then: recollect up")
     return 0
+
+
+def _too_little(error: Exception) -> bool:
+    """Whether there was no memory or no thread to be had."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "new thread" in str(error)
+    )
+
+
+def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
+    """A thread ended by an error that nobody expected: its traceback belongs in the log."""
+    name = failure.thread.name if failure.thread else "a thread"
+    log.error("%s ended: %s", name, failure.exc_value, exc_info=failure.exc_value)
 
 
 def _ended(chosen: Settings | None, problem: str, hint: str) -> int:

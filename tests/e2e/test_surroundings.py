@@ -2,10 +2,14 @@
 
 import pathlib
 import random
+import subprocess
+import sys
 
 import pytest
 
+from recollect.core import stage
 from tests.crash.oracle import chosen_seed
+from tests.fakes.daemons import RealDaemon
 from tests.torture import surroundings
 from tests.torture.case import Attack
 
@@ -25,3 +29,36 @@ def test_nothing_is_lost_or_broken(attack: Attack, tries: int, tmp_path: pathlib
     seed = chosen_seed()
     report = attack(random.Random(seed), tries, tmp_path)
     assert not report.failures, f"seed {seed}: {report.failures[:5]}"
+
+
+_NO_WATCHER = """
+import sys, threading
+from recollect import daemon
+
+start = threading.Thread.start
+
+def refused(thread):
+    if thread.name == "recollect-watch":
+        raise RuntimeError("can't start new thread")
+    start(thread)
+
+threading.Thread.start = refused
+sys.exit(daemon.main())
+"""
+
+
+def test_a_daemon_that_gets_no_thread_for_learning_ends_in_words(tmp_path: pathlib.Path) -> None:
+    daemon = RealDaemon(tmp_path / "home", embedding="false")
+    done = subprocess.run(
+        [sys.executable, "-c", _NO_WATCHER],
+        env=daemon.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "too little memory, or too many processes" in done.stderr
+    left = stage.read(str(daemon.home))
+    assert left is not None and left.life == "failed"
