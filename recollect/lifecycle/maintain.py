@@ -15,9 +15,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
 from recollect.core.clock import Clock
+from recollect.core.kinds import Level
 from recollect.core.patience import Late
 from recollect.core.settings import Settings
-from recollect.core.values import Fact, Freshness, Level, Record, Relationship
+from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import compact, consolidate, decay, digest, retention
 from recollect.lifecycle.compact import COMPRESS, DISTIL, Measure

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from recollect.core.errors import BadCursor
+from recollect.core.kinds import Level, RecordKind
 from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
     Arrival,
@@ -22,14 +23,12 @@ from recollect.core.values import (
     EventKind,
     Fact,
     Freshness,
-    Level,
     Operation,
     OperationKind,
     Preference,
     Procedure,
     Receipt,
     Record,
-    RecordKind,
     Relationship,
     Run,
     Session,
