@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from recollect.cli.client import Client
+from recollect.client import Client
 from recollect.core import daemon_stage, oslayer
 from recollect.core.errors import RecollectError
 from recollect.core.oslayer import FileLock, private_directory

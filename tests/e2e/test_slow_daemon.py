@@ -9,7 +9,7 @@ import sys
 import time
 
 from recollect.cli import process
-from recollect.cli.client import Client
+from recollect.client import Client
 from recollect.core import daemon_stage
 from recollect.core.settings import Settings
 from tests.e2e.test_daemon_life import PROMPT, recollect

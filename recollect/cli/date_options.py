@@ -20,7 +20,7 @@ _AGE = re.compile(rf"^(\d{{1,6}})\s*({'|'.join(_UNITS)})$")
 AGES = "30m, 12h, 7d, 6w, 3mo or 1y"  # for help texts
 
 
-class Moment(click.ParamType[datetime]):
+class Time(click.ParamType[datetime]):
     name = "when"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
@@ -42,4 +42,4 @@ class Moment(click.ParamType[datetime]):
         return found if found.tzinfo else found.astimezone()
 
 
-MOMENT = Moment()
+TIME = Time()

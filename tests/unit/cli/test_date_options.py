@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from recollect.cli.moments import MOMENT
+from recollect.cli.date_options import TIME
 from recollect.cli.search import moment
 
 
@@ -23,7 +23,7 @@ from recollect.cli.search import moment
 )
 def test_an_age_is_as_long_as_it_says(typed: str, age: timedelta) -> None:
     before = datetime.now(UTC)
-    found = MOMENT.convert(typed, None, None)
+    found = TIME.convert(typed, None, None)
     assert before - age <= found <= datetime.now(UTC) - age
     assert moment(typed, "--since") is not None
 
@@ -31,10 +31,10 @@ def test_an_age_is_as_long_as_it_says(typed: str, age: timedelta) -> None:
 @pytest.mark.parametrize("typed", ["3M", "5q", "10", "m", "-3d", "yesterday", "999999y"])
 def test_what_is_no_age_is_refused_with_the_units(typed: str) -> None:
     with pytest.raises(click.BadParameter, match=r"m \(minutes\), h, d, w, mo \(months\) or y"):
-        MOMENT.convert(typed, None, None)
+        TIME.convert(typed, None, None)
     with pytest.raises(click.BadParameter, match="is no time"):
         moment(typed, "--since")
 
 
 def test_a_date_is_a_date() -> None:
-    assert MOMENT.convert("2026-11-01t12:00z", None, None) == datetime(2026, 11, 1, 12, tzinfo=UTC)
+    assert TIME.convert("2026-11-01t12:00z", None, None) == datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.moments import AGES, MOMENT
+from recollect.cli.date_options import AGES, TIME
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN
 
@@ -24,7 +24,7 @@ _WORDS = {
 }
 
 
-def aim_options(function: F) -> F:
+def selection_options(function: F) -> F:
     options = (
         click.argument("memories", nargs=-1, metavar="[MEMORY]..."),
         click.option("--session", help="Everything of this session."),
@@ -33,7 +33,7 @@ def aim_options(function: F) -> F:
         ),
         click.option("--text", help="Everything that holds these words."),
         click.option(
-            "--older-than", type=MOMENT, help=f"What happened before: a date, or an age: {AGES}."
+            "--older-than", type=TIME, help=f"What happened before: a date, or an age: {AGES}."
         ),
         click.option("--project", help="Within this project: its directory, name or id."),
         click.option("--all", "everything", is_flag=True, help="All of that project."),
@@ -45,7 +45,7 @@ def aim_options(function: F) -> F:
     return function
 
 
-def aim(
+def request_body(
     memories: tuple[str, ...],
     session: str | None,
     entity: str | None,
@@ -57,7 +57,7 @@ def aim(
 ) -> dict[str, Any]:
     """The body of a request; exactly one thing must be meant."""
     refuse_empty(session=session, entity=entity, text=text, project=project)
-    refuse_strange(memories)
+    refuse_bad_ids(memories)
     meant = [bool(memories), session, entity, text, older_than, path, everything]
     if sum(bool(one) for one in meant) != 1:
         raise click.UsageError(
@@ -85,7 +85,7 @@ def refuse_empty(**options: str | None) -> None:
             raise click.UsageError(f"--{name} is empty: say which {name} is meant.")
 
 
-def refuse_strange(memories: tuple[str, ...]) -> None:
+def refuse_bad_ids(memories: tuple[str, ...]) -> None:
     for one in memories:
         if not re.match(RECORD_PATTERN, one):
             raise BadInput(
