@@ -12,8 +12,8 @@ from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
+from recollect.core.input_errors import explained
 from recollect.core.kinds import KINDS, Kind, KnowledgeType, Level, ObservationType, RecordKind
-from recollect.core.wording import explained
 
 # --- limits -------------------------------------------------------------------------------------
 
