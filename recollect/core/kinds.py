@@ -100,7 +100,9 @@ KINDS: dict[str, Kind] = {
              is_turn=True, text_in_detail=True),
     )
 }  # fmt: skip
-NAMES = tuple(KINDS)
+TURN = KINDS["episode"]
+NOTE = KINDS["observation"]
+SHORT_TURNS_RETENTION: RetentionSetting = "retention_summaries"  # of what stands for old turns
 BELIEF_TYPES = tuple(type_ for one in KINDS.values() if one.is_belief for type_ in one.types)
 
 
