@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
 from recollect.core.values import Freshness, Receipt, Record
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
@@ -33,16 +33,16 @@ from recollect.inject.private import SENSITIVE, Private
 from recollect.inject.receipts import Receipts
 from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
-from recollect.lifecycle.stale import Work as WorkTrees
+from recollect.lifecycle.file_freshness import Work as WorkTrees
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs, Rival
+from recollect.retrieve.index_cache import Shelves
 from recollect.retrieve.priors import STALE
 from recollect.retrieve.query import intent
+from recollect.retrieve.result_cache import ResultCache
 from recollect.retrieve.results import Ranked
-from recollect.retrieve.shelves import Shelves
-from recollect.retrieve.smart import four_signals
+from recollect.retrieve.start_ranking import four_signals
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -306,13 +306,9 @@ class Recall:
             if record.category != UNANSWERED
         ]
         # At the start a session in short is worth more than its turns.
-        short = {one.session_id for one in pool if one.kind == "episode" and one.level != "raw"}
-        pool = [
-            one
-            for one in pool
-            if one.kind != "episode" or one.level != "raw" or one.session_id not in short
-        ]
-        summaries = [one for one in pool if one.kind == "summary" and one.category not in DIGESTS][
+        short = {one.session_id for one in pool if one.is_short_turn}
+        pool = [one for one in pool if not one.is_whole_turn or one.session_id not in short]
+        summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS][
             :START_SUMMARIES
         ]
         first = {record.record_id for record in summaries}
@@ -351,14 +347,14 @@ class Recall:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"
-            elif (
-                record.kind == "episode" and record.level != "raw" and record.session_id in in_full
-            ):
+            elif record.is_short_turn and record.session_id in in_full:
                 found.why_not = "its session is here in full"
-            elif record.kind == "knowledge" and known.plain(record.title) in wishes:
+            elif record.traits.is_belief and known.plain(record.title) in wishes:
                 found.why_not = "told as a preference"
             elif record.category == UNANSWERED and record.title.rstrip().endswith("?"):
                 found.why_not = "a question that nobody answered"
+            elif not record.traits.section:
+                found.why_not = "a kind of memory that no brief holds"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
@@ -403,7 +399,9 @@ class Recall:
         allowed = [found for found in draft.candidates if not found.why_not]
         items = [item for item in draft.items if not item.why_not]
         forms = {id(found): self._forms(found, draft.rivals) for found in allowed}
-        wanted: dict[str, list[Any]] = {"history": [*draft.first, *allowed]}
+        wanted: dict[str, list[Any]] = {"history": [*draft.first]}
+        for found in allowed:
+            wanted.setdefault(found.record.traits.section, []).append(found)
         for item in items:
             wanted.setdefault(item.kind, []).append(item)
 
@@ -508,7 +506,7 @@ class Recall:
 def _drop_turns(candidates: Sequence[Found]) -> None:
     """For a chore of every day only what holds in general counts, and what was put in by hand."""
     for found in candidates:
-        general = found.record.kind == "knowledge" or found.record.strategy == "user"
+        general = found.record.traits.is_belief or found.record.strategy == "user"
         if not general and not found.why_not:
             found.why_not = "the prompt names a chore, no topic"
 
