@@ -48,6 +48,7 @@ from recollect.store.interface import Store
 log = logging.getLogger(__name__)
 
 CANDIDATES = 30
+LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 2 s (H02)
 DEEP_CANDIDATES = 90  # for explicit recall
 DEEP_TOKENS = 2.0  # explicit recall may take so much more
 START_POOL = 200
@@ -122,6 +123,7 @@ class Recall:
         self._counters = counters
         self._clock = clock
         self._settings = settings
+        self.limit_ms = LIMIT_MS
         self._said = Said(store)
         self._topics = Topics()
         self._cache: ResultCache[Ranked] = ResultCache()
@@ -140,9 +142,9 @@ class Recall:
         draft, text = Draft(), ""
         injected: tuple[str, ...] = ()  # memories
         try:
-            draft, text, injected = work.result(self._settings.recall_ms / 1000)
+            draft, text, injected = work.result(self.limit_ms / 1000)
         except Late:
-            draft.notes["late"] = f"not done after {self._settings.recall_ms} ms"
+            draft.notes["late"] = f"not done after {self.limit_ms} ms"
             self._counters.count("recall: late")
         except Exception as error:
             # Whatever it is, the agent's turn goes on; the log and the receipt keep the reason.

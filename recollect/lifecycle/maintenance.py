@@ -91,7 +91,7 @@ class Maintenance:
         for namespace in self._store.projects.namespaces():
             for what, count in self._due(namespace, report).items():
                 report.counts[what] += count
-        before = report.at - timedelta(days=self._settings.archive_days)
+        before = report.at - timedelta(days=self._settings.kept_days("archive"))
         report.counts["archived versions dropped"] += self._store.log.purgeable(before)
         return self._measured(report)
 
@@ -332,7 +332,7 @@ class Maintenance:
     # --- receipts, archive, size ---
 
     def _receipts_before(self, report: Report) -> datetime | None:
-        days = self._settings.retention_episodes
+        days = self._settings.kept_days("turns")
         return report.at - timedelta(days=days) if days else None
 
     def _receipts(self, namespace: str, report: Report) -> Iterator[None]:
@@ -342,7 +342,7 @@ class Maintenance:
             yield
 
     def _archive(self, report: Report) -> Iterator[None]:
-        before = report.at - timedelta(days=self._settings.archive_days)
+        before = report.at - timedelta(days=self._settings.kept_days("archive"))
         while gone := self._store.log.purge(before, PURGED):
             report.counts["archived versions dropped"] += gone
             yield

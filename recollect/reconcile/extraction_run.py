@@ -38,7 +38,6 @@ from recollect.reconcile.dedupe import (
     Decisions,
     Made,
     Plan,
-    Thresholds,
     by_judge,
     by_similarity,
     direct,
@@ -63,10 +62,9 @@ Cite = Callable[[Iterable[str], str | None], tuple[Citation, ...]]
 
 @dataclass(frozen=True)
 class Options:
-    """What the settings say."""
+    """How runs are made."""
 
     reconcile: bool = True
-    thresholds: Thresholds = field(default_factory=Thresholds)
     compact: bool = False
     idle_s: float = 30.0
 
@@ -279,14 +277,13 @@ class Worker:
             decisions = direct(fresh)
             counts.outcome = "direct"
         elif judge is None:
-            decisions = by_similarity(self._store, namespace, fresh, self._options.thresholds)
+            decisions = by_similarity(self._store, namespace, fresh)
             counts.outcome = "committed"
         else:
             decisions = by_judge(
                 self._store,
                 namespace,
                 fresh,
-                self._options.thresholds,
                 Judge(judge),
                 self._judging,
                 self._embedder,

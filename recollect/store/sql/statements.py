@@ -595,7 +595,8 @@ ALIKE_OBSERVATIONS = f"""
 SELECT r.observation_type, r.files, json_group_array(r.record_id)
   FROM (SELECT * FROM memory_records
          WHERE namespace = :namespace AND kind = '{kinds.NOTE.name}'
-           AND observation_type IS NOT NULL AND files <> '[]' AND pinned = 0 AND importance < :important AND strategy <> 'user'
+           AND observation_type IS NOT NULL AND files <> '[]'
+           AND pinned = 0 AND importance < :important AND strategy <> 'user'
            AND created_at > :since AND created_at <= :before
            AND (expires_at IS NULL OR expires_at > :before)
          ORDER BY valid_from, record_id) AS r
