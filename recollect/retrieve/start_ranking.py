@@ -19,15 +19,15 @@ KNOWLEDGE_BOOST = {"constraint": 1.3, "decision": 1.25, "heuristic": 1.15, "reje
 
 
 @dataclass(frozen=True)
-class Smart:
+class StartRanked:
     record: Record
     score: float
     parts: dict[str, float]
 
 
-def four_signals(
+def rank_for_start(
     records: Sequence[Record], now: datetime, likeness: dict[str, float] | None = None
-) -> list[Smart]:
+) -> list[StartRanked]:
     """All of them, best first; equals by newest, then by id."""
     seen = Counter(name for record in records for name in (*record.files, *record.concepts))
     most = max(seen.values(), default=1)
@@ -40,7 +40,7 @@ def four_signals(
 
 def _scored(
     record: Record, now: datetime, seen: "Counter[str]", most: int, likeness: dict[str, float]
-) -> Smart:
+) -> StartRanked:
     hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
     names = (*record.files, *record.concepts)
     parts = {
@@ -52,7 +52,7 @@ def _scored(
     score = sum(WEIGHTS[name] * part for name, part in parts.items())
     score *= KIND_BOOST[record.kind] * KNOWLEDGE_BOOST.get(record.knowledge_type or "", 1.0)
     score *= 0.8 + record.importance / 10 * 0.4
-    return Smart(record, score * record.confidence, parts)
+    return StartRanked(record, score * record.confidence, parts)
 
 
 def _penalty(record: Record, hours: float) -> float:

@@ -16,10 +16,12 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from recollect.core.errors import BadCursor
 from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
+    ArchivedVersion,
     Arrival,
     Checkpoint,
     Entity,
     EventKind,
+    ExtractionRun,
     Fact,
     Freshness,
     Level,
@@ -31,14 +33,12 @@ from recollect.core.values import (
     Record,
     RecordKind,
     Relationship,
-    Run,
     Session,
     SessionStatus,
     SourceKind,
     StoredEvent,
     Usage,
     Vector,
-    Version,
 )
 
 T = TypeVar("T")
@@ -666,11 +666,13 @@ class Receipts(Protocol):
 class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
 
-    def put(self, run: Run) -> None: ...
-    def page(self, namespace: str, *, before: Cursor | None = None, limit: int = 50) -> Page[Run]:
+    def put(self, run: ExtractionRun) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[ExtractionRun]:
         """Newest first."""
 
-    def latest(self) -> list[Run]:
+    def latest(self) -> list[ExtractionRun]:
         """The newest run of each namespace."""
 
 
@@ -682,7 +684,7 @@ class Log(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Operation]: ...
-    def versions(self, namespace: str, source_id: str) -> list[Version]:
+    def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
     def tombstones(self, namespace: str) -> list[Any]:
