@@ -53,7 +53,8 @@ def test_when_all_hang_the_next_is_late_at_once_and_then_all_is_well_again() -> 
 def test_who_hangs_does_not_keep_the_process_from_ending() -> None:
     program = (
         "import time\nfrom recollect.core.bounded_wait import BoundedThreads, Late\n"
-        "try:\n    BoundedThreads(1, 'x').run(0.01, time.sleep, 600)\nexcept Late:\n    print('late')\n"
+        "try:\n    BoundedThreads(1, 'x').run(0.01, time.sleep, 600)\n"
+        "except Late:\n    print('late')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
