@@ -63,6 +63,7 @@ SCRUB_ROWS = 2000
 NOTE_EVERY_S = 240.0
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
+LOG_DAYS = 14  # long enough to look back at last week's trouble
 GRACE_S = 1
 ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
@@ -168,8 +169,7 @@ class Daemon:
             threading.Thread(target=self._wake, name="recollect-wake", daemon=True).start()
             self._put_hook()
             self._keeper.start()
-            if self._settings.maintain:
-                self._housekeeper.start()
+            self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
@@ -368,8 +368,7 @@ class Daemon:
         )
         self._pipeline.listeners.append(self._clones.heard)
         self._clones.start()
-        if self._settings.catch_up:
-            threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
+        threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
             settings=self._settings,
             clock=self._clock,
@@ -659,7 +658,7 @@ class ScrubbedFormatter(logging.Formatter):
 
 
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:
-    """A dated log, a file a day, kept for as long as the settings say."""
+    """A dated log, a file a day."""
     # A line that cannot be written (a full disk) is lost. Python would print a traceback for each
     # instead, and stop the daemon in the middle of it when nobody reads what it prints.
     logging.raiseExceptions = False
@@ -672,7 +671,7 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
             logging.handlers.TimedRotatingFileHandler(
                 os.path.join(folder, "recollect.log"),
                 when="midnight",
-                backupCount=chosen.log_days,
+                backupCount=LOG_DAYS,
                 encoding="utf-8",
                 utc=True,
             )

@@ -25,7 +25,6 @@ from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
 from recollect.reconcile import knowledge
-from recollect.reconcile.dedupe import Thresholds
 from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import ACTOR
 from recollect.store.interface import Store
@@ -64,10 +63,7 @@ class Learning:
             knowledge=knowledge.ClaimLearner(store.graph, clock, ACTOR),
             cite=cite,
             options=ExtractionOptions(
-                reconcile=settings.reconcile,
-                thresholds=Thresholds(settings.batch_similarity, settings.neighbour_similarity),
-                compact=settings.compact_backlog,
-                idle_s=settings.extract_idle_s,
+                compact=settings.compact_backlog, idle_s=settings.extract_idle_s
             ),
             told=self._told,
         )
@@ -76,7 +72,6 @@ class Learning:
             clock,
             self.worker.run,
             idle_s=settings.extract_idle_s,
-            size=settings.extract_kb << 10,
         )
 
     def start(self) -> None:

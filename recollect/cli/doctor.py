@@ -72,8 +72,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if not os.path.isdir(chosen.directory):
         return
     yield from _modes(chosen)
-    for stranger in settings.strangers():
-        yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
+    for sentence in settings.ignored_names():
+        yield Finding("settings", "warn", sentence, "Remove it, or correct its name.")
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
     yield from _kept_out(chosen)

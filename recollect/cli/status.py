@@ -41,8 +41,8 @@ def command(as_json: bool) -> int:
         if keepout.private_environment(os.environ):
             variable = keepout.PRIVATE_VARIABLE
             click.secho(f"{variable} is set: sessions begun in this shell are private.", fg="cyan")
-        for stranger in settings.strangers():
-            click.secho(stranger, fg="yellow")
+        for sentence in settings.ignored_names():
+            click.secho(sentence, fg="yellow")
     return 0
 
 

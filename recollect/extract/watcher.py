@@ -22,6 +22,7 @@ from recollect.store.interface import Store
 log = logging.getLogger(__name__)
 
 SLOTS = 2
+ENOUGH_BYTES = 256 << 10  # one batch of a run: more would only wait for the next
 _TICK_S = 1.0  # the longest that the thread sleeps, because an injected clock wakes nobody
 
 
@@ -41,7 +42,7 @@ class ExtractionWatcher:
         run: Callable[[str], RunFollowUp],
         *,
         idle_s: float,
-        size: int,
+        size: int = ENOUGH_BYTES,
         slots: int = SLOTS,
     ) -> None:
         self._store = store

@@ -16,8 +16,9 @@ from typing import TypeVar
 
 from recollect.core.bounded_wait import Late
 from recollect.core.clock import Clock
+from recollect.core.kinds import Level
 from recollect.core.settings import Settings
-from recollect.core.values import Fact, Freshness, Level, Record, Relationship
+from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
 from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
@@ -90,7 +91,7 @@ class Maintenance:
         for namespace in self._store.projects.namespaces():
             for what, count in self._due(namespace, report).items():
                 report.counts[what] += count
-        before = report.at - timedelta(days=self._settings.archive_days)
+        before = report.at - timedelta(days=self._settings.kept_days("archive"))
         report.counts["archived versions dropped"] += self._store.log.purgeable(before)
         return self._measured(report)
 
@@ -333,7 +334,7 @@ class Maintenance:
     # --- receipts, archive, size ---
 
     def _receipts_before(self, report: MaintenanceReport) -> datetime | None:
-        days = self._settings.retention_episodes
+        days = self._settings.kept_days("turns")
         return report.at - timedelta(days=days) if days else None
 
     def _receipts(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
@@ -343,7 +344,7 @@ class Maintenance:
             yield
 
     def _archive(self, report: MaintenanceReport) -> Iterator[None]:
-        before = report.at - timedelta(days=self._settings.archive_days)
+        before = report.at - timedelta(days=self._settings.kept_days("archive"))
         while gone := self._store.log.purge(before, PURGED):
             report.counts["archived versions dropped"] += gone
             yield

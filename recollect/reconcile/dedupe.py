@@ -23,6 +23,9 @@ from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
 
+# The seeds' numbers (docs/decisions/extraction.md), made for all-MiniLM-L6-v2.
+BATCH_COSINE = 0.85  # above it two new memories are merged
+NEIGHBOUR_COSINE = 0.80  # above it a stored memory is shown to the judge
 SAME = 0.95  # without a judge: so near is the same, if nothing countable differs
 KNOWN = "known"
 _WORD = re.compile(
@@ -66,24 +69,16 @@ class Decisions:
     judge_failures: int = 0
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    batch: float = 0.85
-    neighbour: float = 0.80
-
-
 def direct(candidates: Sequence[EmbeddedRecord]) -> Decisions:
     """No dedupe: every candidate by itself, in order."""
     return Decisions(plans=[ClusterPlan((one,)) for one in candidates], clusters=len(candidates))
 
 
-def by_similarity(
-    store: Store, namespace: str, candidates: Sequence[EmbeddedRecord], thresholds: Thresholds
-) -> Decisions:
+def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRecord]) -> Decisions:
     """Without a judge."""
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
-    found = clusters([_whole(one) for one in fresh], thresholds.batch)
+    found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
     units = [unit(_whole(one)) for one in fresh]
     near = neighbours(store, namespace, units, SAME)
@@ -108,18 +103,15 @@ def by_judge(
     store: Store,
     namespace: str,
     candidates: Sequence[EmbeddedRecord],
-    thresholds: Thresholds,
     judge: Judge,
     breaker: JudgeBreaker,
     embedder: Embeds | None,
 ) -> Decisions:
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
-    found = clusters([_whole(one) for one in fresh], thresholds.batch)
+    found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
-    near = neighbours(
-        store, namespace, [cluster.centroid for cluster in found], thresholds.neighbour
-    )
+    near = neighbours(store, namespace, [cluster.centroid for cluster in found], NEIGHBOUR_COSINE)
     taken: set[str] = set()  # neighbours that a sibling cluster merges
     asking = True
     for cluster, around in zip(found, near, strict=True):

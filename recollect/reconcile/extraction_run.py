@@ -45,7 +45,6 @@ from recollect.reconcile.dedupe import (
     ClusterPlan,
     Decisions,
     EmbeddedRecord,
-    Thresholds,
     by_judge,
     by_similarity,
     direct,
@@ -70,10 +69,9 @@ Cite = Callable[[Iterable[str], str | None], tuple[Citation, ...]]
 
 @dataclass(frozen=True)
 class ExtractionOptions:
-    """What the settings say."""
+    """How runs are made."""
 
     reconcile: bool = True
-    thresholds: Thresholds = field(default_factory=Thresholds)
     compact: bool = False
     idle_s: float = 30.0
 
@@ -288,14 +286,13 @@ class ExtractionWorker:
             decisions = direct(fresh)
             counts.outcome = "direct"
         elif judge is None:
-            decisions = by_similarity(self._store, namespace, fresh, self._options.thresholds)
+            decisions = by_similarity(self._store, namespace, fresh)
             counts.outcome = "committed"
         else:
             decisions = by_judge(
                 self._store,
                 namespace,
                 fresh,
-                self._options.thresholds,
                 Judge(judge),
                 self._judging,
                 self._embedder,

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from recollect.core.errors import BadCursor
+from recollect.core.kinds import Level, RecordKind
 from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
     ArchivedVersion,
@@ -24,14 +25,12 @@ from recollect.core.values import (
     ExtractionRun,
     Fact,
     Freshness,
-    Level,
     Operation,
     OperationKind,
     Preference,
     Procedure,
     Receipt,
     Record,
-    RecordKind,
     Relationship,
     Session,
     SessionStatus,

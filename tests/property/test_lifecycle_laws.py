@@ -45,13 +45,12 @@ memories: st.SearchStrategy[dict[str, Any]] = st.builds(
     age=st.integers(0, 400),
     life=st.sampled_from([None, None, 5, 200]),
 )
-rules: st.SearchStrategy[dict[str, Any]] = st.builds(
-    dict,
-    retention_observations=st.sampled_from([0, 10, 90]),
-    retention_summaries=st.sampled_from([0, 30, 365]),
-    retention_episodes=st.sampled_from([0, 7, 30]),
-    retention_knowledge=st.sampled_from([0, 100]),
-)
+rules: st.SearchStrategy[dict[str, Any]] = st.tuples(
+    st.sampled_from(["notes:0", "notes:10", "notes:90"]),
+    st.sampled_from(["summaries:0", "summaries:30", "summaries:365"]),
+    st.sampled_from(["turns:0", "turns:7", "turns:30"]),
+    st.sampled_from(["beliefs:0", "beliefs:100"]),
+).map(lambda entries: {"retention": entries})
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from recollect.capture.hosts.reading import moment, pick
-from recollect.core.values import Event, ObservationType, RecordKind
+from recollect.core.kinds import ObservationType, RecordKind
+from recollect.core.values import Event
 
 
 @dataclass(frozen=True)

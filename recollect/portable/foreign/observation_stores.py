@@ -6,7 +6,7 @@ there is used. Out: memories and prompts. Facts of their shapes come from their 
 
 from collections.abc import Iterator
 
-from recollect.core.values import ObservationType
+from recollect.core.kinds import ObservationType
 from recollect.portable.foreign.cells import ForeignItem, Row, text, texts, when
 from recollect.portable.foreign.database import Database
 

@@ -11,7 +11,8 @@ import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.core.values import Fact, Level, Record, Relationship
+from recollect.core.kinds import Level
+from recollect.core.values import Fact, Record, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql

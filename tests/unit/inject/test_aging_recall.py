@@ -31,8 +31,9 @@ class Here:
         self.store, self.root = store, root
         self.space = namespace("ada", store.projects.resolve(locate(str(root))))
         self.memories = Memories(store)
-        words = replace(settings, embedding=False, recall_ms=5000)
+        words = replace(settings, embedding=False)
         self.it = Recollection(words, clock, store, self.memories, Counters(clock))
+        self.it.recall_now.limit_ms = 5000
         self.it.start()
         self.it.shelves.fill([self.space, GLOBAL])
 

@@ -38,8 +38,9 @@ class Setup:
 
     def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
         self.store, self.clock, self.memories = store, clock, Memories(store)
-        chosen = replace(settings, embedding=False, recall_ms=5000)
+        chosen = replace(settings, embedding=False)
         self.it = Recollection(chosen, clock, store, self.memories, Counters(clock))
+        self.it.recall_now.limit_ms = 5000
         self.it.start()
 
     def say(self, text: str, days: int = 0, *claims: Claim) -> Record:

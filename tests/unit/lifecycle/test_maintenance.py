@@ -213,7 +213,7 @@ def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
     assert here.maintenance().run().forgotten == {"retention of summaries": 1}
     titles = {one.title for one in here.all()}
     assert {one.title for one in kept} <= titles
-    here.settings = replace(here.settings, retention_knowledge=300)
+    here.settings = replace(here.settings, retention=("beliefs:300",))
     here.maintenance().run()
     assert "knowledge" not in {one.title for one in here.all()}
 

@@ -23,7 +23,7 @@ from recollect.llm.base import Completion, ModelRequest
 from recollect.llm.meter import Budget, MeteredProvider, report
 from recollect.llm.openai import OpenAIProvider
 from recollect.llm.prices import PRICES, cost_micros, price_of
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import SqliteStore, writer
 from tests.fakes.llm_server import Behaviour, LlmServer
 from tests.make import NAMESPACE
 
@@ -165,11 +165,14 @@ def test_free_routes_cost_nothing_and_unknown_models_say_so(
 
 
 @pytest.fixture
-def quick_store(settings: Settings, clock: ManualClock) -> Iterator[SqliteStore]:
+def quick_store(
+    settings: Settings, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SqliteStore]:
     """A real store on a disk of memory, if there is one, where a commit waits for nothing."""
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=parent) as folder:
-        opened = SqliteStore(replace(settings, home=folder, commit_wait_ms=0), clock)
+        monkeypatch.setattr(writer, "COMMIT_WAIT_S", 0.0)
+        opened = SqliteStore(replace(settings, home=folder), clock)
         yield opened
         opened.close()
 

@@ -210,10 +210,10 @@ def test_backups_lose_it_within_one_rotation(desk: Desk, project: str) -> None:
     plant(desk, project, CANARY)
     desk.backups.create()
     desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
-    for _ in range(desk.settings.backups_kept):
+    for _ in range(backups.BACKUPS_KEPT):
         desk.clock.advance(days=1)
         desk.backups.create()
-    assert where(desk, CANARY) == [] and len(desk.backups.made()) == desk.settings.backups_kept
+    assert where(desk, CANARY) == [] and len(desk.backups.made()) == backups.BACKUPS_KEPT
 
 
 def test_an_imported_session_that_was_forgotten_does_not_come_back(
