@@ -176,7 +176,7 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")

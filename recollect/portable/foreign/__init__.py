@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.portable.foreign import kiro_learn, observation_stores
-from recollect.portable.foreign.cells import Item
+from recollect.portable.foreign.cells import ForeignItem
 from recollect.portable.foreign.database import Database, opened
 
 # Program: where it keeps its database, below the home.
@@ -32,7 +32,7 @@ class ForeignStore:
     rows: int
     bytes: int
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[ForeignItem]:
         with opened(self.path) as database:
             if database is not None:
                 reader = kiro_learn if self.program == kiro_learn.PROGRAM else observation_stores
