@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recollect import __version__, privacy
 from recollect.capture import frames, launcher, paths, spool, starter
-from recollect.core import errors, oslayer, settings, stage
+from recollect.core import daemon_stage, errors, oslayer, settings
+from recollect.core.bounded_wait import LatestAnswer
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.patience import Latest
 from recollect.core.settings import Settings
 from recollect.core.values import Receipt, encode
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
-from recollect.ingest.scribe import Scribe
-from recollect.lifecycle.housekeeper import Housekeeper
-from recollect.lifecycle.maintain import Maintenance
-from recollect.lifecycle.stale import cite
+from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.turn_writer import TurnWriter
+from recollect.lifecycle.file_freshness import cite
+from recollect.lifecycle.maintenance import Maintenance
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups, aside_name, made_in, refuse_server
 from recollect.server import doors
 from recollect.server.doors import DoorWatch
@@ -63,6 +63,7 @@ SCRUB_ROWS = 2000
 NOTE_EVERY_S = 240.0
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
+LOG_DAYS = 14  # long enough to look back at last week's trouble
 GRACE_S = 1
 ALARMS_EVERY_S = 60.0
 EARLY_S = 0.6
@@ -108,9 +109,9 @@ class Daemon:
         )
         self._memories = Memories(self._store)
         self._tombstones = Tombstones(self._store)
-        self._scribe = Scribe(self._store, self._memories, self._counters, cite)
+        self._scribe = TurnWriter(self._store, self._memories, self._counters, cite)
         self._pipeline.listeners.append(self._scribe.heard)
-        self._housekeeper = Housekeeper(
+        self._housekeeper = MaintenanceLoop(
             Maintenance(
                 self._store,
                 self._memories,
@@ -146,7 +147,7 @@ class Daemon:
         self._tokens: Tokens | None = None
         self._doors = DoorWatch(self._clock, self._counters, also=self._look_at_token)
         self._known = _Seen()
-        self._sight = Latest(self._look_at_store, self._known, "recollect-health")
+        self._sight = LatestAnswer(self._look_at_store, self._known, "recollect-health")
         self._away_since: datetime | None = None
         self._backups = Backups(chosen, self._store, self._clock)
         self._portable: Portable | None = None
@@ -168,8 +169,7 @@ class Daemon:
             threading.Thread(target=self._wake, name="recollect-wake", daemon=True).start()
             self._put_hook()
             self._keeper.start()
-            if self._settings.maintain:
-                self._housekeeper.start()
+            self._housekeeper.start()
             self._serve_http()
         finally:
             self._close()
@@ -209,7 +209,7 @@ class Daemon:
         for name, close in parts:
             self._tell("stopping", f"closing {name}")
             close()
-        for path in (self._socket_path(HTTP_SOCKET), self._settings.path(stage.NAME)):
+        for path in (self._socket_path(HTTP_SOCKET), self._settings.path(daemon_stage.NAME)):
             if os.path.exists(path):
                 os.unlink(path)
         log.info("stopped")
@@ -281,7 +281,7 @@ class Daemon:
                 log.warning("extraction waits: %s", error)
                 self._stop.wait(DRAIN_EVERY_S)
 
-    def _recall_early(self, question: Question) -> Recalled:
+    def _recall_early(self, question: RecallQuestion) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
         patience = EARLY_S if question.trigger == "session-start" else 0.0
         if self._can_recall.wait(patience) and self._recall is not None:
@@ -317,7 +317,7 @@ class Daemon:
 
         from recollect.portable.clones import Clones
         from recollect.portable.erasure import Erasure
-        from recollect.portable.importing import Importing
+        from recollect.portable.importing import Importer
         from recollect.portable.parts import Portable
         from recollect.server.app import build
         from recollect.server.http import Connections, DoorProtocol, HttpServer
@@ -342,7 +342,7 @@ class Daemon:
             tell=live.publish,
         )
         self._portable = Portable(
-            importing=Importing(
+            importing=Importer(
                 self._store,
                 self._pipeline,
                 self._memories,
@@ -368,8 +368,7 @@ class Daemon:
         )
         self._pipeline.listeners.append(self._clones.heard)
         self._clones.start()
-        if self._settings.catch_up:
-            threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
+        threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
             settings=self._settings,
             clock=self._clock,
@@ -442,9 +441,9 @@ class Daemon:
         self._stop.wait()
         server.should_exit = True
 
-    def _tell(self, life: stage.Life, doing: str = "") -> None:
+    def _tell(self, life: daemon_stage.Life, doing: str = "") -> None:
         """Say to commands what happens here. Only they would miss it."""
-        now = stage.Stage(
+        now = daemon_stage.Stage(
             life,
             doing,
             pid=os.getpid(),
@@ -453,9 +452,9 @@ class Daemon:
             started_at=self._started_at.isoformat(),
         )
         try:
-            stage.write(self._settings.directory, now)
+            daemon_stage.write(self._settings.directory, now)
         except OSError as error:
-            log.warning("%s cannot be written: %s", stage.NAME, error)
+            log.warning("%s cannot be written: %s", daemon_stage.NAME, error)
 
     # --- upkeep ---
 
@@ -659,7 +658,7 @@ class ScrubbedFormatter(logging.Formatter):
 
 
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:
-    """A dated log, a file a day, kept for as long as the settings say."""
+    """A dated log, a file a day."""
     # A line that cannot be written (a full disk) is lost. Python would print a traceback for each
     # instead, and stop the daemon in the middle of it when nobody reads what it prints.
     logging.raiseExceptions = False
@@ -672,7 +671,7 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
             logging.handlers.TimedRotatingFileHandler(
                 os.path.join(folder, "recollect.log"),
                 when="midnight",
-                backupCount=chosen.log_days,
+                backupCount=LOG_DAYS,
                 encoding="utf-8",
                 utc=True,
             )
@@ -705,7 +704,7 @@ def _alone_in(chosen: Settings) -> Iterator[str]:
 def _mended(chosen: Settings) -> None:
     """The reason for which the last daemon did not start holds no longer."""
     with contextlib.suppress(OSError):  # the next start says how it is
-        stage.clear(chosen.directory)
+        daemon_stage.clear(chosen.directory)
 
 
 def restore(chosen: Settings, path: str) -> dict[str, Any]:
@@ -787,9 +786,9 @@ def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
     log.error("not running: %s", told)
     print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
     if chosen is not None:
-        now = stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
+        now = daemon_stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
         with contextlib.suppress(OSError):
-            stage.write(chosen.directory, now)
+            daemon_stage.write(chosen.directory, now)
     return 1
 
 

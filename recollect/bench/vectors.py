@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
-from recollect.embedding.model import MODEL, Embedder
+from recollect.embedding.embedder import MODEL, Embedder
 
 _STEP = 64
 
 
-class Vectors:
+class CachedVectors:
     """Behaves as an embedder that has seen these texts before."""
 
     def __init__(self, embedder: Embedder, directory: str) -> None:

@@ -13,9 +13,9 @@ import click
 
 from recollect import __version__
 from recollect.cli import hosts_context, process
-from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions
+from recollect.client import Client, NotRunning
 from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -72,8 +72,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if not os.path.isdir(chosen.directory):
         return
     yield from _modes(chosen)
-    for stranger in settings.strangers():
-        yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
+    for sentence in settings.ignored_names():
+        yield Finding("settings", "warn", sentence, "Remove it, or correct its name.")
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
     yield from _kept_out(chosen)
@@ -176,7 +176,7 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
-from recollect.cli.moments import AGES, MOMENT
+from recollect.cli.date_options import AGES, TIME
+from recollect.client import Client
 from recollect.core import oslayer, settings
 from recollect.core.errors import CannotWrite
+from recollect.core.kinds import KINDS
 
 SLOW_S = 600.0
 
@@ -22,11 +23,11 @@ SLOW_S = 600.0
 @click.option("--format", "form", type=click.Choice(["jsonl", "json", "markdown"]),
               help="By default what the file's name says, else JSONL.")  # fmt: skip
 @click.option("--project", help="Only this project: its directory, name or id.")
-@click.option("--kind", type=click.Choice(["episode", "observation", "knowledge", "summary"]),
+@click.option("--kind", type=click.Choice(list(KINDS)),
               help="Only memories of this kind.")  # fmt: skip
 @click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
-@click.option("--since", type=MOMENT, help=f"Not before: a date, or an age: {AGES}.")
-@click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
+@click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")
+@click.option("--until", type=TIME, help="Not after: a date, or an age.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def command(
     file: str | None,

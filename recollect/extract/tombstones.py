@@ -36,8 +36,7 @@ from recollect.core.values import (
     Record,
     Relationship,
 )
-from recollect.extract import alike
-from recollect.extract.alike import Words
+from recollect.extract import statement_match
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
@@ -46,6 +45,7 @@ from recollect.extract.interface import (
     FactClaim,
     PreferenceClaim,
 )
+from recollect.extract.statement_match import Words
 from recollect.store.interface import Store, Transaction
 
 REFUSED = "refused"
@@ -63,7 +63,7 @@ Stated = Fact | Preference | Procedure
 
 
 @dataclass(frozen=True)
-class Stone:
+class Tombstone:
     """One statement, or the few of one memory, that are not told."""
 
     record: str
@@ -87,13 +87,15 @@ class Stone:
         """Whether a statement is one of these."""
         if not words:
             return False
-        if near and any(alike.near(one, words) for one in self.said):
-            return not any(alike.within(one, words) or one == words for one in self.instead)
-        return not self.again and any(alike.within(one, words) for one in self.wide)
+        if near and any(statement_match.near(one, words) for one in self.said):
+            return not any(
+                statement_match.within(one, words) or one == words for one in self.instead
+            )
+        return not self.again and any(statement_match.within(one, words) for one in self.wide)
 
     def covers_all(self, words: Words) -> bool:
         """Whether a short form of the statement, of the same events, says little beyond it."""
-        return bool(words) and len(words & self.words) >= alike.NEAR * len(words)
+        return bool(words) and len(words & self.words) >= statement_match.NEAR * len(words)
 
     def drops(self, words: Words) -> bool:
         """Whether a correction took these words out."""
@@ -108,7 +110,7 @@ class Tombstones:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[Stone, ...]] = {}
+        self._known: dict[str, tuple[Tombstone, ...]] = {}
         self._lying: _Lying | None = None
         self._told: dict[tuple[str, int], Record | None] = {}
         self.epoch = 0  # grows whenever something else may be told
@@ -246,9 +248,11 @@ class Tombstones:
         stones += [(one, True) for named in checkpoint.snapshot
                    for one in lying.by_record.get(named, ())]  # fmt: skip
         hidden = functools.partial(_hidden, stones)
-        told = [alike.without(one, hidden) for one in (checkpoint.task, checkpoint.progress)]
+        told = [
+            statement_match.without(one, hidden) for one in (checkpoint.task, checkpoint.progress)
+        ]
         steps, questions = (
-            tuple(text for one in some if (text := alike.without(one, hidden)))
+            tuple(text for one in some if (text := statement_match.without(one, hidden)))
             for some in (checkpoint.next_steps, checkpoint.questions)
         )
         task, *progress = [one for one in told if one] or [""]
@@ -276,7 +280,7 @@ class Tombstones:
 
     def ties(self, tie: Relationship, names: Mapping[str, str]) -> bool:
         """Whether a tie between two things is what was forgotten."""
-        words = alike.telling(
+        words = statement_match.telling(
             " ".join(names.get(end, "") for end in (tie.source_id, tie.target_id))
         )
         return bool(words) and any(
@@ -287,7 +291,7 @@ class Tombstones:
 
     def names(self, entity: Entity) -> bool:
         """Whether what was forgotten spoke of it: then it is told only if something else does."""
-        words = alike.telling(entity.name)
+        words = statement_match.telling(entity.name)
         return bool(words) and any(words <= one.words for one in self._of(entity.namespace))
 
     def told_text(self, namespace: str, text: str) -> str:
@@ -295,12 +299,12 @@ class Tombstones:
         if not text or not self.any(namespace):
             return text
         stones = [(one, True) for one in self._of(namespace)]
-        return alike.without(text, functools.partial(_hidden, stones))
+        return statement_match.without(text, functools.partial(_hidden, stones))
 
     def _hides(self, namespace: str, text: str, events: Sequence[str], core: str = "") -> bool:
         """Whether a short text that was made of these events says what was forgotten; `core` is
         the part that says it all."""
-        words, least = alike.telling(text), alike.telling(core)
+        words, least = statement_match.telling(text), statement_match.telling(core)
         for stone in self._for(namespace, events, None):
             if not stone.near(events, None):
                 hidden = stone.covers(words, near=False)
@@ -330,20 +334,22 @@ class Tombstones:
         hidden = functools.partial(_hidden, stones)
         marks = frozenset().union(*(one.marks for one, near in stones if near or not one.again))
         title, summary, detail = (
-            "" if fingerprint(text) in marks else alike.without(text, hidden)
+            "" if fingerprint(text) in marks else statement_match.without(text, hidden)
             for text in (record.title, record.summary, record.detail)
         )
         facts = tuple(
             fact
             for fact in record.facts
-            if fingerprint(fact) not in marks and alike.without(fact, hidden)
+            if fingerprint(fact) not in marks and statement_match.without(fact, hidden)
         )
         if (title, summary, detail, facts) == (
             record.title, record.summary, record.detail, record.facts,
         ):  # fmt: skip
             return record
         title = title or _first_line(summary) or _first_line(detail) or next(iter(facts), "")
-        if not title or not any(alike.statements(" ".join((title, summary, detail, *facts)))):
+        if not title or not any(
+            statement_match.statements(" ".join((title, summary, detail, *facts)))
+        ):
             return None
         return msgspec.structs.replace(
             record, title=title, summary=summary, detail=detail, facts=facts
@@ -355,7 +361,9 @@ class Tombstones:
         """Whether anything is kept back there."""
         return bool(self._of(namespace) or self._everywhere().by_record)
 
-    def _for(self, namespace: str, events: Sequence[str], session: str | None) -> tuple[Stone, ...]:
+    def _for(
+        self, namespace: str, events: Sequence[str], session: str | None
+    ) -> tuple[Tombstone, ...]:
         """Those that may say something of what was made of these events: of any namespace those
         of the same origin, as what holds in every project is made of what was said in one; of its
         own those that are looked for wherever something is said. What has no origin meets all."""
@@ -374,7 +382,7 @@ class Tombstones:
             one.hides_own(record_id) for one in self._everywhere().by_record.get(record_id, ())
         )
 
-    def _of(self, namespace: str) -> tuple[Stone, ...]:
+    def _of(self, namespace: str) -> tuple[Tombstone, ...]:
         with self._lock:
             known, epoch = self._known.get(namespace), self.epoch
         if known is None:
@@ -402,10 +410,10 @@ class Tombstones:
 class _Lying:
     """All stones, by what they are found by."""
 
-    def __init__(self, stones: Iterable[Stone]) -> None:
-        self.by_event: dict[str, list[Stone]] = {}
-        self.by_session: dict[str, list[Stone]] = {}
-        self.by_record: dict[str, list[Stone]] = {}
+    def __init__(self, stones: Iterable[Tombstone]) -> None:
+        self.by_event: dict[str, list[Tombstone]] = {}
+        self.by_session: dict[str, list[Tombstone]] = {}
+        self.by_record: dict[str, list[Tombstone]] = {}
         for stone in stones:
             self.by_record.setdefault(stone.record, []).append(stone)
             for session in stone.sessions:
@@ -427,15 +435,15 @@ def stone_of(
 ) -> dict[str, Any]:
     """What a stone on a memory says, for the log. A turn is its whole text; of anything else only
     what it says in short."""
-    texts = [*texts_of(record), *([record.detail] if record.kind == "episode" else [])]
-    said = [one for text in texts for one in alike.statements(text)]
+    texts = [*texts_of(record), *([record.detail] if record.traits.text_in_detail else [])]
+    said = [one for text in texts for one in statement_match.statements(text)]
     return _detail(
         record.record_id,
         cause,
         again=again,
         marks=texts_of(record),
         said=said,
-        wide=[alike.telling(text) for text in (record.title, *record.facts)],
+        wide=[statement_match.telling(text) for text in (record.title, *record.facts)],
         events=record.source_event_ids,
         sessions=sessions,
         at=at,
@@ -452,7 +460,7 @@ def stone_of_thing(
         cause,
         again=True,
         marks=texts,
-        said=[alike.telling(text) for text in texts],
+        said=[statement_match.telling(text) for text in texts],
         events=thing.source_event_ids,
         sessions=sessions,
         at=at,
@@ -463,8 +471,8 @@ def stone_of_edit(
     before: Record, now: Record, sessions: Iterable[str], at: datetime
 ) -> dict[str, Any] | None:
     """The old wording of a memory that was corrected; None when no statement of it went."""
-    old = {one for text in texts_of(before) for one in alike.statements(text)}
-    new = {one for text in texts_of(now) for one in alike.statements(text)}
+    old = {one for text in texts_of(before) for one in statement_match.statements(text)}
+    new = {one for text in texts_of(now) for one in statement_match.statements(text)}
     if not old - new:
         return None
     gone = set(texts_of(before)) - set(texts_of(now))
@@ -512,10 +520,10 @@ def _detail(
     }
 
 
-def standing(details: Iterable[Any]) -> tuple[Stone, ...]:
+def standing(details: Iterable[Any]) -> tuple[Tombstone, ...]:
     """The stones that lie after all that was laid and lifted, in the order of the log. What was
     erased took the words of its own stones along: such a row says nothing any more."""
-    stones: dict[tuple[str, Any], Stone] = {}
+    stones: dict[tuple[str, Any], Tombstone] = {}
     for number, detail in enumerate(details):
         if not isinstance(detail, dict):
             continue
@@ -527,7 +535,7 @@ def standing(details: Iterable[Any]) -> tuple[Stone, ...]:
             for key in gone:
                 del stones[key]
             continue
-        stones[(record, cause) if record else ("", number)] = Stone(
+        stones[(record, cause) if record else ("", number)] = Tombstone(
             record=record,
             cause=cause,
             again=bool(detail.get("again")),
@@ -550,11 +558,11 @@ def _key(detail: Any) -> tuple[str, Cause]:
     return str(detail.get("record", "")), cause
 
 
-def _hidden(stones: Sequence[tuple[Stone, bool]], words: Words) -> bool:
+def _hidden(stones: Sequence[tuple[Tombstone, bool]], words: Words) -> bool:
     return any(stone.covers(words, near=near) for stone, near in stones)
 
 
-def _said_since(stone: Stone, events: Sequence[str]) -> bool:
+def _said_since(stone: Tombstone, events: Sequence[str]) -> bool:
     """Whether it was said again after it was forgotten."""
     return any(one not in stone.events and ids.ulid_ms(one) > stone.until_ms for one in events)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
-from recollect.core.tokens import count_tokens
-from recollect.llm import keys
-from recollect.llm.base import Completion, Purpose, Request
-from recollect.llm.bounded import Calls, deadline
-from recollect.llm.child import WORDS_S, Child, started
+from recollect.core.token_count import count_tokens
+from recollect.llm import api_keys
+from recollect.llm.base import Completion, ModelRequest, Purpose
+from recollect.llm.bounded_call import BoundedCalls, deadline
+from recollect.llm.child_process import WORDS_S, ChildProcess, started
 
 KIRO_MODEL = "claude-haiku-4.5"
 COMPRESSOR = "recollect-compressor"
@@ -28,24 +28,24 @@ MOST_NOISE = 200  # lines that are not protocol; more of them, and it is no agen
 MOST_LINE = 4 << 20
 
 
-class Acp:
+class AcpProvider:
     name = "acp"
 
     def __init__(self, command: str, model: str, directory: str) -> None:
         self._command = shlex.split(command)
         self._wanted = model
         self._directory = directory
-        self._calls = Calls()
+        self._calls = BoundedCalls()
         ours = "{agent}" in command  # the agent file pins the model
         self.model = model or (KIRO_MODEL if ours else "chosen by the agent")
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         return self._calls.run(self._ask(request))
 
     def close(self) -> None:
         self._calls.close()
 
-    async def _ask(self, request: Request) -> Completion:
+    async def _ask(self, request: ModelRequest) -> Completion:
         agent = AGENTS[request.purpose]
         command = [part.replace("{agent}", agent) for part in self._command]
         async with (
@@ -68,7 +68,7 @@ class Acp:
                     task.cancel()
                 await asyncio.gather(turn, end, return_exceptions=True)
 
-    async def _turn(self, child: Child, request: Request) -> Completion:
+    async def _turn(self, child: ChildProcess, request: ModelRequest) -> Completion:
         import acp
         from acp.schema import ClientCapabilities, Implementation
 
@@ -148,7 +148,7 @@ class Acp:
 class _Lines:
     """The child's pipes as messages. What is not a message is passed over, up to a point."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: ChildProcess) -> None:
         self._child = child
         self._noise = 0
         self.problem: ProviderError | None = None
@@ -247,5 +247,5 @@ def _explained(error: Exception) -> ProviderError:
     if code == -32000:
         return ProviderRefused("the agent wants you to sign in", hint="Sign in to it, then retry.")
     if code is not None:
-        return ProviderDown(f"the agent answered with an error: {keys.without(str(error), '')}")
+        return ProviderDown(f"the agent answered with an error: {api_keys.without(str(error), '')}")
     return ProviderDown("the agent answered in a form that is not the protocol's")

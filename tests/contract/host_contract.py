@@ -15,7 +15,7 @@ import msgspec
 from recollect.capture import hosts
 from recollect.capture.hosts import Capture, Draft, Payload
 from recollect.core.ids import new_ulid
-from recollect.core.values import EVENT_BODY_BYTES, Event, Source, check, encode
+from recollect.core.values import EVENT_BODY_BYTES, Event, EventSource, check, encode
 
 DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "hosts")
 GOLDEN = os.path.join(DATA, "golden")
@@ -66,7 +66,7 @@ def event_of(capture: Capture, draft: Draft) -> Event:
         kind=draft.kind,
         body=draft.body,
         valid_time=datetime.now(UTC),
-        source=Source(surface=capture.host, project_path=capture.cwd or None),
+        source=EventSource(surface=capture.host, project_path=capture.cwd or None),
     )
 
 

@@ -13,7 +13,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Fact
 from recollect.ingest.memories import Memories
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record
 
@@ -23,7 +23,7 @@ DAYS = 12
 def _open(home: str, day: int) -> tuple[SqliteStore, ManualClock, Settings]:
     clock = ManualClock()
     clock.advance(days=day)
-    settings = Settings(home=home, reserve_mb=0, retention_observations=5)
+    settings = Settings(home=home, reserve_mb=0, retention=("notes:5",))
     return SqliteStore(settings, clock), clock, settings
 
 

@@ -14,17 +14,17 @@ from functools import partial
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
-from recollect.extract.gate import sift, sift_claims
 from recollect.extract.interface import Claim, Extraction
-from recollect.extract.rules import claims, tags
-from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
-from recollect.extract.rules.procedures import Run, procedures, runs_of
+from recollect.extract.normalised_text import content_hash
+from recollect.extract.quality_gate import sift, sift_claims
+from recollect.extract.rules import claims, classify
+from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
+from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.prose import cut
-from recollect.extract.rules.reads import Reads
 from recollect.extract.rules.statements import Statement, stated
-from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
-from recollect.extract.rules.turns import Call, Turn, turns_of
-from recollect.extract.words import content_hash
+from recollect.extract.rules.store_reads import RuleReads
+from recollect.extract.rules.summary import MOST_FILES, Summary, TurnResult, progress, summary
+from recollect.extract.rules.turns import ToolCall, Turn, turns_of
 from recollect.store.interface import Batch
 
 SNAPSHOT = 10
@@ -36,19 +36,19 @@ HEAD = 50  # events among which the first turn of a session begins
 REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
-class Rules:
-    def __init__(self, reads: Reads, clock: Clock) -> None:
+class RulesExtractor:
+    def __init__(self, reads: RuleReads, clock: Clock) -> None:
         self._reads = reads
         self._clock = clock
         self._lock = threading.Lock()  # projects are read side by side
         # session: its newest tool call, and what it ran
-        self._ran: dict[tuple[str, str], tuple[int, tuple[Run, ...]]] = {}
+        self._ran: dict[tuple[str, str], tuple[int, tuple[CommandRun, ...]]] = {}
 
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
         refused = partial(self._reads.refused, batch.namespace)
         found = _Found(batch.namespace, self._clock.now())
-        stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
+        stops: list[tuple[StoredEvent, Sequence[TurnResult], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
             told = _told(turns, worked=bool(turns) and first is not turns[0].first)
@@ -110,7 +110,7 @@ class Rules:
         ]
         return list(procedures(runs, fresh))
 
-    def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[Run, ...]:
+    def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[CommandRun, ...]:
         """What a session ran. Sessions that did not go on are not read again for every batch."""
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
@@ -126,7 +126,7 @@ class Rules:
     def _checkpoint(
         self,
         stop: StoredEvent,
-        told: Sequence[Told],
+        told: Sequence[TurnResult],
         whole: Summary,
         kept: Iterable[Candidate],
     ) -> Checkpoint:
@@ -134,7 +134,7 @@ class Rules:
         new = [
             one.record.record_id
             for one in kept
-            if one.record.session_id == event.session_id and one.record.kind != "summary"
+            if one.record.session_id == event.session_id and not one.record.traits.is_summary
         ]
         before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
@@ -165,7 +165,7 @@ class _Found:
         self.derived: set[str] = set()
         self.turns: dict[str, str] = {}
 
-    def add_turn(self, told: Told, fresh: frozenset[str]) -> None:
+    def add_turn(self, told: TurnResult, fresh: frozenset[str]) -> None:
         turn = told.turn
         self.turns |= dict.fromkeys(turn.event_ids, turn.first.event.event_id)
         for statement in told.statements:
@@ -185,15 +185,15 @@ class _Found:
             kind="summary",
             title=cut(f"Session: {whole.title}", 200),
             summary=text,
-            concepts=tags.concepts(text, whole.files),
+            concepts=classify.concepts(text, whole.files),
             files=whole.files,
             observation_type="session_summary",
-            category=tags.category(text, whole.files),
+            category=classify.category(text, whole.files),
             level="distilled",
             strategy="rules",
             author="assistant",
             session_id=first.event.session_id,
-            importance=tags.importance("session_summary", "", files=len(whole.files)),
+            importance=classify.importance("session_summary", "", files=len(whole.files)),
             confidence=0.8,
             valid_from=self._at(last),
             source_event_ids=whole.event_ids,
@@ -202,9 +202,9 @@ class _Found:
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)
 
-    def _add_outcome(self, turn: Turn, came: Outcome) -> str:
+    def _add_outcome(self, turn: Turn, came: TurnOutcome) -> str:
         words = f"{came.title} {came.summary}"
-        category = tags.category(words, came.files)
+        category = classify.category(words, came.files)
         commands = [call.command for call in turn.commands()]
         record = Record(
             record_id=ids.RECORD + _derived(turn.first.event.event_id, "outcome"),
@@ -213,7 +213,7 @@ class _Found:
             title=came.title,
             summary=came.summary,
             facts=came.facts,
-            concepts=tags.concepts(words, came.files, commands),
+            concepts=classify.concepts(words, came.files, commands),
             files=came.files,
             observation_type=came.type,
             tool_class=came.tool_class,
@@ -222,7 +222,7 @@ class _Found:
             author=came.author,
             session_id=turn.first.event.session_id,
             position=turn.position,
-            importance=tags.importance(
+            importance=classify.importance(
                 came.type, category, files=len(came.files), verified=came.verified
             ),
             confidence=came.confidence,
@@ -237,14 +237,14 @@ class _Found:
         if statement.rule:
             self.claims.append(claims.preference(statement, turn))
         words = f"{statement.text} {statement.reason}"
-        category = tags.category(words)
+        category = classify.category(words)
         record = Record(
             record_id=ids.RECORD + _derived(statement.event_id, statement.text),
             namespace=self._namespace,
             kind="knowledge",
             title=statement.text,
             summary=statement.reason,
-            concepts=tags.concepts(words, ()),
+            concepts=classify.concepts(words, ()),
             knowledge_type=statement.type,
             observation_type="decision" if statement.type in ("decision", "rejected") else None,
             category=category,
@@ -252,7 +252,7 @@ class _Found:
             author=statement.author,
             session_id=turn.first.event.session_id,
             position=turn.position,
-            importance=tags.importance(statement.type, category),
+            importance=classify.importance(statement.type, category),
             confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
@@ -265,10 +265,10 @@ class _Found:
         return min(turn.at, self._now)
 
 
-def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
+def _allowed(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
     """A turn without what the user turned down: it must not come back inside a summary."""
     came = told.outcome
-    return Told(
+    return TurnResult(
         told.turn,
         None if came and refused(came.title) else came,
         tuple(one for one in told.statements if not refused(one.text)),
@@ -276,18 +276,18 @@ def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
     )
 
 
-def _told(turns: Sequence[Turn], *, worked: bool) -> list[Told]:
+def _told(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
     """What came of each turn; what fails is carried over until it passes. `worked`: something was
     done in turns before these."""
-    told: list[Told] = []
-    broken: dict[str, Call] = {}
+    told: list[TurnResult] = []
+    broken: dict[str, ToolCall] = {}
     answer_before = ""
     for turn in turns:
-        repairs: list[Repair] = find_repairs(turn, broken)
+        repairs: list[RepairedCommand] = find_repairs(turn, broken)
         said = tuple(stated(turn, answer_before))
         sentences = [sentence for one in said for sentence in one.said]
         came = outcome(turn, repairs, first_work=not worked, stated=sentences)
-        told.append(Told(turn, came, said))
+        told.append(TurnResult(turn, came, said))
         worked = worked or came is not None
         answer_before = turn.answered or answer_before
     return told

@@ -15,7 +15,7 @@ from recollect.capture.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.capture.hosts.fitting import fit
 from recollect.capture.hosts.reading import Data, moment, plain
 from recollect.capture.hosts.tools import ignored
-from recollect.core.values import JsonBody, MessageBody, Turn
+from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.portable.transcripts import lines
 
 # What hosts put where the user speaks, beside the blocks that `capture.foreign` knows.
@@ -141,7 +141,7 @@ class Conversation:
         texts, self._texts = self._texts, []
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
-            turns = tuple(Turn(role="assistant", content=text) for text in fitted.values())
+            turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
             draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
             yield Told(f"{self._turn} answer", self._at, draft)
 

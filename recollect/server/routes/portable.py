@@ -11,12 +11,13 @@ from starlette.responses import Response, StreamingResponse
 
 from recollect.core import projects
 from recollect.core.errors import BadInput
-from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
-from recollect.portable import exchange
+from recollect.core.kinds import RecordKind
+from recollect.core.values import Moment, Name, RecordId, Value
+from recollect.portable import exports
 from recollect.portable.backups import made_at
-from recollect.portable.erasure import Aim, Outcome
-from recollect.portable.history import Period
-from recollect.portable.importing import Offer, Request, estimate
+from recollect.portable.erasure import ErasureOutcome, ErasureSelection
+from recollect.portable.importing import ImportOffer, ImportRequest, estimate
+from recollect.portable.transcript_import import Period
 from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
@@ -43,11 +44,11 @@ class ImportBody(Value, frozen=True, kw_only=True):
     dry_run: bool = False
     llm: bool = False
 
-    def request(self) -> Request:
+    def request(self) -> ImportRequest:
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
         if any("\0" in one for one in [*given, *self.env.values()]):
             raise BadInput("a path cannot hold NUL", field="sources")
-        return Request(
+        return ImportRequest(
             sources=self.sources,
             project=self.project,
             since=self.since,
@@ -102,7 +103,7 @@ def state(services: Services, parameters: Nothing) -> ImportState:
     return ImportState(**services.portable.importing.progress.snapshot())
 
 
-def _shown(offer: Offer) -> OfferShown:
+def _shown(offer: ImportOffer) -> OfferShown:
     return OfferShown(**{name: getattr(offer, name) for name in OfferShown.__struct_fields__})
 
 
@@ -132,16 +133,16 @@ def export(services: Services, parameters: ExportParameters) -> Response:
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
     chosen = (_namespace(services, parameters.project),) if parameters.project else None
-    wanted = exchange.Wanted(
+    wanted = exports.ExportSelection(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
         memory_kinds=frozenset({parameters.kind}) if parameters.kind else None,
         period=Period(parameters.since, parameters.until),
     )
     write, media = {
-        "jsonl": (exchange.jsonl, "application/x-ndjson"),
-        "json": (exchange.document, "application/json"),
-        "markdown": (exchange.markdown, "text/markdown; charset=utf-8"),
+        "jsonl": (exports.jsonl, "application/x-ndjson"),
+        "json": (exports.document, "application/json"),
+        "markdown": (exports.markdown, "text/markdown; charset=utf-8"),
     }[parameters.format]
     chunks = write(services.store, services.settings.actor_id, wanted, services.clock.now())
     return StreamingResponse(_gathered(chunks), media_type=media)
@@ -298,8 +299,8 @@ def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Sep
     )
 
 
-def _aim(services: Services, body: AimBody) -> Aim:
-    return Aim(
+def _aim(services: Services, body: AimBody) -> ErasureSelection:
+    return ErasureSelection(
         record_ids=body.record_ids,
         session_id=body.session_id,
         entity=body.entity,
@@ -319,7 +320,7 @@ def _namespace(services: Services, project: str) -> str:
     return found
 
 
-def _told(services: Services, outcome: Outcome, *, done: bool) -> OutcomeShown:
+def _told(services: Services, outcome: ErasureOutcome, *, done: bool) -> OutcomeShown:
     names = {one.project_id: one.name for one in services.store.projects.all()}
     return OutcomeShown(
         done=done,

@@ -11,12 +11,12 @@ from recollect.core.settings import Settings
 from recollect.core.values import (
     Checkpoint,
     Entity,
+    ExtractionRun,
     Fact,
     Preference,
     Procedure,
     Receipt,
     Relationship,
-    Run,
     Usage,
 )
 from recollect.store import copying
@@ -60,7 +60,9 @@ def fill(store: Store, clock: ManualClock) -> None:
              predicate="is", object="up", source_type="stated", author="user", valid_from=NOON),
     )  # fmt: skip
     store.runs.put(
-        Run(run_id="ru_1", namespace=NAMESPACE, started_at=NOON, provider="none", outcome="direct")
+        ExtractionRun(
+            run_id="ru_1", namespace=NAMESPACE, started_at=NOON, provider="none", outcome="direct"
+        )
     )
     waits = Waiting("key", "name", ("turn",), ({"a": 1},), NOON)
 
@@ -156,8 +158,8 @@ def test_what_only_the_target_has_is_counted_and_told(
     server = opened()
     copying.copy(store, server, "ada")
     kept = [one.record_id for one in store.records.page(NAMESPACE, RecordFilter()).items]
-    store.holdings.erase(NAMESPACE, Selection(record_ids=tuple(kept[:3])), "ada")
-    store.holdings.erase(OTHER, Selection(everything=True), "ada")
+    store.bulk.erase(NAMESPACE, Selection(record_ids=tuple(kept[:3])), "ada")
+    store.bulk.erase(OTHER, Selection(everything=True), "ada")
     with pytest.raises(errors.StoreError, match="also has what is not here: 4 memories;") as told:
         copying.copy(store, server, "ada")
     assert "empty store" in told.value.hint

@@ -1,0 +1,129 @@
+"""Waiting for what may never answer: a disk that hangs, a server that is away.
+
+In: a function, and how long its caller can wait. Out: its result, or `Late`. Whoever hangs keeps a
+thread; there are only a few of them, and when all hang the next caller is late at once. They never
+keep the process from ending.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Late(Exception):
+    """It did not answer in time."""
+
+
+class _Call(Generic[T]):
+    def __init__(self, work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
+        self._work = work
+        self._arguments = arguments
+        self._done = threading.Event()
+        self._result: T | None = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._result = self._work(*self._arguments)
+        except BaseException as error:  # noqa: BLE001 - it is the caller's, and raised there
+            self._error = error
+
+    def done(self) -> None:
+        self._done.set()
+
+    def wait(self, patience_s: float) -> T:
+        if not self._done.wait(patience_s):
+            raise Late
+        if self._error is not None:
+            raise self._error
+        return self._result  # type: ignore[return-value]
+
+
+class BoundedThreads:
+    """Runs functions in at most so many threads of its own. A thread that has done its work waits
+    for more, so that one that is asked often starts no thread each time."""
+
+    def __init__(self, most: int, name: str, *, hung_s: float = 0.2) -> None:
+        """A call that has run for `hung_s` counts as one that hangs."""
+        self._most = most
+        self._name = name
+        self._hung_s = hung_s
+        self._changed = threading.Condition()
+        self._waiting: list[_Call[Any]] = []
+        self._begun: list[float] = []  # when each call that is running began
+        self._threads = 0
+
+    def run(self, patience_s: float, work: Callable[..., T], *arguments: Any) -> T:
+        call = _Call(work, arguments)
+        with self._changed:
+            hung = time.monotonic() - self._hung_s
+            if len(self._begun) == self._most and max(self._begun) <= hung:
+                raise Late  # all of them hang: waiting would be in vain
+            self._waiting.append(call)
+            if len(self._begun) + len(self._waiting) > self._threads < self._most:
+                self._threads += 1
+                threading.Thread(target=self._work, name=self._name, daemon=True).start()
+            self._changed.notify()
+        try:
+            return call.wait(patience_s)
+        except Late:
+            with self._changed:
+                if call in self._waiting:  # not begun, and nobody wants it any more
+                    self._waiting.remove(call)
+            raise
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting:
+                    self._changed.wait()
+                call = self._waiting.pop(0)
+                now = time.monotonic()
+                self._begun.append(now)
+            call.run()
+            with self._changed:
+                self._begun.remove(now)
+            call.done()  # after the thread is free: who asks again at once must find it so
+            del call
+
+
+class LatestAnswer(Generic[T]):
+    """The newest answer of something that may hang. It is asked one question at a time, which all
+    who ask meanwhile share; who cannot wait for it gets the answer before."""
+
+    def __init__(self, look: Callable[[], T], nothing: T, name: str) -> None:
+        self._look = look
+        self._newest = nothing
+        self._name = name
+        self._changed = threading.Condition()
+        self._asked_at: float | None = None
+        self._answers = 0
+        self._error: Exception | None = None
+
+    def get(self, patience_s: float) -> tuple[T, float | None]:
+        """An answer; and, when it is an old one, for how many seconds a new one is awaited."""
+        with self._changed:
+            if self._asked_at is None:
+                self._asked_at = time.monotonic()
+                threading.Thread(target=self._ask, name=self._name, daemon=True).start()
+            before = self._answers
+            if not self._changed.wait_for(lambda: self._answers != before, patience_s):
+                return self._newest, time.monotonic() - self._asked_at
+            if self._error is not None:
+                raise self._error
+            return self._newest, None
+
+    def _ask(self) -> None:
+        found, error = self._newest, None
+        try:
+            found = self._look()
+        except Exception as raised:  # noqa: BLE001 - raised again where it was asked for
+            error = raised
+        with self._changed:
+            self._newest, self._error = found, error
+            self._asked_at = None
+            self._answers += 1
+            self._changed.notify_all()

@@ -1,0 +1,70 @@
+"""What rules read beyond their batch, and nothing else of the store.
+
+In: the store. Out: seven questions. They are a seam: in the daemon the rules run in a process of
+their own, which asks them over its line.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from recollect.core.values import Record, StoredEvent
+from recollect.store.interface import RecordFilter, Store
+
+QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused")
+
+
+class RuleReads(Protocol):
+    def around(
+        self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
+    ) -> Sequence[StoredEvent]:
+        """A session about some of its events, as `Events.around` says."""
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
+        """The first events of a session."""
+
+    def latest(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
+        """The last events of a session, in their order."""
+
+    def calls(self, namespace: str, limit: int) -> Sequence[StoredEvent]:
+        """The newest tool calls of a project, newest first."""
+
+    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
+        """The live memory that says the same."""
+
+    def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
+        """The newest observations of a session, newest first."""
+
+    def refused(self, namespace: str, value: str) -> bool:
+        """Whether a value was turned down for good."""
+
+
+class StoreReads:
+    def __init__(
+        self,
+        store: Store,
+        refused: Callable[[str, str], bool] = lambda namespace, value: False,
+    ) -> None:
+        self._store = store
+        self.refused = refused
+
+    def around(
+        self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
+    ) -> Sequence[StoredEvent]:
+        return self._store.events.around(namespace, session_id, seqs, before, after)
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
+        return self._store.events.beginning(namespace, session_id, limit)
+
+    def latest(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
+        page = self._store.events.page(namespace, session_id=session_id, limit=limit)
+        return page.items[::-1]
+
+    def calls(self, namespace: str, limit: int) -> Sequence[StoredEvent]:
+        return self._store.events.page(namespace, kind="tool_use", limit=limit).items
+
+    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
+        return self._store.records.by_hash(namespace, content_hash)
+
+    def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
+        where = RecordFilter(kind="observation", session_id=session_id)
+        return self._store.records.page(namespace, where, limit=limit).items

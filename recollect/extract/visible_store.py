@@ -1,0 +1,177 @@
+"""The store as it may be told: memories, what is known, and where sessions stood, without what was
+forgotten or refused.
+
+In: a store and the stones that lie. Out: the same store for whoever speaks to an agent or shows
+what is remembered. Whoever writes reads the store itself: a memory that is changed must not lose
+the line that is only kept back.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from recollect.core.values import (
+    Checkpoint,
+    Entity,
+    Fact,
+    Preference,
+    Procedure,
+    Record,
+    Relationship,
+)
+from recollect.extract.tombstones import Tombstones
+from recollect.store.interface import Hit, Page, Store
+
+Thing = TypeVar("Thing", Entity, Relationship, Fact, Procedure, Preference)
+
+
+def visible_store(store: Store, stones: Tombstones) -> Store:
+    view: Any = _VisibleStore(store, stones)
+    told: Store = view
+    return told
+
+
+class _View:
+    """All of something, but for what is said otherwise."""
+
+    def __init__(self, whole: Any, stones: Tombstones) -> None:
+        self._whole = whole
+        self._stones = stones
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole, name)
+
+
+class _VisibleStore(_View):
+    def __init__(self, store: Store, stones: Tombstones) -> None:
+        super().__init__(store, stones)
+        self.records = _Records(store.records, stones)
+        self.graph = _Graph(store.graph, stones)
+        self.sessions = _Sessions(store.sessions, stones)
+
+
+class _Records(_View):
+    def get(self, *args: Any, **kwargs: Any) -> list[Record]:
+        return self._told(self._whole.get(*args, **kwargs))
+
+    def newer(self, *args: Any, **kwargs: Any) -> list[Record]:
+        return self._told(self._whole.newer(*args, **kwargs))
+
+    def last_episodes(self, *args: Any, **kwargs: Any) -> list[Record]:
+        return self._told(self._whole.last_episodes(*args, **kwargs))
+
+    def page(self, *args: Any, **kwargs: Any) -> Page[Record]:
+        page: Page[Record] = self._whole.page(*args, **kwargs)
+        return Page(tuple(self._told(page.items)), page.next)
+
+    def search(self, *args: Any, **kwargs: Any) -> list[Hit]:
+        return [
+            Hit(told, hit.score, hit.by)
+            for hit in self._whole.search(*args, **kwargs)
+            if (told := self._stones.told(hit.record)) is not None
+        ]
+
+    def _told(self, records: Iterable[Record]) -> list[Record]:
+        return [told for one in records if (told := self._stones.told(one)) is not None]
+
+
+class _Sessions(_View):
+    def last_checkpoint(self, *args: Any, **kwargs: Any) -> Checkpoint | None:
+        found = self._whole.last_checkpoint(*args, **kwargs)
+        return None if found is None else self._stones.told_checkpoint(found)
+
+
+class _Graph(_View):
+    """Facts, wishes and procedures that were made of what was forgotten are not there, nor things
+    of which nothing else is known, nor what ties them to others."""
+
+    def __init__(self, whole: Any, stones: Tombstones) -> None:
+        super().__init__(whole, stones)
+        self._without: dict[str, tuple[tuple[int, int], frozenset[str]]] = {}
+
+    def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
+        return self._told(self._whole.facts(*args, **kwargs))
+
+    def fact_history(self, *args: Any, **kwargs: Any) -> list[Fact]:
+        return self._told(self._whole.fact_history(*args, **kwargs))
+
+    def procedures(self, namespace: str) -> list[Procedure]:
+        return self._told(self._whole.procedures(namespace))
+
+    def preferences(self, namespace: str) -> list[Preference]:
+        return self._told(self._whole.preferences(namespace))
+
+    def entities(self, namespace: str) -> list[Entity]:
+        return self._known(namespace, self._whole.entities(namespace))
+
+    def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
+        found = self._whole.get_entity(namespace, entity_id)
+        return next(iter(self._known(namespace, [found] if found else [])), None)
+
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
+        found: list[Relationship] = self._whole.relationships(namespace, entity_id)
+        if not found or not self._stones.any(namespace):
+            return found
+        names = {one.entity_id: one.name for one in self._whole.entities(namespace)}
+        return [one for one in found if not self._stones.ties(one, names)]
+
+    def things(self, namespace: str, ids: Sequence[str]) -> list[Any]:
+        return self._mixed(namespace, self._whole.things(namespace, ids))
+
+    def search(self, namespace: str, query: str, limit: int) -> list[Any]:
+        return self._mixed(namespace, self._whole.search(namespace, query, limit))
+
+    def as_of(self, namespace: str, kind: Any, moment: Any) -> list[Any]:
+        return self._mixed(namespace, self._whole.as_of(namespace, kind, moment))
+
+    def _mixed(self, namespace: str, things: Iterable[Any]) -> list[Any]:
+        found: list[Any] = []
+        for one in things:
+            match one:
+                case Entity():
+                    found += self._known(namespace, [one])
+                case Relationship():
+                    names = {
+                        end: known.name
+                        for end in (one.source_id, one.target_id)
+                        if (known := self._whole.get_entity(namespace, end)) is not None
+                    }
+                    found += [] if self._stones.ties(one, names) else [one]
+                case _:
+                    found += self._told([one])
+        return found
+
+    def _told(self, things: Iterable[Any]) -> list[Any]:
+        return [one for one in things if self._stones.tells(one)]
+
+    def _known(self, namespace: str, entities: Sequence[Entity]) -> list[Entity]:
+        if not entities or not self._stones.any(namespace):
+            return list(entities)
+        bare = self._bare(namespace)
+        return [
+            msgspec.structs.replace(
+                one, description=self._stones.told_text(namespace, one.description)
+            )
+            for one in entities
+            if one.entity_id not in bare
+        ]
+
+    def _bare(self, namespace: str) -> frozenset[str]:
+        """Things of which only what was forgotten is known."""
+        state = self._whole.version(namespace), self._stones.epoch
+        known = self._without.get(namespace)
+        if known is not None and known[0] == state:
+            return known[1]
+        spoken_of = [one for one in self._whole.entities(namespace) if self._stones.names(one)]
+        bare = {one.entity_id for one in spoken_of}
+        if bare:
+            bare -= {one.entity_id for one in self._told(self._whole.facts(namespace))}
+            bare -= {
+                end
+                for one in self.relationships(namespace)
+                for end in (one.source_id, one.target_id)
+            }
+        found = frozenset(bare)
+        self._without[namespace] = state, found
+        return found

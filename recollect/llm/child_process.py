@@ -1,0 +1,143 @@
+"""A child process that is asked something: in a process group of its own, gone afterwards.
+
+In: a command. Out: its pipes, and word of its end at once. A program that is not there raises
+ProviderRefused. Whatever the child started goes with it: TERM to the group, KILL after 2 s.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from recollect import privacy
+from recollect.capture.hosts.adapter import GUARD
+from recollect.core.errors import ProviderDown, ProviderRefused
+
+GRACE_S = 2.0
+KILL_S = 2.0
+STEP_S = 0.02
+WORDS_S = 0.5
+BUFFER = 1 << 20
+TAIL = 2000
+
+
+class ChildProcess:
+    def __init__(self, process: Process, exited: asyncio.Event, name: str) -> None:
+        self._process = process
+        self._exited = exited
+        self._name = name
+        self._tail = b""
+        self._complaints = asyncio.create_task(self._listen())
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    async def exited(self) -> int:
+        """Wait for the process itself: others may still hold its pipes."""
+        await self._exited.wait()
+        return self._process.returncode or 0
+
+    async def crashed(self) -> ProviderDown:
+        """What to raise when it ended too early; its own last words help to understand why."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WORDS_S):  # its pipes close a moment before it is gone
+                await self._exited.wait()
+        await asyncio.wait((self._complaints,), timeout=WORDS_S)
+        lines = privacy.scrub(self._tail.decode("utf-8", "replace")).text.strip().splitlines()
+        words = f": {lines[-1][:200]}" if lines else ""
+        code = self._process.returncode
+        return ProviderDown(f"{self._name} ended before it answered (exit code {code}){words}")
+
+    async def end(self) -> None:
+        """Leave nobody of the group behind. Not even a stop of the daemon cuts this short."""
+        stopped = False
+        for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
+            left = patience
+            if not self._signal(number):
+                break
+            while left > 0 and self._signal(0):
+                try:
+                    await asyncio.sleep(STEP_S)
+                except asyncio.CancelledError:
+                    stopped = True
+                left -= STEP_S
+        self._complaints.cancel()
+        self._process._transport.close()  # type: ignore[attr-defined]
+        if stopped:
+            raise asyncio.CancelledError
+
+    def _signal(self, number: int) -> bool:
+        """Whether there was anyone in the group to hear it."""
+        try:
+            os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):  # macOS says so when only a zombie is left
+            return False
+        return True
+
+    async def _listen(self) -> None:
+        stderr = self._process.stderr
+        assert stderr is not None
+        while more := await stderr.read(4096):
+            self._tail = (self._tail + more)[-TAIL:]
+
+
+class _Pipes(SubprocessStreamProtocol):
+    """Tells of the exit at once; asyncio's own `wait` may wait for the pipes to close too."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(BUFFER, loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        super().process_exited()
+
+
+@contextlib.asynccontextmanager
+async def started(
+    command: Sequence[str],
+    directory: str,
+    *,
+    name: str,
+    without: Sequence[str] = (),
+    extra: Mapping[str, str] | None = None,
+) -> AsyncIterator[ChildProcess]:
+    """Run a command for as long as the block lasts. `directory` holds nothing that an agent would
+    read. The guard keeps our own hooks quiet inside; `without` is taken out of the environment."""
+    program = shutil.which(command[0])
+    if program is None:
+        raise ProviderRefused(
+            f"{command[0]} is not on the PATH", hint="Install it, or change the setting `provider`."
+        )
+    env = {key: value for key, value in os.environ.items() if key not in without}
+    env |= {**(extra or {}), GUARD: "1"}
+    loop = asyncio.get_running_loop()
+    try:
+        transport, protocol = await loop.subprocess_exec(
+            lambda: _Pipes(loop),
+            program,
+            *command[1:],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=directory,
+            env=env,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProviderRefused(f"{program} cannot be started: {error.strerror}") from error
+    child = ChildProcess(Process(transport, protocol, loop), protocol.exited, name)
+    try:
+        yield child
+    finally:
+        await child.end()

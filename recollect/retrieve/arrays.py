@@ -1,0 +1,119 @@
+"""Arrays that grow at the end, with room to spare.
+
+In: values to append. Out: a view of what is there. Growing copies, so a view taken before an
+append keeps showing the old values: take it, use it, drop it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SPARE = 24  # one part in so many
+
+
+class GrowableArray:
+    """One numpy array with amortised appends; `view` is the part in use."""
+
+    def __init__(self, dtype: Any, width: int = 0) -> None:
+        self._width = (width,) if width else ()
+        self._room = np.zeros((16, *self._width), dtype=dtype)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    @property
+    def view(self) -> NDArray[Any]:
+        return self._room[: self._used]
+
+    @property
+    def nbytes(self) -> int:
+        return self._room.nbytes
+
+    def append(self, value: Any) -> None:
+        self._reserve(1)
+        self._room[self._used] = value
+        self._used += 1
+
+    def extend(self, values: Any) -> None:
+        self._reserve(len(values))
+        self._room[self._used : self._used + len(values)] = values
+        self._used += len(values)
+
+    def grow_to(self, size: int, fill: Any = 0) -> None:
+        """Make it `size` long at least, the new part filled."""
+        more = size - self._used
+        if more > 0:
+            self._reserve(more)
+            self._room[self._used : size] = fill
+            self._used = size
+
+    def _reserve(self, more: int) -> None:
+        needed = self._used + more
+        if needed > len(self._room):
+            # A little to spare: appends stay cheap and a large index wastes little.
+            fresh = np.zeros((needed + needed // _SPARE + 16, *self._width), dtype=self._room.dtype)
+            fresh[: self._used] = self._room[: self._used]
+            self._room = fresh
+
+
+class ThreeByteArray:
+    """Numbers below 2**24, three bytes each, appended and read in runs."""
+
+    def __init__(self) -> None:
+        self._low = GrowableArray(np.uint16)
+        self._high = GrowableArray(np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._high)
+
+    @property
+    def nbytes(self) -> int:
+        return self._low.nbytes + self._high.nbytes
+
+    def extend(self, values: NDArray[np.uint32]) -> None:
+        self._low.extend(values & 0xFFFF)
+        self._high.extend(values >> 16)
+
+    def runs(self, firsts: NDArray[Any], lasts: NDArray[Any]) -> NDArray[np.uint32]:
+        """The numbers first..last-1 of every run, end to end."""
+        if len(firsts) == 0:
+            return np.zeros(0, dtype=np.uint32)
+        # Runs that follow each other are read as one: the turns of a session mostly do.
+        apart = firsts[1:] != lasts[:-1]
+        begins, ends = firsts[np.append(True, apart)], lasts[np.append(apart, True)]
+        borders = list(zip(begins.tolist(), ends.tolist(), strict=True))
+        low, high = self._low.view, self._high.view
+        numbers = np.concatenate([high[a:b] for a, b in borders]).astype(np.uint32)
+        numbers <<= 16
+        numbers |= np.concatenate([low[a:b] for a, b in borders])
+        return numbers
+
+
+def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+    """The positions of many ranges, end to end: starts[0], starts[0]+1, ... of every range."""
+    total = int(counts.sum())
+    if total == 0:
+        return np.zeros(0, dtype=np.int64)
+    before = np.cumsum(counts) - counts
+    at: NDArray[np.int64] = np.repeat(starts - before, counts)
+    at += np.arange(total)
+    return at
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The distinct values in rising order. (`np.unique` hashes, which is slower here.)"""
+    ordered = np.sort(values)
+    keep = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=keep[1:])
+    return ordered[keep]
+
+
+def tally(into: NDArray[Any], values: NDArray[Any], step: int) -> None:
+    """Add `step` to `into[value]` for every value, as often as it stands there."""
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    into[ordered[starts]] += step * np.diff(starts, append=len(ordered))

@@ -1,0 +1,65 @@
+"""The four signals that order memories when there is no question yet: at the start of a session.
+
+In: memories and a moment. Out: scores with their parts: recency, frequency, likeness and decay.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.kinds import TYPES
+from recollect.core.values import Record
+
+HALF_LIFE_H = 168.0
+WEIGHTS = {"recency": 0.40, "frequency": 0.20, "semantic": 0.25, "decay": 0.15}
+UNREAD_DAYS = 14  # a memory that nobody asked for in so long begins to sink
+
+
+@dataclass(frozen=True)
+class StartRanked:
+    record: Record
+    score: float
+    parts: dict[str, float]
+
+
+def rank_for_start(
+    records: Sequence[Record], now: datetime, likeness: dict[str, float] | None = None
+) -> list[StartRanked]:
+    """All of them, best first; equals by newest, then by id."""
+    seen = Counter(name for record in records for name in (*record.files, *record.concepts))
+    most = max(seen.values(), default=1)
+    scored = [_scored(record, now, seen, most, likeness or {}) for record in records]
+    return sorted(
+        scored,
+        key=lambda one: (-one.score, -one.record.valid_from.timestamp(), one.record.record_id),
+    )
+
+
+def _scored(
+    record: Record, now: datetime, seen: "Counter[str]", most: int, likeness: dict[str, float]
+) -> StartRanked:
+    hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
+    names = (*record.files, *record.concepts)
+    parts = {
+        "recency": math.exp(-hours / HALF_LIFE_H),
+        "frequency": max((seen[name] for name in names), default=0) / most,
+        "semantic": likeness.get(record.record_id, 0.0),
+        "decay": -_penalty(record, hours),
+    }
+    score = sum(WEIGHTS[name] * part for name, part in parts.items())
+    score *= record.traits.start_weight
+    if record.knowledge_type is not None:
+        score *= TYPES[record.knowledge_type].start_weight
+    score *= 0.8 + record.importance / 10 * 0.4
+    return StartRanked(record, score * record.confidence, parts)
+
+
+def _penalty(record: Record, hours: float) -> float:
+    """What speaks against a memory: its files changed, or nobody ever needed it."""
+    stale = {"drifted": 0.5, "orphaned": 1.0}.get(record.freshness, 0.0)
+    unread = 0.0
+    if record.access_count == 0:
+        unread = min(1.0, max(0.0, hours / 24 - UNREAD_DAYS) / 90)
+    return max(stale, unread)
