@@ -7,7 +7,7 @@ from recollect.core.errors import CannotWrite, NotFound
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
 from recollect.hosts import INSTALLERS, Installer, detect_all, installer
-from recollect.hosts.here import context
+from recollect.hosts.context import of_this_machine
 
 __all__ = ["chosen", "context", "put_hook"]
 

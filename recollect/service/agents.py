@@ -6,7 +6,7 @@ In: their names. Out: a line for each; a marker sent through a hook.
 from recollect.core.errors import RecollectError
 from recollect.core.values import Moment, Value, encode
 from recollect.hosts import INSTALLERS, installer
-from recollect.hosts.here import context
+from recollect.hosts.context import of_this_machine
 from recollect.hosts.proving import Proof, prove
 from recollect.service.desk import Desk
 
