@@ -64,7 +64,7 @@ bench: setup browser
 	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
 	$(BIN)/python -m recollect.bench.knowledge
-	$(BIN)/python -m recollect.bench.told --words
+	$(BIN)/python -m recollect.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
 	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recollect import __version__, privacy
 from recollect.capture import frames, launcher, paths, spool, starter
-from recollect.core import errors, oslayer, settings, stage
+from recollect.core import daemon_stage, errors, oslayer, settings
+from recollect.core.bounded_wait import Latest
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.patience import Latest
 from recollect.core.settings import Settings
 from recollect.core.values import Receipt, encode
 from recollect.extract.tombstones import Tombstones
@@ -33,10 +33,10 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
-from recollect.ingest.scribe import Scribe
-from recollect.lifecycle.housekeeper import Housekeeper
-from recollect.lifecycle.maintain import Maintenance
-from recollect.lifecycle.stale import cite
+from recollect.ingest.turn_writer import Scribe
+from recollect.lifecycle.file_freshness import cite
+from recollect.lifecycle.maintenance import Maintenance
+from recollect.lifecycle.maintenance_loop import Housekeeper
 from recollect.portable.backups import Backups, aside_name, made_in, refuse_server
 from recollect.server import doors
 from recollect.server.doors import DoorWatch
@@ -209,7 +209,7 @@ class Daemon:
         for name, close in parts:
             self._tell("stopping", f"closing {name}")
             close()
-        for path in (self._socket_path(HTTP_SOCKET), self._settings.path(stage.NAME)):
+        for path in (self._socket_path(HTTP_SOCKET), self._settings.path(daemon_stage.NAME)):
             if os.path.exists(path):
                 os.unlink(path)
         log.info("stopped")
@@ -442,9 +442,9 @@ class Daemon:
         self._stop.wait()
         server.should_exit = True
 
-    def _tell(self, life: stage.Life, doing: str = "") -> None:
+    def _tell(self, life: daemon_stage.Life, doing: str = "") -> None:
         """Say to commands what happens here. Only they would miss it."""
-        now = stage.Stage(
+        now = daemon_stage.Stage(
             life,
             doing,
             pid=os.getpid(),
@@ -453,9 +453,9 @@ class Daemon:
             started_at=self._started_at.isoformat(),
         )
         try:
-            stage.write(self._settings.directory, now)
+            daemon_stage.write(self._settings.directory, now)
         except OSError as error:
-            log.warning("%s cannot be written: %s", stage.NAME, error)
+            log.warning("%s cannot be written: %s", daemon_stage.NAME, error)
 
     # --- upkeep ---
 
@@ -705,7 +705,7 @@ def _alone_in(chosen: Settings) -> Iterator[str]:
 def _mended(chosen: Settings) -> None:
     """The reason for which the last daemon did not start holds no longer."""
     with contextlib.suppress(OSError):  # the next start says how it is
-        stage.clear(chosen.directory)
+        daemon_stage.clear(chosen.directory)
 
 
 def restore(chosen: Settings, path: str) -> dict[str, Any]:
@@ -787,9 +787,9 @@ def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
     log.error("not running: %s", told)
     print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
     if chosen is not None:
-        now = stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
+        now = daemon_stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
         with contextlib.suppress(OSError):
-            stage.write(chosen.directory, now)
+            daemon_stage.write(chosen.directory, now)
     return 1
 
 

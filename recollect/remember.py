@@ -10,9 +10,9 @@ from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import MODEL, Embedder
-from recollect.extract.seen import seen
+from recollect.embedding.embedder import MODEL, Embedder
 from recollect.extract.tombstones import Tombstones
+from recollect.extract.visible_store import seen
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question, Recalled
@@ -21,7 +21,7 @@ from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.interface import Store
 
 

@@ -24,7 +24,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Entity, Event, Fact, Source, TextBody
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories

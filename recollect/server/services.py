@@ -9,7 +9,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
-from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.lifecycle.maintenance_loop import Housekeeper
 from recollect.portable.parts import Portable
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens

@@ -19,8 +19,8 @@ from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, NotFound, StoreError
 from recollect.core.settings import Settings
 from recollect.core.values import Namespace, Value
-from recollect.extract.seen import seen
 from recollect.extract.tombstones import Tombstones
+from recollect.extract.visible_store import seen
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline

@@ -200,7 +200,7 @@ def _live(desk: Desk, namespaces: Sequence[str]) -> Fetch:
 def _past(
     desk: Desk, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
-    from recollect.retrieve.past import engine_as_of
+    from recollect.retrieve.as_of import engine_as_of
 
     engine, known = engine_as_of(desk.told, namespaces, moment, desk.recall().embedder)
     return _engine(

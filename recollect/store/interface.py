@@ -926,7 +926,7 @@ class Holdings(Protocol):
 
     def any_forgotten(self) -> bool: ...
     def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
-        """Which of these marks (`core.marks`) are of events that were erased."""
+        """Which of these marks (`core.event_identity`) are of events that were erased."""
 
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""

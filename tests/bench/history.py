@@ -27,18 +27,18 @@ from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.learn import Learning
+from recollect.portable.import_progress import Tally
 from recollect.portable.importing import Importing, Request
-from recollect.portable.report import Tally
 from recollect.portable.transcripts import find
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.sqlite import SqliteStore
 
 RATE = 100.0

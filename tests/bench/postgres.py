@@ -21,11 +21,11 @@ import psycopg
 
 from recollect.bench.latency import Writer
 from recollect.core import ids
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record, Vector
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Question

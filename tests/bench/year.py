@@ -32,12 +32,12 @@ from recollect.extract.watcher import After
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.learn import Learning
-from recollect.lifecycle.maintain import Maintenance
-from recollect.lifecycle.stale import cite
+from recollect.lifecycle.file_freshness import cite
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.interface import Cursor
 from recollect.store.sqlite import SqliteStore
 from tests.bench.developer import ANSWERS, NOISE, Developer, Planted

@@ -14,7 +14,7 @@ import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.portable import history
+from recollect.portable import transcript_import
 from recollect.portable.importing import Request
 from recollect.store.sqlite import events, records
 from tests.fakes.transcripts import MAKERS
@@ -102,7 +102,7 @@ def killed(home: pathlib.Path, settings: Settings, at: int, before: bool) -> boo
 def test_twenty_kills_and_a_resume_equal_one_clean_run(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "BATCH", 3)  # many commits, so many places to die at
+    monkeypatch.setattr(transcript_import, "BATCH", 3)  # many commits, so many places to die at
     home = tmp_path / "person"
     home.mkdir()
     person(home)

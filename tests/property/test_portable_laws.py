@@ -36,7 +36,7 @@ from recollect.core.values import (
     TextBody,
     Turn,
 )
-from recollect.portable.exchange import Intake, Wanted, document, jsonl, markdown
+from recollect.portable.exports import Intake, Wanted, document, jsonl, markdown
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record, vector

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.core import ids, vectors
+from recollect.core import ids, vector_bytes
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.projects import namespace
@@ -51,8 +51,8 @@ def test_a_vector_survives_bit_for_bit(bits: list[int]) -> None:
 
     raw = struct.pack("<384I", *bits)
     as_numpy = numpy.frombuffer(raw, dtype="<f4")
-    assert vectors.encode(as_numpy) == raw
-    assert vectors.encode(vectors.decode(raw, owner="x")) == raw
+    assert vector_bytes.encode(as_numpy) == raw
+    assert vector_bytes.encode(vector_bytes.decode(raw, owner="x")) == raw
 
 
 # O04

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 from recollect.store.postgres import statements as own
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as theirs

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from recollect.core.errors import BadInput, RecollectError, StoreBusy
-from recollect.core.marks import mark
+from recollect.core.event_identity import mark
 from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sqlite import rows

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import apsw
 
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.values import Record, SourceKind, Vector
 from recollect.store.sqlite import rows
 from recollect.store.sqlite import statements as sql

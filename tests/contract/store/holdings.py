@@ -8,7 +8,7 @@ import pytest
 from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.marks import mark
+from recollect.core.event_identity import mark
 from recollect.core.projects import Place
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Relationship
 from recollect.store.interface import Selection, Store

@@ -14,7 +14,7 @@ from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Question
-from recollect.lifecycle.stale import cite
+from recollect.lifecycle.file_freshness import cite
 from recollect.remember import Recollection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record

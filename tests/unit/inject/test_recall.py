@@ -13,7 +13,7 @@ from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import JsonBody, Preference, Record
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Question

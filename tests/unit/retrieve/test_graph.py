@@ -11,7 +11,7 @@ from recollect.core.values import Entity, Fact, Relationship
 from recollect.retrieve import graph as graphs
 from recollect.retrieve import priors
 from recollect.retrieve.dates import anchors_in, spans_in
-from recollect.retrieve.entities import EntityIndex
+from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.graph import Graph, Graphs
 from recollect.retrieve.query import intent
 from recollect.store.interface import Selection

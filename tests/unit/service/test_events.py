@@ -9,7 +9,7 @@ from recollect.core.errors import BadCursor
 from recollect.core.values import MessageBody, TextBody, Turn
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.service import read, sessions
 from recollect.service.desk import Desk, Scope
 from recollect.service.read import EventRow, EventsQuery

@@ -15,9 +15,9 @@ from recollect.core.values import Checkpoint, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline, Question
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.learn import Learning
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.remember import Recollection
 from recollect.service import read, things, tools, write
 from recollect.service.desk import Desk, Scope
