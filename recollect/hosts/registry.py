@@ -46,6 +46,16 @@ def readers() -> Mapping[str, "Reader"]:
     return MappingProxyType({name: _part(name, "transcript").READER for name in having})
 
 
+def transcript_environment() -> tuple[str, ...]:
+    """The variables that say where hosts keep their transcripts."""
+    return tuple(sorted({name for known in facts().values() for name in known.transcript_env}))
+
+
+def hook_environment() -> tuple[str, ...]:
+    """The variables that the hook passes on, for all hosts together."""
+    return tuple(sorted({name for known in facts().values() for name in known.environment}))
+
+
 def name_of(given: str) -> str | None:
     """The host with this name or alias."""
     wanted = given.strip().lower()

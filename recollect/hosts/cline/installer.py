@@ -54,9 +54,7 @@ class Cline(Installer):
 
     def _scripts(self, context: Context) -> list[tuple[str, str]]:
         folder = self._folder(context, "Hooks")
-        return [
-            (hook.event, os.path.join(folder, hook.event)) for hook in self.facts.hooks
-        ]
+        return [(hook.event, os.path.join(folder, hook.event)) for hook in self.facts.hooks]
 
     def _foreign(self, path: str) -> bool:
         """A hook's file name is its event, so only one can be there: the user's own wins."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from recollect.capture.hosts.reading import moment, pick
 from recollect.core.values import Event, ObservationType, RecordKind
+from recollect.hosts.reading import moment, pick
 
 
 @dataclass(frozen=True)

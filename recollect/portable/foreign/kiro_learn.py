@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
+from recollect.core.foreign_database import Database
 from recollect.core.values import Event
 from recollect.portable.foreign.cells import Item, Row, text, texts, when
-from recollect.portable.foreign.database import Database
 
 PROGRAM = "kiro-learn"
 TABLES = ("events", "memory_records")

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
+from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
+from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import child_process
-from recollect.llm.acp import COMPRESSOR, KIRO_MODEL, RECONCILER, Acp
+from recollect.llm.acp import Acp
 from recollect.llm.base import Purpose, Request
 from recollect.llm.claude_code import MODEL, ClaudeCode
 from tests.fakes import claude_cli, hooks

@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from recollect.core.errors import BadInput
-from recollect.hosts.jsonedit import BOM, Document, Path
+from recollect.hosts.json_edit import BOM, Document, Path
 
 # No "explain" phase: it traces every line and costs minutes when something fails.
 settings.register_profile(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.hosts import tools
-from recollect.capture.hosts.adapter import tool_draft
 from recollect.core.values import JsonBody
+from recollect.hosts import tools
+from recollect.hosts.adapter import tool_draft
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from recollect.core.errors import BadInput
-from recollect.hosts.tomledit import get, put, remove
+from recollect.hosts.toml_edit import get, put, remove
 
 TABLE = ("mcp_servers", "recollect")
 VALUES = {"command": "/a b/recollect", "args": ["mcp", 'q"\\'], "env": {"RECOLLECT_HOME": "/x"}}

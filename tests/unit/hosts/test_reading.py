@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.capture.hosts.fitting import BODY_BYTES, STRING_BYTES, cut, fit, fit_text
-from recollect.capture.hosts.reading import MAX_DEPTH, lenient, moment, plain, prose, read_object
 from recollect.core.values import encode
+from recollect.hosts.fitting import BODY_BYTES, STRING_BYTES, cut, fit, fit_text
+from recollect.hosts.reading import MAX_DEPTH, lenient, moment, plain, prose, read_object
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from recollect.core.values import JsonBody, MessageBody, TextBody
-from recollect.portable import transcripts
-from recollect.portable.transcripts import Told
+from recollect.hosts import registry
+from recollect.hosts.transcript import Told
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import ANSWERS, ASIDE, COMMAND, FAILING, MAKERS, PROMPTS, START, notes
 
@@ -16,7 +16,7 @@ CWD = "/nowhere/shop"
 
 
 def read(home: pathlib.Path, host: str) -> list[Told]:
-    (found,) = transcripts.find(host, str(home), {})
+    (found,) = list(registry.readers()[host].find(str(home), {}))
     assert found.cwd == CWD and found.host == host
     assert found.messages > 3 and found.bytes > 0
     assert found.began is not None and abs((found.began - START).total_seconds()) <= 1
@@ -58,7 +58,7 @@ def test_reading_again_gives_the_same_keys_and_times(host: str, tmp_path: pathli
 
 @pytest.mark.parametrize("host", sorted(MAKERS))
 def test_a_home_without_the_host_has_no_transcripts(host: str, tmp_path: pathlib.Path) -> None:
-    assert transcripts.find(host, str(tmp_path), {}) == []
+    assert list(registry.readers()[host].find(str(tmp_path), {})) == []
 
 
 def test_opencodes_earlier_files_are_read_too(tmp_path: pathlib.Path) -> None:
@@ -72,7 +72,7 @@ def test_a_session_that_is_in_both_of_opencodes_places_is_read_once(
 ) -> None:
     made.opencode(tmp_path, CWD, "ses_both")
     made.opencode_files(tmp_path, CWD, "ses_both")
-    assert len(transcripts.find("opencode", str(tmp_path), {})) == 1
+    assert len(list(registry.readers()["opencode"].find(str(tmp_path), {}))) == 1
 
 
 def test_opencodes_database_is_left_as_it_is(tmp_path: pathlib.Path) -> None:
@@ -108,7 +108,7 @@ def test_the_environment_may_say_where_hosts_keep_their_files(tmp_path: pathlib.
     made.claude_code(tmp_path, CWD)
     shutil.move(tmp_path / ".claude", tmp_path / "elsewhere")
     env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}
-    assert len(transcripts.find("claude-code", str(tmp_path), env)) == 1
+    assert len(list(registry.readers()["claude-code"].find(str(tmp_path), env))) == 1
 
 
 def test_broken_lines_are_passed_over_and_glued_ones_are_both_read(tmp_path: pathlib.Path) -> None:

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from recollect.capture import hosts
-from recollect.capture.hosts import Capture, Payload
+from recollect.hosts import hooks
+from recollect.hosts.payloads import Capture, Payload
 
 
 def captured(event: str, data: dict[str, Any], host: str = "claude-code", **more: Any) -> Capture:
-    return hosts.capture(Payload(host, event, stdin=json.dumps(data).encode(), **more))
+    return hooks.capture(Payload(host, event, stdin=json.dumps(data).encode(), **more))
 
 
 def test_a_session_id_that_cannot_be_stored_is_replaced_by_its_digest() -> None:
@@ -73,7 +73,7 @@ def test_a_transcript_is_named_only_when_it_can_be_one() -> None:
 
 
 def test_an_empty_payload_of_a_known_event_still_counts() -> None:
-    capture = hosts.capture(Payload("codex", "SessionStart", cwd="/p"))
+    capture = hooks.capture(Payload("codex", "SessionStart", cwd="/p"))
     assert (capture.signal, capture.reason, capture.damaged) == ("session-start", "startup", False)
 
 
@@ -81,7 +81,7 @@ def test_half_a_tool_call_keeps_its_command() -> None:
     raw = (
         b'{"session_id":"s","tool_name":"Bash","tool_input":{"command":"make"},"tool_response":{"s'
     )
-    capture = hosts.capture(Payload("claude-code", "PostToolUse", stdin=raw, truncated=True))
+    capture = hooks.capture(Payload("claude-code", "PostToolUse", stdin=raw, truncated=True))
     assert capture.drafts[0].tool is not None
     assert capture.drafts[0].tool.command == "make"
     assert capture.damaged
