@@ -168,7 +168,7 @@ def memories_of(extraction: Extraction) -> Iterable[Memory]:
 
 def kinds_of(record: Record) -> frozenset[str]:
     """The kinds of the guide that a record is."""
-    if record.kind == "summary":
+    if record.traits.is_summary:
         return frozenset(["summary"])
     match record.knowledge_type:
         case "constraint":

@@ -433,7 +433,7 @@ def stone_of(
 ) -> dict[str, Any]:
     """What a stone on a memory says, for the log. A turn is its whole text; of anything else only
     what it says in short."""
-    texts = [*texts_of(record), *([record.detail] if record.kind == "episode" else [])]
+    texts = [*texts_of(record), *([record.detail] if record.traits.text_in_detail else [])]
     said = [one for text in texts for one in statement_match.statements(text)]
     return _detail(
         record.record_id,

@@ -220,7 +220,7 @@ class Scribe:
         stale = [
             one.record_id
             for one in self._store.records.get(namespace, wanted)
-            if one.kind == "episode" and one.level == "raw" and not one.pinned
+            if one.is_whole_turn and not one.pinned
         ]
         if stale:
             self._memories.delete(namespace, stale, ACTOR, "its turn begins with an earlier event")

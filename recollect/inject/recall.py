@@ -304,13 +304,9 @@ class Recall:
             if record.category != UNANSWERED
         ]
         # At the start a session in short is worth more than its turns.
-        short = {one.session_id for one in pool if one.kind == "episode" and one.level != "raw"}
-        pool = [
-            one
-            for one in pool
-            if one.kind != "episode" or one.level != "raw" or one.session_id not in short
-        ]
-        summaries = [one for one in pool if one.kind == "summary" and one.category not in DIGESTS][
+        short = {one.session_id for one in pool if one.is_short_turn}
+        pool = [one for one in pool if not one.is_whole_turn or one.session_id not in short]
+        summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS][
             :START_SUMMARIES
         ]
         first = {record.record_id for record in summaries}
@@ -349,14 +345,14 @@ class Recall:
                 found.why_not = "said in this very session"
             elif record.record_id in told and not repeat:
                 found.why_not = "injected earlier in this session"
-            elif (
-                record.kind == "episode" and record.level != "raw" and record.session_id in in_full
-            ):
+            elif record.is_short_turn and record.session_id in in_full:
                 found.why_not = "its session is here in full"
-            elif record.kind == "knowledge" and known.plain(record.title) in wishes:
+            elif record.traits.is_belief and known.plain(record.title) in wishes:
                 found.why_not = "told as a preference"
             elif record.category == UNANSWERED and record.title.rstrip().endswith("?"):
                 found.why_not = "a question that nobody answered"
+            elif not record.traits.section:
+                found.why_not = "a kind of memory that no brief holds"
             elif record.expires_at and record.expires_at <= now:
                 found.why_not = "expired"
             elif record.valid_until and record.valid_until <= now:
@@ -401,7 +397,9 @@ class Recall:
         allowed = [found for found in draft.candidates if not found.why_not]
         items = [item for item in draft.items if not item.why_not]
         forms = {id(found): self._forms(found, draft.rivals) for found in allowed}
-        wanted: dict[str, list[Any]] = {"history": [*draft.first, *allowed]}
+        wanted: dict[str, list[Any]] = {"history": [*draft.first]}
+        for found in allowed:
+            wanted.setdefault(found.record.traits.section, []).append(found)
         for item in items:
             wanted.setdefault(item.kind, []).append(item)
 
@@ -506,7 +504,7 @@ class Recall:
 def _drop_turns(candidates: Sequence[Found]) -> None:
     """For a chore of every day only what holds in general counts, and what was put in by hand."""
     for found in candidates:
-        general = found.record.kind == "knowledge" or found.record.strategy == "user"
+        general = found.record.traits.is_belief or found.record.strategy == "user"
         if not general and not found.why_not:
             found.why_not = "the prompt names a chore, no topic"
 

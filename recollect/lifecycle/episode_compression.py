@@ -16,7 +16,8 @@ from typing import TypeVar
 from recollect import privacy
 from recollect.core import ids
 from recollect.core.errors import RecollectError
-from recollect.core.values import Level, Record, Strategy
+from recollect.core.kinds import Level
+from recollect.core.values import Record, Strategy
 from recollect.lifecycle.extractive_summary import extract, sentences, tells
 from recollect.llm.base import Provider, Purpose, Request
 

@@ -16,8 +16,9 @@ from typing import TypeVar
 
 from recollect.core.bounded_wait import Late
 from recollect.core.clock import Clock
+from recollect.core.kinds import Level
 from recollect.core.settings import Settings
-from recollect.core.values import Fact, Freshness, Level, Record, Relationship
+from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
 from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure

@@ -92,7 +92,7 @@ def header(store: Store, actor: str, wanted: Wanted, now: datetime) -> dict[str,
 
 def rows(store: Store, wanted: Wanted) -> Iterator[Row]:
     for namespace in _namespaces(store, wanted):
-        for kind, row in store.holdings.dump(namespace):
+        for kind, row in store.bulk.dump(namespace):
             if wanted.takes(kind, row):
                 yield kind, row
 
@@ -118,7 +118,7 @@ def markdown(store: Store, actor: str, wanted: Wanted, now: datetime) -> Iterato
     yield f"# What Recollect remembers\n\nExported on {now.date()}.\n".encode()
     for namespace in _namespaces(store, wanted):
         named = False
-        for kind, row in store.holdings.dump(namespace):
+        for kind, row in store.bulk.dump(namespace):
             if kind == "project":
                 yield f"\n## {row['name']}\n".encode()
                 named = True
@@ -230,7 +230,7 @@ class Intake:
         loaded: dict[str, int] = self._would_load(batch) if dry_run else {}
         if batch and not dry_run:
             try:
-                loaded = self._store.holdings.load(batch)
+                loaded = self._store.bulk.load(batch)
             except BadInput as error:
                 near = f" (near line {number})" if number else " (at its end)"
                 raise BadInput(f"{error}{near}; nothing of this part was taken",
@@ -250,7 +250,7 @@ class Intake:
             return {("project", one.project_id) for one in self._store.projects.all()}
         namespace = str(row.get("namespace"))
         if namespace not in self._held:
-            self._held[namespace] = {_key(*one) for one in self._store.holdings.dump(namespace)}
+            self._held[namespace] = {_key(*one) for one in self._store.bulk.dump(namespace)}
         return self._held[namespace]
 
     def _ours(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -14,15 +14,8 @@ import msgspec
 
 from recollect import privacy
 from recollect.core import ids
-from recollect.core.values import (
-    Author,
-    Citation,
-    ObservationType,
-    Record,
-    RecordKind,
-    check,
-    encode,
-)
+from recollect.core.kinds import ObservationType, RecordKind
+from recollect.core.values import Author, Citation, Record, check, encode
 from recollect.extract.tombstones import Tombstones
 from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories

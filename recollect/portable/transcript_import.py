@@ -98,7 +98,7 @@ class History:
         new: list[Event] = []
         counts: Counter[str] = Counter(read=len(events), sessions=1)
         marks = self._marks(events, anyway=bool(captured))
-        erased = self._store.holdings.forgotten([one for one in marks.values() if one])
+        erased = self._store.bulk.forgotten([one for one in marks.values() if one])
         for event in events:
             marked = marks.get(event.event_id)
             if event.event_id in stored:
@@ -175,7 +175,7 @@ class History:
     def _marks(self, events: Iterable[Event], *, anyway: bool) -> dict[str, bytes | None]:
         """Marks of what would be stored: without secrets, as the others were made. They cost as
         much as storing, so they are made only when there is something to compare with."""
-        if not anyway and not self._store.holdings.any_forgotten():
+        if not anyway and not self._store.bulk.any_forgotten():
             return {}
         return {one.event_id: mark(one.session_id, one.kind, _clean(one.body)) for one in events}
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from recollect.core.errors import BudgetSpent, ProviderError, RecollectError
-from recollect.core.values import ObservationType, Record
+from recollect.core.kinds import ObservationType
+from recollect.core.values import Record
 from recollect.extract.model_answer import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
 from recollect.extract.model_prompt import escape
 from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, line

@@ -241,14 +241,14 @@ def _fresh(namespace: str) -> str:
 def document(record: Record, vectors: Rows | None = None) -> Document:
     """A memory as search sees it."""
     assert record.created_at is not None
-    episode = record.kind == "episode"
+    traits = record.traits
     text = searchable(record)
     if record.files:
         text = f"{text}\n" + "\n".join(record.files)
     return Document(
         id=record.record_id,
         text=text,
-        title="" if episode else record.title,
+        title="" if traits.text_in_detail else record.title,
         # What stands for a session's turns must not lean on them, nor they on it.
         session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
@@ -258,7 +258,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         importance=record.importance,
         confidence=record.confidence,
         freshness=record.freshness,
-        knowledge=not episode,
+        knowledge=not traits.is_turn,
         access_count=record.access_count,
         vectors=vectors,
     )

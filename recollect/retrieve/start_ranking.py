@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.core.kinds import TYPES
 from recollect.core.values import Record
 
 HALF_LIFE_H = 168.0
 WEIGHTS = {"recency": 0.40, "frequency": 0.20, "semantic": 0.25, "decay": 0.15}
 UNREAD_DAYS = 14  # a memory that nobody asked for in so long begins to sink
-KIND_BOOST = {"summary": 1.15, "knowledge": 1.2, "observation": 1.05, "episode": 1.0}
-KNOWLEDGE_BOOST = {"constraint": 1.3, "decision": 1.25, "heuristic": 1.15, "rejected": 1.1}
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,9 @@ def _scored(
         "decay": -_penalty(record, hours),
     }
     score = sum(WEIGHTS[name] * part for name, part in parts.items())
-    score *= KIND_BOOST[record.kind] * KNOWLEDGE_BOOST.get(record.knowledge_type or "", 1.0)
+    score *= record.traits.start_weight
+    if record.knowledge_type is not None:
+        score *= TYPES[record.knowledge_type].start_weight
     score *= 0.8 + record.importance / 10 * 0.4
     return Smart(record, score * record.confidence, parts)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from recollect.core.keepout import Running, told_private
+from recollect.core.kinds import KINDS
 from recollect.core.values import Value
 from recollect.service.desk import Desk, everywhere
 
@@ -172,7 +173,7 @@ def gather(desk: Desk) -> Facts:
     added = sum(
         one.count
         for one in desk.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
-        if one.kind != "episode"
+        if not KINDS[one.kind].is_turn
     )
     health = _embedding(desk)
     runs = _last_run(desk)

@@ -15,15 +15,8 @@ from msgspec import Meta
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadInput
-from recollect.core.values import (
-    KnowledgeType,
-    Moment,
-    Name,
-    ObservationType,
-    Record,
-    RecordKind,
-    Value,
-)
+from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.values import Moment, Name, Record, Value
 from recollect.service.desk import Desk, Scope, reading
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.portable import transcript_import
 from recollect.portable.importing import Request
-from recollect.store.sqlite import events, records
+from recollect.store.sql import records
+from recollect.store.sqlite import events
 from tests.fakes.transcripts import MAKERS
 from tests.unit.portable.conftest import NOW, wire
 
@@ -48,9 +49,7 @@ def contents(settings: Settings) -> list[str]:
     names = {one.project_id: one.name for one in desk.store.projects.all()}
     desk.scribe.close()
     found = []
-    rows = [
-        row for one in desk.store.projects.namespaces() for row in desk.store.holdings.dump(one)
-    ]
+    rows = [row for one in desk.store.projects.namespaces() for row in desk.store.bulk.dump(one)]
     order = {seq: at for at, seq in enumerate(sorted(row["seq"] for kind, row in rows
                                                      if kind == "event"))}  # fmt: skip
     for kind, row in rows:

@@ -32,7 +32,8 @@ from recollect.reconcile.judge import Merge, verdict
 from recollect.reconcile.neighbours import neighbours
 from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Transaction
-from recollect.store.sqlite import SqliteStore, SqliteTransaction
+from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import EachPrompt, Scripted, memory, worker
 from tests.make import arrival, record
 

@@ -18,6 +18,7 @@ from recollect.core.projects import namespace
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.store.interface import Cursor, Transaction
+from recollect.store.sql.search import terms
 from recollect.store.sqlite import SqliteStore, search
 from tests.make import NAMESPACE, arrival, record, vector
 
@@ -177,7 +178,7 @@ def test_the_rewritten_query_is_always_accepted_by_fts5(
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE t USING fts5(a)")
     with shared._engine.reader() as db:
-        expression = search.any_of(search.rarest(db, search.terms(" ".join(parts))))
+        expression = search.any_of(search.rarest(db, terms(" ".join(parts))))
     if expression:
         list(connection.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)))
     connection.close()

@@ -134,7 +134,7 @@ class Rules:
         new = [
             one.record.record_id
             for one in kept
-            if one.record.session_id == event.session_id and one.record.kind != "summary"
+            if one.record.session_id == event.session_id and not one.record.traits.is_summary
         ]
         before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])

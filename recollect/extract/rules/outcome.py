@@ -8,7 +8,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.core.values import Author, ObservationType, ToolClass
+from recollect.core.kinds import ObservationType
+from recollect.core.values import Author, ToolClass
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from recollect.core.values import Event, ObservationType, RecordKind
+from recollect.core.kinds import ObservationType, RecordKind
+from recollect.core.values import Event
 from recollect.hosts.reading import moment, pick
 
 

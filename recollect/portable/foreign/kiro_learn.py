@@ -4,18 +4,19 @@ In: `~/.kiro-learn/kiro-learn.db`. Out: its events, whole, and its memories.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from recollect.core import ids
 from recollect.core.foreign_database import Database
+from recollect.core.kinds import ObservationType, kind_of
 from recollect.core.values import Event
 from recollect.portable.foreign.cells import Item, Row, text, texts, when
 
 PROGRAM = "kiro-learn"
 TABLES = ("events", "memory_records")
-_TYPES = ("tool_use", "decision", "error", "discovery", "pattern", "session_summary")
+_TYPES = get_args(ObservationType)
 
 
 def recognises(database: Database) -> bool:
@@ -39,7 +40,7 @@ def items(database: Database, program: str) -> Iterator[Item]:
             key=text(row, "record_id"),
             at=at,
             project=_project(row, places),
-            kind="summary" if kind == "session_summary" else "observation",
+            kind=kind_of(kind, None),
             title=text(row, "title"),
             summary=text(row, "summary"),
             facts=texts(row, "facts_json", "facts"),

@@ -7,7 +7,7 @@ there is used. Out: memories and prompts. Facts of their shapes come from their 
 from collections.abc import Iterator
 
 from recollect.core.foreign_database import Database
-from recollect.core.values import ObservationType
+from recollect.core.kinds import ObservationType
 from recollect.portable.foreign.cells import Item, Row, text, texts, when
 
 TABLES = ("observations", "summaries", "session_summaries", "user_prompts", "checkpoints")

@@ -37,7 +37,7 @@ def check(services: Services, parameters: Nothing) -> Checked:
         events=stats.events,
         records=stats.records,
         free_bytes=oslayer.free_bytes(services.settings.directory),
-        orphans=services.store.holdings.orphans(),
+        orphans=services.store.bulk.orphans(),
         backups=len(services.portable.backups.made()),
         last_backup=services.portable.backups.newest_at(),
         backup_days=services.settings.backup_days,
@@ -46,7 +46,7 @@ def check(services: Services, parameters: Nothing) -> Checked:
 
 def repair(services: Services, parameters: Nothing, body: Repair) -> Repaired:
     if body.what == "orphans":
-        dropped = services.store.holdings.drop_orphans()
+        dropped = services.store.bulk.drop_orphans()
         return Repaired(done=f"{dropped} rows without an owner were dropped")
     services.store.upkeep.rebuild_index()
     return Repaired(done="the full-text index was made anew")

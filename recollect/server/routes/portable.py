@@ -11,7 +11,8 @@ from starlette.responses import Response, StreamingResponse
 
 from recollect.core import projects
 from recollect.core.errors import BadInput
-from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
+from recollect.core.kinds import RecordKind
+from recollect.core.values import Moment, Name, RecordId, Value
 from recollect.hosts import registry
 from recollect.portable import exports
 from recollect.portable.backups import made_at

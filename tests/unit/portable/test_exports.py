@@ -110,7 +110,7 @@ def test_secrets_in_an_export_do_not_come_in(
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     path.write_text(path.read_text().replace(ANSWERS[0], f"It is {secret}"))
     take(elsewhere, path)
-    stored = str([list(elsewhere.holdings.dump(one)) for one in elsewhere.projects.namespaces()])
+    stored = str([list(elsewhere.bulk.dump(one)) for one in elsewhere.projects.namespaces()])
     assert secret not in stored and ANSWERS[1] in stored
 
 
@@ -202,7 +202,7 @@ def everything(store: SqliteStore) -> dict[str, set[str]]:
     return {
         namespace.partition("/project/")[2]: {
             str((kind, row.get("title") or row.get("value") or row.get("subject") or kind))
-            for kind, row in store.holdings.dump(namespace)
+            for kind, row in store.bulk.dump(namespace)
         }
         for namespace in store.projects.namespaces()
     }

@@ -24,7 +24,8 @@ from recollect.reconcile.extraction_run import Options, Worker
 from recollect.reconcile.push import Learned
 from recollect.reconcile.record_vectors import embedded, rows
 from recollect.store.interface import Batch, Transaction
-from recollect.store.sqlite import SqliteStore, SqliteTransaction
+from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory, worker
 from tests.make import NAMESPACE, arrival
 

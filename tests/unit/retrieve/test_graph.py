@@ -146,7 +146,7 @@ def test_what_was_erased_is_known_no_more(store: SqliteStore) -> None:
     store.graph.put(thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
     kept = Graphs(store)
     assert kept.of(NAMESPACE).walk("alpha").facts
-    store.holdings.erase(NAMESPACE, Selection(everything=True), "ada")
+    store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
     assert not kept.of(NAMESPACE).walk("alpha").facts
 
 

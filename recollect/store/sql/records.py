@@ -15,14 +15,15 @@ from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
 from recollect.core.values import Freshness, Operation, Record, Vector, Version, encode
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
-from recollect.store.sqlite import rows, search
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import END, Engine, ids_json, micros, planned
-from recollect.store.sqlite.operations import new_operation, put_operation
-from recollect.store.sqlite.vectors import put_vector, vectors_of
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import END, Engine, ids_json, micros, planned
+from recollect.store.sql.operations import new_operation, put_operation
+from recollect.store.sql.search import MAX_TERMS
+from recollect.store.sql.vectors import put_vector, vectors_of
 
 
-class SqliteRecords:
+class SqlRecords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -102,10 +103,12 @@ class SqliteRecords:
         limit: int,
         *,
         raw: bool = False,
-        most_terms: int = search.MAX_TERMS,
+        most_terms: int = MAX_TERMS,
     ) -> list[Hit]:
         with self._engine.reader() as db:
-            return search.records(db, namespaces, query, limit, raw=raw, most_terms=most_terms)
+            return self._engine.full_text.records(
+                db, namespaces, query, limit, raw=raw, most_terms=most_terms
+            )
 
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         clock = self._engine.clock

@@ -13,7 +13,7 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, encode
-from recollect.store.sqlite import statements as sql
+from recollect.store.sql import statements as sql
 
 # The name under which a table's rows travel, and the column that names a row.
 _KNOWN = {

@@ -11,14 +11,15 @@ import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.core.values import Fact, Level, Record, Relationship
+from recollect.core.kinds import Level
+from recollect.core.values import Fact, Record, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine, ids_json, micros
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json, micros
 
 
-class SqliteAging:
+class SqlAging:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

@@ -14,9 +14,9 @@ import apsw
 from recollect.core.clock import to_micros
 from recollect.core.values import encode
 from recollect.store.interface import Chosen, Selection
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import ids_json
-from recollect.store.sqlite.tables import Table, tables
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import ids_json
+from recollect.store.sql.tables import Table, tables
 
 _TITLES = 8
 _SHORTEST = 3  # a shorter name would mean nearly everything

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 KEPT = 256  # changes of one namespace
 
 
-class GraphNews:
+class GraphVersions:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._versions: Counter[str] = Counter()

@@ -11,8 +11,8 @@ import apsw
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Operation, OperationKind
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
 
 
 def new_operation(

@@ -16,15 +16,15 @@ from recollect.core.clock import to_micros
 from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import Operation, Version
 from recollect.store.interface import Cursor, Page
-from recollect.store.sqlite import graph_changes, records, rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine, ids_json
-from recollect.store.sqlite.graph import decoded, identity
-from recollect.store.sqlite.operations import get_operation, new_operation, put_operation
-from recollect.store.sqlite.vectors import put_vector
+from recollect.store.sql import graph_changes, records, rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.graph import decoded, identity
+from recollect.store.sql.operations import get_operation, new_operation, put_operation
+from recollect.store.sql.vectors import put_vector
 
 
-class SqliteLog:
+class SqlLog:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -69,7 +69,7 @@ class SqliteLog:
             return _undo(db, operation, actor, self._engine)
 
         undone = self._engine.write(work, when_full=True)
-        self._engine.news.note(namespace, [*undone.targets, *undone.created])
+        self._engine.graph_versions.note(namespace, [*undone.targets, *undone.created])
         return undone
 
     def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:

@@ -10,12 +10,12 @@ import apsw
 
 from recollect.core import vector_bytes as layout
 from recollect.core.values import Record, SourceKind, Vector
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine, ids_json
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json
 
 
-class SqliteVectors:
+class SqlVectors:
     indexed = False  # the daemon's own index is on the same machine and filled in a moment
 
     def __init__(self, engine: Engine) -> None:

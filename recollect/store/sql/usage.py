@@ -11,15 +11,15 @@ import apsw
 from recollect.core.errors import BadInput
 from recollect.core.values import Usage
 from recollect.store.interface import Spent
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine
 
 _KIND = ("day", "namespace", "provider", "model", "purpose")
 _COUNTED = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
 
 
-class SqliteUsage:
+class SqlUsage:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

@@ -17,7 +17,7 @@ from tests.make import NAMESPACE, NOON, arrival, record, vector
 OTHER = "/actor/ada/project/other/"
 
 
-class HoldingsContract:
+class BulkContract:
     store: Store
     clock: ManualClock
 
@@ -58,24 +58,24 @@ class HoldingsContract:
         kept = record("Edited")
         store.records.put([kept])
         store.records.edit(msgspec.structs.replace(kept, title="Edited once"), "ada", "better")
-        dumped = list(store.holdings.dump(NAMESPACE))
+        dumped = list(store.bulk.dump(NAMESPACE))
         kinds = {kind for kind, _ in dumped}
         assert {"event", "memory", "fact", "receipt", "operation", "version"} <= kinds
-        other_store.holdings.load(dumped)
-        assert list(other_store.holdings.dump(NAMESPACE)) == dumped
+        other_store.bulk.load(dumped)
+        assert list(other_store.bulk.dump(NAMESPACE)) == dumped
         assert project
 
     def test_loading_again_changes_nothing(self, store: Store) -> None:
         self._turn(store)
-        dumped = list(store.holdings.dump(NAMESPACE))
-        assert store.holdings.load(dumped) == {}
-        assert list(store.holdings.dump(NAMESPACE)) == dumped
+        dumped = list(store.bulk.dump(NAMESPACE))
+        assert store.bulk.load(dumped) == {}
+        assert list(store.bulk.dump(NAMESPACE)) == dumped
 
     def test_a_project_travels_with_its_marks(self, store: Store, other_store: Store) -> None:
         project = store.projects.resolve(Place(root="/srv/engine", remote="host/engine"))
         namespace = f"/actor/ada/project/{project}/"
         store.events.put([arrival(namespace=namespace)])
-        other_store.holdings.load(list(store.holdings.dump(namespace)))
+        other_store.bulk.load(list(store.bulk.dump(namespace)))
         assert other_store.projects.resolve(Place(root="/srv/engine")) == project
 
     def test_what_was_extracted_is_not_extracted_again_elsewhere(
@@ -85,7 +85,7 @@ class HoldingsContract:
         batch = store.events.claim(NAMESPACE, 1, 10_000)
         assert batch is not None
         store.transaction(lambda tx: tx.finish(batch))
-        other_store.holdings.load(list(store.holdings.dump(NAMESPACE)))
+        other_store.bulk.load(list(store.bulk.dump(NAMESPACE)))
         (left,) = other_store.events.backlog()
         assert left.count == 1
 
@@ -103,13 +103,13 @@ class HoldingsContract:
         self, store: Store, change: dict[str, Any]
     ) -> None:
         store.events.put([arrival()])
-        ((kind, row),) = [row for row in store.holdings.dump(NAMESPACE) if row[0] == "event"]
+        ((kind, row),) = [row for row in store.bulk.dump(NAMESPACE) if row[0] == "event"]
         good = {**row, "event_id": ids.new_ulid(), "seq": None}
         bad = {**row, "event_id": ids.new_ulid(), "seq": None, **change}
         with pytest.raises(BadInput):
-            store.holdings.load([(kind, good), (kind, bad)])
+            store.bulk.load([(kind, good), (kind, bad)])
         with pytest.raises(BadInput, match="not known"):
-            store.holdings.load([("unheard-of", {})])
+            store.bulk.load([("unheard-of", {})])
         assert store.upkeep.stats().events == 1
 
     # --- erasing ---
@@ -124,10 +124,10 @@ class HoldingsContract:
             "words": Selection(words=("Sealed Orders",)),
             "everything": Selection(everything=True),
         }[by]
-        foreseen = store.holdings.choose(NAMESPACE, what)
-        done = store.holdings.erase(NAMESPACE, what, "ada")
+        foreseen = store.bulk.choose(NAMESPACE, what)
+        done = store.bulk.erase(NAMESPACE, what, "ada")
         assert foreseen == done and record_id in done.record_ids
-        assert "sealed" not in str(list(store.holdings.dump(NAMESPACE))).lower()
+        assert "sealed" not in str(list(store.bulk.dump(NAMESPACE))).lower()
         assert store.records.search([NAMESPACE], "sealed orders", 5) == []
         assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
         assert (
@@ -141,7 +141,7 @@ class HoldingsContract:
         kept = record("A sealed order")
         store.records.put([kept])
         store.records.edit(msgspec.structs.replace(kept, title="Order"), "ada", "sealed no more")
-        store.holdings.erase(NAMESPACE, Selection(record_ids=(kept.record_id,)), "ada")
+        store.bulk.erase(NAMESPACE, Selection(record_ids=(kept.record_id,)), "ada")
         assert store.log.versions(NAMESPACE, kept.record_id) == []
         told = store.log.page(NAMESPACE).items
         assert [one.kind for one in told] == ["forget", "edit"]
@@ -155,28 +155,28 @@ class HoldingsContract:
         young = record("Young", valid_from=NOON.replace(year=2027))
         store.records.put([old, pinned, young])
         store.events.put([arrival("old event")])
-        store.holdings.erase(NAMESPACE, Selection(before=NOON.replace(month=6)), "ada")
+        store.bulk.erase(NAMESPACE, Selection(before=NOON.replace(month=6)), "ada")
         left = {one.title for one in store.records.page(NAMESPACE).items}
         assert left == {"Pinned", "Young"} and store.upkeep.stats().events == 0
 
     def test_another_namespace_is_not_touched(self, store: Store) -> None:
         store.records.put([record("sealed here"), record("sealed there", namespace=OTHER)])
-        store.holdings.erase(NAMESPACE, Selection(words=("sealed",)), "ada")
+        store.bulk.erase(NAMESPACE, Selection(words=("sealed",)), "ada")
         assert store.records.page(NAMESPACE).items == ()
         assert len(store.records.page(OTHER).items) == 1
 
     def test_whole_words_are_whole(self, store: Store) -> None:
         store.records.put([record("The port is open"), record("The portal is open")])
-        store.holdings.erase(NAMESPACE, Selection(words=("port",), whole=True), "ada")
+        store.bulk.erase(NAMESPACE, Selection(words=("port",), whole=True), "ada")
         assert [one.title for one in store.records.page(NAMESPACE).items] == ["The portal is open"]
 
     def test_a_mark_of_what_was_erased_stays(self, store: Store) -> None:
         one = arrival("about sealed orders", session_id="s1")
         store.events.put([one])
         marked = mark("s1", "prompt", one.event.body)
-        assert marked is not None and not store.holdings.any_forgotten()
-        store.holdings.erase(NAMESPACE, Selection(session_id="s1"), "ada")
-        assert store.holdings.forgotten([marked, b"x" * 16]) == {marked}
+        assert marked is not None and not store.bulk.any_forgotten()
+        store.bulk.erase(NAMESPACE, Selection(session_id="s1"), "ada")
+        assert store.bulk.forgotten([marked, b"x" * 16]) == {marked}
 
     # --- cleaning ---
 
@@ -191,12 +191,12 @@ class HoldingsContract:
             cleaned, found = clean(tree)
             return cleaned, {name: count for name, count in found.items() if count}
 
-        shown = store.holdings.rewrite(NAMESPACE, only_hits, apply=False)
+        shown = store.bulk.rewrite(NAMESPACE, only_hits, apply=False)
         assert shown.rows["event"] == 1 and shown.records == {NAMESPACE: (record_id,)}
-        assert "sealed" in str(list(store.holdings.dump(NAMESPACE)))
-        done = store.holdings.rewrite(NAMESPACE, only_hits, apply=True)
+        assert "sealed" in str(list(store.bulk.dump(NAMESPACE)))
+        done = store.bulk.rewrite(NAMESPACE, only_hits, apply=True)
         assert done == shown
-        assert "sealed" not in str(list(store.holdings.dump(NAMESPACE)))
+        assert "sealed" not in str(list(store.bulk.dump(NAMESPACE)))
         assert store.records.search([NAMESPACE], "sealed", 5) == []
         assert store.events.get(NAMESPACE, event_id) is not None
         assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
@@ -207,8 +207,8 @@ class HoldingsContract:
     @pytest.mark.parametrize("what", [Selection(session_id="s1"), Selection(everything=True)])
     def test_what_is_moved_is_there_and_no_longer_here(self, store: Store, what: Selection) -> None:
         event_id, record_id = self._turn(store)
-        foreseen = store.holdings.choose(NAMESPACE, what)
-        moved = store.holdings.move(NAMESPACE, what, OTHER, "ada")
+        foreseen = store.bulk.choose(NAMESPACE, what)
+        moved = store.bulk.move(NAMESPACE, what, OTHER, "ada")
         assert moved == foreseen
         assert store.records.get(NAMESPACE, [record_id]) == []
         assert [one.record_id for one in store.records.get(OTHER, [record_id])] == [record_id]
@@ -226,28 +226,28 @@ class HoldingsContract:
         second = store.projects.resolve(Place(root="/srv/new"))
         here, there = (f"/actor/ada/project/{one}/" for one in (first, second))
         store.events.put([arrival(namespace=here)])
-        store.holdings.move(here, Selection(everything=True), there, "ada")
+        store.bulk.move(here, Selection(everything=True), there, "ada")
         assert store.projects.resolve(Place(root="/srv/old")) == second
         assert here not in store.projects.namespaces()
 
     def test_what_is_there_already_cannot_be_moved_there(self, store: Store) -> None:
         with pytest.raises(BadInput):
-            store.holdings.move(NAMESPACE, Selection(everything=True), NAMESPACE, "ada")
+            store.bulk.move(NAMESPACE, Selection(everything=True), NAMESPACE, "ada")
 
     def test_a_deleted_memory_is_chosen_by_its_id_until_it_is_erased(self, store: Store) -> None:
         one = store.records.put([record("Sealed orders")])[0]
         assert store.records.delete(NAMESPACE, [one.record_id], "ada") is not None
         what = Selection(record_ids=(one.record_id,))
-        assert store.holdings.choose(OTHER, what).total == 0
-        assert store.holdings.choose(NAMESPACE, what).counts == {"operation": 1, "version": 1}
-        store.holdings.erase(NAMESPACE, what, "ada")
-        assert store.holdings.choose(NAMESPACE, what).total == 0
+        assert store.bulk.choose(OTHER, what).total == 0
+        assert store.bulk.choose(NAMESPACE, what).counts == {"operation": 1, "version": 1}
+        store.bulk.erase(NAMESPACE, what, "ada")
+        assert store.bulk.choose(NAMESPACE, what).total == 0
 
     def test_a_moved_edit_can_still_be_undone(self, store: Store) -> None:
         kept = record("Before", session_id="s1")
         store.records.put([kept])
         edit = store.records.edit(msgspec.structs.replace(kept, title="After"), "ada")
-        store.holdings.move(NAMESPACE, Selection(session_id="s1"), OTHER, "ada")
+        store.bulk.move(NAMESPACE, Selection(session_id="s1"), OTHER, "ada")
         with pytest.raises(NotFound):
             store.log.undo(NAMESPACE, edit.op_id, "ada")
         store.log.undo(OTHER, edit.op_id, "ada")
@@ -257,5 +257,5 @@ class HoldingsContract:
 
     def test_a_store_that_was_used_rightly_has_no_orphans(self, store: Store) -> None:
         self._turn(store)
-        store.holdings.erase(NAMESPACE, Selection(session_id="s1"), "ada")
-        assert store.holdings.orphans() == {} and store.holdings.drop_orphans() == 0
+        store.bulk.erase(NAMESPACE, Selection(session_id="s1"), "ada")
+        assert store.bulk.orphans() == {} and store.bulk.drop_orphans() == 0

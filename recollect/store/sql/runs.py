@@ -8,14 +8,14 @@ import apsw
 from recollect.core.clock import to_micros
 from recollect.core.values import Run
 from recollect.store.interface import Cursor, Page
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import END, Engine
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import END, Engine
 
 KEPT = 1000
 
 
-class SqliteRuns:
+class SqlRuns:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

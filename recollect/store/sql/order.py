@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.values import EventKind, StoredEvent
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import ids_json, planned
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import ids_json, planned
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 

@@ -12,12 +12,12 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import END, Engine
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import END, Engine
 
 
-class SqliteSessions:
+class SqlSessions:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -76,7 +76,7 @@ def put_checkpoint(db: apsw.Connection, checkpoint: Checkpoint, now: datetime) -
     return stamped
 
 
-class SqliteReceipts:
+class SqlReceipts:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

@@ -13,8 +13,8 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, Place
 from recollect.store.interface import ProjectInfo
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine
 
 # Two kinds of aliases are the store's own: a commit of a project's history, and the root of a
 # project that somebody wants kept apart from what it claims to be.
@@ -22,7 +22,7 @@ _COMMIT = "commit:"
 _APART = "apart:"
 
 
-class SqliteProjects:
+class SqlProjects:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._known: dict[tuple[tuple[str, str], ...], str] = {}

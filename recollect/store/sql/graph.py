@@ -15,9 +15,9 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
 from recollect.store.interface import ThingKind, Waiting
-from recollect.store.sqlite import rows, search
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import Engine, ids_json, micros
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json, micros
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 T = TypeVar("T")
@@ -40,7 +40,7 @@ TABLES: dict[str, tuple[str, type[Any]]] = {
 _EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
 
 
-class SqliteGraph:
+class SqlGraph:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -48,13 +48,13 @@ class SqliteGraph:
         now = self._engine.clock.now()
         self._engine.write(lambda db: put_things(db, things, now))
         for namespace, changed in changed_in(things).items():
-            self._engine.news.note(namespace, changed)
+            self._engine.graph_versions.note(namespace, changed)
 
     def version(self, namespace: str) -> int:
-        return self._engine.news.version(namespace)
+        return self._engine.graph_versions.version(namespace)
 
     def changed(self, namespace: str, since: int) -> frozenset[str] | None:
-        return self._engine.news.since(namespace, since)
+        return self._engine.graph_versions.since(namespace, since)
 
     def things(self, namespace: str, ids: Sequence[str]) -> list[Thing]:
         with self._engine.reader() as db:
@@ -116,28 +116,15 @@ class SqliteGraph:
         return sorted({identity(thing): thing for thing in found}.values(), key=identity)
 
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
-        text = search.clean(query)
         with self._engine.reader() as db:
-            expression = search.any_of(search.rarest(db, search.terms(text)))
-            match = search.within(db, namespace, expression) if expression else None
-            if match is None:
-                return []
-            values = {"namespace": namespace, "match": match, "limit": limit}
-            found: list[Entity | Fact | Procedure] = []
-            try:
-                found += map(rows.ENTITY.decode, db.execute(sql.SEARCH_ENTITIES, values))
-                found += map(rows.FACT.decode, db.execute(sql.SEARCH_FACTS, values))
-                found += map(rows.PROCEDURE.decode, db.execute(sql.SEARCH_PROCEDURES, values))
-            except apsw.SQLError:
-                return []
-            return found
+            return self._engine.full_text.graph(db, namespace, query, limit)
 
     def delete(self, namespace: str, ids: Sequence[str]) -> int:
         def work(db: apsw.Connection) -> int:
             return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
         removed = self._engine.write(work, when_full=True)
-        self._engine.news.note(namespace, ids)
+        self._engine.graph_versions.note(namespace, ids)
         return removed
 
 

@@ -12,8 +12,8 @@ import apsw
 
 from recollect.core.clock import to_micros
 from recollect.core.values import Operation, SourceKind, encode
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.graph import (
+from recollect.store.sql import statements as sql
+from recollect.store.sql.graph import (
     PUT,
     TABLES,
     Kept,
@@ -24,7 +24,7 @@ from recollect.store.sqlite.graph import (
     live,
     put_things,
 )
-from recollect.store.sqlite.vectors import put_vector, vectors_of
+from recollect.store.sql.vectors import put_vector, vectors_of
 
 _EMBEDDED: dict[str, SourceKind] = {"entity": "entity", "fact": "fact", "procedure": "procedure"}
 _KIND = {kind: name for name, (_, kind) in TABLES.items()}

@@ -5,7 +5,7 @@ statement on a namespaced table binds `:namespace`; the few that may look across
 listed in WHOLE_STORE with the reason, and a test holds everything else to the rule.
 """
 
-from recollect.store.sqlite import rows
+from recollect.store.sql import rows
 
 
 def _insert(table: str, columns: tuple[str, ...]) -> str:
@@ -716,7 +716,7 @@ NOT_WAITING = "DELETE FROM unextracted WHERE namespace = :namespace AND seq = :s
 
 # --- all rows, as rows --------------------------------------------------------------------------
 
-# Templates: `holdings.py` fills in the tables and columns that the schema really has.
+# Templates: `bulk.py` fills in the tables and columns that the schema really has.
 COLUMNS_OF = "SELECT name FROM pragma_table_info(:table)"
 KEY_OF = "SELECT name FROM pragma_table_info(:table) WHERE pk ORDER BY pk"
 HAS_NO_ROWID = "SELECT wr FROM pragma_table_list(:table) WHERE schema = 'main'"

@@ -1,7 +1,7 @@
 """Everything that is stored, as rows: carried away, brought in, erased, cleaned, moved.
 
 In: namespaces, selections, rows. Out: rows and counts. Each change is one transaction; what cannot
-be done whole is not done. `sweep` then leaves no bytes of what was erased in the files.
+be done whole is not done.
 """
 
 import time
@@ -14,18 +14,16 @@ from recollect.core.errors import BadInput, RecollectError, StoreBusy
 from recollect.core.event_identity import mark
 from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.choosing import BLANKED, Choice
-from recollect.store.sqlite.connect import translated
-from recollect.store.sqlite.engine import Engine, ids_json
-from recollect.store.sqlite.events import SqliteEvents
-from recollect.store.sqlite.operations import new_operation, put_operation
-from recollect.store.sqlite.projects import SqliteProjects
-from recollect.store.sqlite.tables import Table, columns_of, tables
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.events import SqlEvents
+from recollect.store.sql.operations import new_operation, put_operation
+from recollect.store.sql.projects import SqlProjects
+from recollect.store.sql.selection import BLANKED, Choice
+from recollect.store.sql.tables import Table, columns_of, tables
 
 CLAIM_WAIT_S = 30.0
-SWEEP_WAIT_S = 10.0
 _PROJECT = "project"
 # What a value of each kind must be, beyond what the table checks.
 _CODECS: dict[str, rows.Codec[Any]] = {
@@ -46,8 +44,8 @@ _NAMES = IDENTITIES | {"kind", "status", "surface", "seq"}
 Clean = Callable[[Any], tuple[Any, dict[str, int]]]
 
 
-class SqliteHoldings:
-    def __init__(self, engine: Engine, events: SqliteEvents, projects: SqliteProjects) -> None:
+class SqlBulk:
+    def __init__(self, engine: Engine, events: SqlEvents, projects: SqlProjects) -> None:
         self._engine = engine
         self._events = events
         self._projects = projects
@@ -63,7 +61,7 @@ class SqliteHoldings:
     def load(self, rows: Sequence[Row]) -> dict[str, int]:
         loaded = self._engine.write(lambda db: _load(db, rows))
         self._projects.forget_known()
-        self._engine.news.note_all()
+        self._engine.graph_versions.note_all()
         return loaded
 
     # --- erasing and moving ---
@@ -79,9 +77,9 @@ class SqliteHoldings:
             choice = Choice(db, namespace, what)
             self._refuse_claimed(db, choice)
             chosen = choice.chosen()
-            _erase(db, choice)
+            erase_selected(db, choice)
             if what.everything:
-                _erase_project(db, namespace)
+                erase_project(db, namespace)
             elif chosen.total:
                 log = new_operation(
                     clock, "forget", namespace, actor,
@@ -92,7 +90,7 @@ class SqliteHoldings:
 
         chosen = self._patiently(work)
         self._projects.forget_known()
-        self._engine.news.note(namespace)
+        self._engine.graph_versions.note(namespace)
         return chosen
 
     def move(self, namespace: str, what: Selection, target: str, actor: str) -> Chosen:
@@ -117,8 +115,8 @@ class SqliteHoldings:
 
         chosen = self._patiently(work)
         self._projects.forget_known()
-        self._engine.news.note(namespace)
-        self._engine.news.note(target)
+        self._engine.graph_versions.note(namespace)
+        self._engine.graph_versions.note(target)
         return chosen
 
     def _refuse_claimed(self, db: apsw.Connection, choice: Choice) -> None:
@@ -160,7 +158,7 @@ class SqliteHoldings:
             self._engine.write(
                 lambda db: _rewrite(db, tables(db), namespace, dirty, clean), when_full=True
             )
-            self._engine.news.note(namespace)
+            self._engine.graph_versions.note(namespace)
         return Rewritten(counts, found, {namespace: records} if records else {})
 
     def any_forgotten(self) -> bool:
@@ -169,73 +167,6 @@ class SqliteHoldings:
     def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
         with self._engine.reader() as db:
             return {mark for mark in marks if db.execute(sql.FORGOTTEN, {"mark": mark}).fetchone()}
-
-    # --- bytes ---
-
-    def sweep(self) -> None:
-        def tidy(db: apsw.Connection) -> None:
-            for statement in sql.OPTIMIZE:
-                db.execute(statement)
-
-        def fold(db: apsw.Connection) -> None:
-            deadline = time.monotonic() + SWEEP_WAIT_S
-            while True:
-                try:
-                    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                    return
-                except apsw.BusyError as error:  # somebody still reads what was
-                    if time.monotonic() >= deadline:
-                        raise StoreBusy(
-                            "somebody reads the database without end; what was erased is gone, "
-                            "but the log still holds its bytes"
-                        ) from error
-                time.sleep(0.05)
-
-        self._engine.write(tidy, when_full=True)
-        self._engine.writer.run(fold, when_full=True, alone=True)
-
-    def erase_in_backup(
-        self, path: str, namespace: str, what: Selection, *, apply: bool = True
-    ) -> Chosen:
-        with translated():
-            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                if not apply:
-                    return Choice(db, namespace, what).chosen()
-                db.pragma("secure_delete", True)
-                db.pragma("foreign_keys", True)
-                db.execute("BEGIN IMMEDIATE")
-                choice = Choice(db, namespace, what)
-                chosen = choice.chosen()
-                _erase(db, choice)
-                if what.everything:
-                    _erase_project(db, namespace)
-                db.execute("COMMIT")
-                if chosen.total:
-                    for statement in sql.OPTIMIZE:
-                        db.execute(statement)
-                    db.execute("VACUUM")
-                return chosen
-            finally:
-                db.close()
-
-    def namespaces_in_backup(self, path: str) -> list[str]:
-        with translated():
-            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                return [namespace for (namespace,) in db.execute(sql.LIST_NAMESPACES)]
-            finally:
-                db.close()
-
-    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
-        with translated():
-            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                found = (db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
-                         for kind, value in marks)  # fmt: skip
-                return {project_id for project_id in found if project_id}
-            finally:
-                db.close()
 
     # --- orphans ---
 
@@ -380,7 +311,7 @@ def _load_event(
     place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
     seq = db.execute(sql.SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
     if waits is None:
-        db.execute(sql.FINISH, {"namespace": cells["namespace"], "seqs": ids_json([seq])})
+        db.execute(sql.NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
     elif isinstance(waits, dict):
         state = {name: waits.get(name) for name in ("failures", "reason", "state")}
         _checked(db, table, sql.WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
@@ -424,7 +355,7 @@ def _valid(table: Table, cells: dict[str, Any]) -> None:
 # --- erasing -------------------------------------------------------------------------------------
 
 
-def _erase(db: apsw.Connection, choice: Choice) -> None:
+def erase_selected(db: apsw.Connection, choice: Choice) -> None:
     """Children before parents. A mark of each event stays, so that no import brings it back."""
     _remember_forgotten(db, choice)
     scope = {"namespace": choice.namespace}
@@ -468,7 +399,7 @@ def _blank(db: apsw.Connection, table: Table, namespace: str, ids: str) -> list[
     ]
 
 
-def _erase_project(db: apsw.Connection, namespace: str) -> None:
+def erase_project(db: apsw.Connection, namespace: str) -> None:
     """Nothing is left of it: not even its operations, its name and where it lay."""
     for table in tables(db).values():
         keys = [
