@@ -74,8 +74,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if not os.path.isdir(chosen.directory):
         return
     yield from _modes(chosen)
-    for stranger in settings.strangers():
-        yield Finding("environment", "warn", stranger, "Unset it, or mend its name.")
+    for sentence in settings.ignored_names():
+        yield Finding("settings", "warn", sentence, "Remove it, or correct its name.")
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
     yield from _kept_out(chosen)
@@ -180,7 +180,7 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from recollect.core.values import Author, Body, EventKind, MessageBody, ToolClass, Turn
+from recollect.core.values import Author, Body, ChatMessage, EventKind, MessageBody, ToolClass
 
 SignalName = Literal["session-start", "session-end", "compaction", "stop"]
 Wants = Literal["session-start", "prompt"]
@@ -89,5 +89,5 @@ def with_answer(capture: Capture, answer: Draft) -> Capture:
 
 
 def conversation(prompt: str, answer: str) -> MessageBody:
-    turns = [Turn(role="user", content=prompt)] if prompt else []
-    return MessageBody(turns=(*turns, Turn(role="assistant", content=answer)))
+    turns = [ChatMessage(role="user", content=prompt)] if prompt else []
+    return MessageBody(turns=(*turns, ChatMessage(role="assistant", content=answer)))

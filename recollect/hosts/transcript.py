@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.core.values import JsonBody, MessageBody, Turn
+from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.hosts import transcript_files
 from recollect.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.hosts.fitting import fit
@@ -149,7 +149,7 @@ class Conversation:
         texts, self._texts = self._texts, []
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
-            turns = tuple(Turn(role="assistant", content=text) for text in fitted.values())
+            turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
             draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
             yield Told(f"{self._turn} answer", self._at, draft)
 

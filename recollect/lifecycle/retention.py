@@ -17,16 +17,17 @@ SIZE_LIMIT = 1 << 30  # beyond this the stages come at once, and freed pages go 
 def rules(settings: Settings, now: datetime, *, tight: bool = False) -> Forgetting:
     """What may go at this moment; `tight` when the store has grown too large."""
 
-    def edge(days: int) -> datetime | None:
+    def edge(kind: str) -> datetime | None:
+        days = settings.kept_days(kind)
         return now - timedelta(days=days) if days else None
 
     return Forgetting(
         now=now,
         replaced=now if tight else now - RAW_LEFT,
         distilled=now if tight else now - COMPRESSED_AGE,
-        episodes=edge(settings.retention_episodes),
-        summaries=edge(settings.retention_summaries),
-        observations=edge(settings.retention_observations),
-        knowledge=edge(settings.retention_knowledge),
+        episodes=edge("turns"),
+        summaries=edge("summaries"),
+        observations=edge("notes"),
+        knowledge=edge("beliefs"),
         important=IMPORTANT,
     )

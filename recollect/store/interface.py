@@ -17,10 +17,12 @@ from recollect.core.errors import BadCursor
 from recollect.core.kinds import Level, RecordKind
 from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
+    ArchivedVersion,
     Arrival,
     Checkpoint,
     Entity,
     EventKind,
+    ExtractionRun,
     Fact,
     Freshness,
     Operation,
@@ -30,14 +32,12 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
-    Run,
     Session,
     SessionStatus,
     SourceKind,
     StoredEvent,
     Usage,
     Vector,
-    Version,
 )
 
 T = TypeVar("T")
@@ -665,11 +665,13 @@ class Receipts(Protocol):
 class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
 
-    def put(self, run: Run) -> None: ...
-    def page(self, namespace: str, *, before: Cursor | None = None, limit: int = 50) -> Page[Run]:
+    def put(self, run: ExtractionRun) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[ExtractionRun]:
         """Newest first."""
 
-    def latest(self) -> list[Run]:
+    def latest(self) -> list[ExtractionRun]:
         """The newest run of each namespace."""
 
 
@@ -681,7 +683,7 @@ class Log(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Operation]: ...
-    def versions(self, namespace: str, source_id: str) -> list[Version]:
+    def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
     def tombstones(self, namespace: str) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from recollect.core.ids import new_ulid
-from recollect.core.values import EVENT_BODY_BYTES, Event, Source, check, encode
+from recollect.core.values import EVENT_BODY_BYTES, Event, EventSource, check, encode
 from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, Draft, Payload
 
@@ -66,7 +66,7 @@ def event_of(capture: Capture, draft: Draft) -> Event:
         kind=draft.kind,
         body=draft.body,
         valid_time=datetime.now(UTC),
-        source=Source(surface=capture.host, project_path=capture.cwd or None),
+        source=EventSource(surface=capture.host, project_path=capture.cwd or None),
     )
 
 

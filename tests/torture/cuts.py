@@ -142,21 +142,21 @@ def _look_at_spool(scene: Scene, told: list[str]) -> list[str]:
 
 
 def _settings_before(scene: Scene) -> None:
-    scene.run("settings", "set", "log_days", "20")
+    scene.run("settings", "set", "backup_days", "20")
 
 
 def _settings(scene: Scene) -> None:
     for days in ("21", "22"):
-        scene.run("settings", "set", "log_days", days)
+        scene.run("settings", "set", "backup_days", days)
         scene.recording.told(days)
 
 
 def _look_at_settings(scene: Scene, told: list[str]) -> list[str]:
     try:
-        days = settings_module.load(environ={"RECOLLECT_HOME": str(scene.data)}).log_days
+        days = settings_module.load(environ={"RECOLLECT_HOME": str(scene.data)}).backup_days
     except RecollectError as error:
         return [str(error)]
-    return [] if days >= int(["20", *told][-1]) else [f"log_days is {days}, told {told}"]
+    return [] if days >= int(["20", *told][-1]) else [f"backup_days is {days}, told {told}"]
 
 
 # --- install and uninstall ---

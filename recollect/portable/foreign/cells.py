@@ -16,7 +16,7 @@ from recollect.hosts.reading import moment, pick
 
 
 @dataclass(frozen=True)
-class Item:
+class ForeignItem:
     """One row: a memory, a prompt, or an event that is whole already."""
 
     key: str

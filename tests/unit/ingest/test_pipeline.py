@@ -18,7 +18,7 @@ from recollect.core.values import TextBody
 from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Question, Recalled, Reply
+from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -240,7 +240,7 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.SessionRate(clock, limit=5))
     many = [
         frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
         for number in range(20)
@@ -336,7 +336,7 @@ def test_a_session_goes_on_after_a_restart_of_the_daemon(
 def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.SessionRate(clock, limit=5))
     replies = [
         send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
         for number in range(8)
@@ -350,9 +350,9 @@ def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
 def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
     store: SqliteStore, clock: ManualClock, counters: Counters, tmp_path: pathlib.Path
 ) -> None:
-    asked: list[Question] = []
+    asked: list[RecallQuestion] = []
 
-    def recall(question: Question) -> Recalled:
+    def recall(question: RecallQuestion) -> Recalled:
         asked.append(question)
         return Recalled("remember this")
 
