@@ -230,7 +230,7 @@ def _next_version(db: apsw.Connection, record: Record) -> int:
     version that was undone must not take the next one for it."""
     values = {"namespace": record.namespace, "source_id": record.record_id}
     archived = (
-        msgspec.json.decode(payload, type=Version).record.version
+        msgspec.json.decode(payload, type=ArchivedVersion).record.version
         for (payload,) in db.execute(sql.VERSIONS, values)
     )
     return 1 + max(record.version, *archived, 0)
