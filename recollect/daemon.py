@@ -493,16 +493,17 @@ class Daemon:
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the
         background, when the start is over, and only for agents that the user has connected."""
-        from recollect.hosts import connected_since
-        from recollect.portable.transcripts import ENVIRONMENT, FINDERS
+        from recollect.hosts import registry
+        from recollect.hosts.install import connected_since
 
         if self._stop.wait(CATCH_UP_AFTER_S) or self._portable is None:
             return
         home = os.path.expanduser("~")
-        env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
+        places = registry.transcript_environment()
+        env = {name: os.environ[name] for name in places if os.environ.get(name)}
         try:
             known = connected_since(self._settings.directory)
-            hosts = {name: since for name, since in known.items() if name in FINDERS}
+            hosts = {name: since for name, since in known.items() if name in registry.readers()}
             done = self._portable.importing.catch_up(hosts, home, env)
         except errors.RecollectError as error:
             self._counters.error(f"catching up: {error}")

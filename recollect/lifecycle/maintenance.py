@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from recollect.core.bounded_wait import Late
 from recollect.core.clock import Clock
-from recollect.core.kinds import Level
+from recollect.core.kinds import NOTE, Level
 from recollect.core.settings import Settings
 from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
@@ -258,8 +258,9 @@ class Maintenance:
         self._memories.changed(namespace, doomed)
 
     def _alike(self, namespace: str, report: MaintenanceReport) -> list[Sequence[str]]:
-        """Groups of observations, ids only, each small enough for one transaction."""
-        since = self._rules(report).observations or datetime.min.replace(year=1970, tzinfo=UTC)
+        """Groups of notes, ids only, each small enough for one transaction."""
+        ever = datetime(1970, 1, 1, tzinfo=UTC)
+        since = self._rules(report).retained.get(NOTE.name, ever)
         groups = self._store.aging.alike(
             namespace,
             since,

@@ -350,15 +350,13 @@ class Aged:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """When a memory may go, as moments: what is as old as that, or older. None is for ever."""
+    """When a memory may go, as moments: what is as old as that, or older."""
 
     now: datetime
     replaced: datetime  # a turn whose summary was made by then
-    distilled: datetime  # a compressed episode made by then is distilled, not dropped
-    episodes: datetime | None = None
-    summaries: datetime | None = None
-    observations: datetime | None = None
-    knowledge: datetime | None = None
+    distilled: datetime  # a compressed turn made by then is distilled, not dropped
+    retained: Mapping[str, datetime] = field(default_factory=dict)  # by kind; the others for ever
+    short_turns: datetime | None = None  # of distilled turns
     important: int = 8  # from this importance on nothing goes
 
 

@@ -141,7 +141,7 @@ def test_turns_whose_summary_was_taken_back_are_kept_until_retention(here: Here)
     here.maintenance().run()
     assert here.levels() == ["raw"]
     here.clock.advance(days=20)
-    assert here.maintenance().run().forgotten == {"retention of episodes": 1}
+    assert here.maintenance().run().forgotten == {"retention of turns": 1}
 
 
 def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> None:
@@ -183,7 +183,7 @@ def test_a_checkpoint_holds_what_it_shows_until_work_has_long_gone_on(here: Here
         )
         here.clock.advance(days=29 if number else 31)
     here.clock.advance(days=200)
-    assert here.maintenance().run().forgotten == {"retention of observations": 1}
+    assert here.maintenance().run().forgotten == {"retention of notes": 1}
     assert [one.title for one in here.all() if one.kind == "observation"] == ["shown last"]
 
 
@@ -208,7 +208,7 @@ def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
     )
     here.memories.add([record("observation"), record("summary", kind="summary")])
     here.clock.advance(days=91)
-    assert here.maintenance().run().forgotten == {"retention of observations": 1}
+    assert here.maintenance().run().forgotten == {"retention of notes": 1}
     here.clock.advance(days=275)
     assert here.maintenance().run().forgotten == {"retention of summaries": 1}
     titles = {one.title for one in here.all()}
