@@ -110,7 +110,7 @@ class Daemon:
         self._memories = Memories(self._store)
         self._tombstones = Tombstones(self._store)
         self._scribe = TurnWriter(self._store, self._memories, self._counters, cite)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._housekeeper = MaintenanceLoop(
             Maintenance(
                 self._store,
@@ -123,7 +123,7 @@ class Daemon:
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
         )
-        self._pipeline.listeners.append(self._housekeeper.heard)
+        self._pipeline.listeners.append(self._housekeeper.on_event)
         self._recall: Recollection | None = None
         self._learning: Learning | None = None
         self._publish: Callable[[str, Any], None] = lambda kind, data: None
@@ -357,7 +357,7 @@ class Daemon:
                 self._memories,
                 self._backups,
                 self._drain,
-                self._scribe.standing_still,
+                self._scribe.paused,
                 self._tombstones.refuse_erased,
             ),
             backups=self._backups,
@@ -366,7 +366,7 @@ class Daemon:
         self._clones = Clones(
             self._store, self._clock, actor, lambda old, new: erasure.join(old, new, actor)
         )
-        self._pipeline.listeners.append(self._clones.heard)
+        self._pipeline.listeners.append(self._clones.on_event)
         self._clones.start()
         threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
@@ -493,16 +493,17 @@ class Daemon:
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the
         background, when the start is over, and only for agents that the user has connected."""
-        from recollect.hosts import connected_since
-        from recollect.portable.transcripts import ENVIRONMENT, FINDERS
+        from recollect.hosts import registry
+        from recollect.hosts.install import connected_since
 
         if self._stop.wait(CATCH_UP_AFTER_S) or self._portable is None:
             return
         home = os.path.expanduser("~")
-        env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
+        places = registry.transcript_environment()
+        env = {name: os.environ[name] for name in places if os.environ.get(name)}
         try:
             known = connected_since(self._settings.directory)
-            hosts = {name: since for name, since in known.items() if name in FINDERS}
+            hosts = {name: since for name, since in known.items() if name in registry.readers()}
             done = self._portable.importing.catch_up(hosts, home, env)
         except errors.RecollectError as error:
             self._counters.error(f"catching up: {error}")

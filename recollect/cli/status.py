@@ -65,7 +65,7 @@ def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
 
 def _connected(chosen: Settings) -> list[str]:
     """Agents that Recollect is connected to, by our own notes."""
-    from recollect.hosts import installations
+    from recollect.hosts.install import installations
 
     return sorted({host for host, _ in installations(chosen.directory)})
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.capture.hosts import Capture, Draft
 from recollect.core import keepout, settings
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadSetting
 from recollect.core.keepout import DirectoryRules, KeepOutRules, PrivateSessions, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
+from recollect.hosts.payloads import Capture, Draft
 from recollect.ingest.counters import Counters
 
 PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"

@@ -15,13 +15,14 @@ from typing import Any
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.capture import frames, hosts
+from recollect.capture import frames
 from recollect.capture.frames import Frame
-from recollect.capture.hosts import Capture, Draft, Payload
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock
 from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, EventSource, StoredEvent
+from recollect.hosts import hooks
+from recollect.hosts.payloads import Capture, Draft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
@@ -222,7 +223,7 @@ class Pipeline:
             if refusal is not None:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.told if captured.wants else ""
-                return Reply(frames.STORED, hosts.answer(captured, shown) if live else b"")
+                return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
             captured = self._without_kept_out(captured)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
@@ -299,7 +300,7 @@ class Pipeline:
             tail = self._places.end_of(captured.transcript, _TRANSCRIPT_TAIL)
             if tail is None:
                 return replace(captured, transcript=None)  # it will never come
-            captured = hosts.answered_from_transcript(captured, tail, began, ended)
+            captured = hooks.answered_from_transcript(captured, tail, began, ended)
             if not wait or time.monotonic() >= deadline:
                 break
             time.sleep(_TRANSCRIPT_LOOK_S)
@@ -360,7 +361,6 @@ class Pipeline:
     def _answer(self, taken: "_ReadFrame", fresh: list[Arrival]) -> bytes:
         """What the hook prints. Nothing is recalled for what is only a repeat."""
         captured = taken.captured
-        host = hosts.host(captured.host)
         context = ""
         if captured.wants is not None and (fresh or not captured.drafts):
             question = RecallQuestion(
@@ -369,11 +369,11 @@ class Pipeline:
                 namespaces=(self._namespace(taken.place), projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
-                limit_chars=host.context_chars,
+                limit_chars=hooks.CONTEXT_CHARS,
                 reason=captured.reason,
             )
             context = self.recall(question).context
-        return hosts.answer(captured, context)
+        return hooks.answer(captured, context)
 
     # --- the API ---
 
@@ -520,7 +520,7 @@ def _check_size(event: Event) -> None:
 
 
 def _captured(frame: Frame) -> Capture:
-    return hosts.capture(_payload(frame))
+    return hooks.capture(_payload(frame))
 
 
 def _payload(frame: Frame) -> Payload:

@@ -13,14 +13,13 @@ from typing import Any
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
 from recollect.core.token_count import count_tokens
+from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
+from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import api_keys
 from recollect.llm.base import Completion, ModelRequest, Purpose
 from recollect.llm.bounded_call import BoundedCalls, deadline
 from recollect.llm.child_process import WORDS_S, ChildProcess, started
 
-KIRO_MODEL = "claude-haiku-4.5"
-COMPRESSOR = "recollect-compressor"
-RECONCILER = "recollect-reconciler"
 AGENTS: dict[Purpose, str] = {
     "extract": COMPRESSOR, "judge": RECONCILER, "compact": COMPRESSOR, "distil": COMPRESSOR,
 }  # fmt: skip

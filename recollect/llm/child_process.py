@@ -13,8 +13,8 @@ from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from recollect import privacy
-from recollect.capture.hosts.adapter import GUARD
 from recollect.core.errors import ProviderDown, ProviderRefused
+from recollect.hosts.adapter import GUARD
 
 GRACE_S = 2.0
 KILL_S = 2.0

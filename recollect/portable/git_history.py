@@ -9,9 +9,9 @@ import logging
 from collections.abc import Iterator
 from datetime import datetime
 
-from recollect.capture.hosts.reading import moment
 from recollect.core import projects, safe_git
 from recollect.core.safe_git import GitFailed, GitRefused
+from recollect.hosts.reading import moment
 from recollect.portable.imported_records import FoundRecord
 
 log = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from recollect import privacy
-from recollect.capture.hosts.reading import plain_text
 from recollect.core import ids
 from recollect.core.kinds import ObservationType, RecordKind
 from recollect.core.values import Author, Citation, Record, check, encode
 from recollect.extract.tombstones import Tombstones
+from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories
 from recollect.portable.transcript_import import derived_id
 from recollect.store.interface import Store

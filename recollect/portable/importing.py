@@ -16,20 +16,21 @@ from typing import Any
 import msgspec
 
 from recollect import __version__
-from recollect.capture.hosts.adapter import prompt_draft
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
 from recollect.core.projects import Place
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource
+from recollect.hosts import registry
+from recollect.hosts.adapter import prompt_draft
+from recollect.hosts.transcript import Transcript
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.portable import exports, foreign, git_history, transcripts
+from recollect.portable import exports, foreign, git_history
 from recollect.portable.attribution import Attribution
 from recollect.portable.foreign.cells import ForeignItem
 from recollect.portable.import_progress import ImportProgress
 from recollect.portable.imported_records import FoundRecord, RecordImporter
 from recollect.portable.transcript_import import Period, TranscriptImporter, derived_id
-from recollect.portable.transcripts import Transcript
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -217,7 +218,7 @@ class Importer:
             found = [
                 (one, Period(since=max(since, edge)))
                 for host, since in hosts.items()
-                for one in transcripts.find(host, home, env)
+                for one in registry.readers()[host].find(home, env)
             ]
             found = [(one, period) for one, period in found if period.touches(one)]
             directories = [one.cwd for one, _ in found]
@@ -241,7 +242,7 @@ class Importer:
     def _plan(self, request: ImportRequest) -> _Plan:
         home = request.home or os.path.expanduser("~")
         plan = _Plan()
-        wanted = request.sources or tuple(transcripts.FINDERS)
+        wanted = request.sources or tuple(registry.readers())
         for source in wanted:
             self._add(plan, source, home, request)
         if not request.sources:
@@ -255,8 +256,8 @@ class Importer:
         return plan
 
     def _add(self, plan: _Plan, source: str, home: str, request: ImportRequest) -> None:
-        if source in transcripts.FINDERS:
-            plan.transcripts += transcripts.find(source, home, request.env)
+        if source in registry.readers():
+            plan.transcripts += registry.readers()[source].find(home, request.env)
         elif source in foreign.PLACES:
             plan.stores += [one for one in foreign.find(home) if one.program == source]
         elif source == "git" or source.startswith("git:"):
@@ -273,7 +274,7 @@ class Importer:
 
     def _add_path(self, plan: _Plan, path: str, given: str) -> None:
         if not os.path.isfile(path):
-            known = ", ".join([*transcripts.FINDERS, *foreign.PLACES, "git"])
+            known = ", ".join([*registry.readers(), *foreign.PLACES, "git"])
             raise BadInput(
                 f"{given!r} is no source and no file", field="source", hint=f"one of {known}"
             )
@@ -283,7 +284,8 @@ class Importer:
         elif exports.is_export(path):
             plan.exports.append(path)
         else:
-            found = next(filter(None, (read(path) for read in _DESCRIBERS)), None)
+            kinds = (one.describe for one in registry.readers().values() if one.describe)
+            found = next(filter(None, (describe(path) for describe in kinds)), None)
             if found is None:
                 raise BadInput(
                     f"{given} is neither an export of Recollect, nor a transcript or database "
@@ -463,11 +465,3 @@ def _beginning(transcript: Transcript) -> str:
 
 def _ending(transcript: Transcript) -> str:
     return transcript.ended.isoformat() if transcript.ended else ""
-
-
-_DESCRIBERS: tuple[Callable[[str], Transcript | None], ...] = (
-    transcripts.claude_code.describe,
-    transcripts.codex.describe,
-    transcripts.copilot.describe,
-    transcripts.qwen.describe,
-)

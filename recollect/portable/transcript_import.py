@@ -19,10 +19,10 @@ from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.event_identity import mark
 from recollect.core.values import IMPORTED, Body, Event, EventSource, TextBody
+from recollect.hosts.transcript import Told, Transcript
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.attribution import Attribution
 from recollect.portable.import_progress import ImportProgress
-from recollect.portable.transcripts.told import Told, Transcript
 from recollect.store.interface import Store
 
 BATCH = 200

@@ -29,6 +29,7 @@ from recollect.core.values import Record
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
+from recollect.hosts import registry
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
@@ -36,7 +37,6 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.learn import Learning
 from recollect.portable.import_progress import ImportTally
 from recollect.portable.importing import Importer, ImportRequest
-from recollect.portable.transcripts import find
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
@@ -73,7 +73,7 @@ def questions(data: pathlib.Path) -> list[dict[str, Any]]:
 
 def sessions_by_file(home: pathlib.Path) -> dict[str, str]:
     """The name of a file, which the questions use, for each session's id."""
-    found = find("claude-code", str(home), {})
+    found = registry.readers()["claude-code"].find(str(home), {})
     return {pathlib.Path(one.path).stem: one.session_id for one in found}
 
 
@@ -176,7 +176,7 @@ class Place:
         self._clock = clock
         self._pipeline = Pipeline(self.store, clock, "bench", counters)
         self._scribe = TurnWriter(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         self._learning = Learning(
             settings, clock, self.store, self.memories, counters,

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recollect.core.foreign_database import Database, opened
 from recollect.portable.foreign import kiro_learn, observation_stores
 from recollect.portable.foreign.cells import ForeignItem
-from recollect.portable.foreign.database import Database, opened
 
 # Program: where it keeps its database, below the home.
 PLACES = {

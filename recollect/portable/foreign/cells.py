@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from recollect.capture.hosts.reading import moment, pick
 from recollect.core.kinds import ObservationType, RecordKind
 from recollect.core.values import Event
+from recollect.hosts.reading import moment, pick
 
 
 @dataclass(frozen=True)

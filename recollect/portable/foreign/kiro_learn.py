@@ -9,10 +9,10 @@ from typing import Any, get_args
 import msgspec
 
 from recollect.core import ids
+from recollect.core.foreign_database import Database
 from recollect.core.kinds import ObservationType, kind_of
 from recollect.core.values import Event
 from recollect.portable.foreign.cells import ForeignItem, Row, text, texts, when
-from recollect.portable.foreign.database import Database
 
 PROGRAM = "kiro-learn"
 TABLES = ("events", "memory_records")

@@ -6,9 +6,9 @@ there is used. Out: memories and prompts. Facts of their shapes come from their 
 
 from collections.abc import Iterator
 
+from recollect.core.foreign_database import Database
 from recollect.core.kinds import ObservationType
 from recollect.portable.foreign.cells import ForeignItem, Row, text, texts, when
-from recollect.portable.foreign.database import Database
 
 TABLES = ("observations", "summaries", "session_summaries", "user_prompts", "checkpoints")
 _TYPES: dict[str, ObservationType] = {

@@ -13,12 +13,12 @@ from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Moment, Name, RecordId, Value
+from recollect.hosts import registry
 from recollect.portable import exports
 from recollect.portable.backups import made_at
 from recollect.portable.erasure import ErasureOutcome, ErasureSelection
 from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
-from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 from recollect.service.desk import ALL, Scope, listing, project_id
@@ -54,7 +54,11 @@ class ImportBody(Value, frozen=True, kw_only=True):
             since=self.since,
             until=self.until,
             home=self.home or "",
-            env={name: value for name, value in self.env.items() if name in ENVIRONMENT},
+            env={
+                name: value
+                for name, value in self.env.items()
+                if name in registry.transcript_environment()
+            },
             directory=self.directory or "",
             most_commits=self.most_commits,
             dry_run=self.dry_run,

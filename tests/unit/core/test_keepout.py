@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.hosts import HOSTS, Payload
-from recollect.capture.hosts.generic import generic
 from recollect.core import keepout, settings
 from recollect.core.errors import BadSetting
+from recollect.hosts import hooks
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
+from recollect.hosts.unknown import UnknownHost
 
 
 @pytest.mark.parametrize(
@@ -242,17 +244,17 @@ def test_private_sessions_are_told_in_one_sentence_with_the_way_out() -> None:
 
 
 def test_the_hook_knows_how_every_host_calls_the_end_of_a_session() -> None:
-    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    hosts: list[Any] = [*ADAPTERS.values(), UnknownHost("x")]
     for host in hosts:
         for event in host.routes:
-            captured = host.capture(Payload(host.name, event, cwd="/", stdin=b'{"a": 1}'))
+            captured = hooks.capture(Payload(host.name, event, cwd="/", stdin=b'{"a": 1}'))
             known = keepout.is_session_end(event, b"")
             assert known is (captured.signal == "session-end"), (host.name, event)
 
 
 def test_the_hook_reads_every_hosts_session() -> None:
     """It has no adapters, so it must know all their names for a session."""
-    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    hosts: list[Any] = [*ADAPTERS.values(), UnknownHost("x")]
     for host in hosts:
         assert set(host.session_fields) <= set(keepout.SESSION_FIELDS), host.name
-        assert set(host.session_env) <= set(keepout.SESSION_VARIABLES), host.name
+        assert set(host.facts.session_env) <= set(keepout.SESSION_VARIABLES), host.name

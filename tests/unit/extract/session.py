@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.capture.hosts.adapter import answer_draft, tool_draft
 from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.values import (
@@ -17,6 +16,7 @@ from recollect.core.values import (
 )
 from recollect.extract.interface import Extraction
 from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.hosts.adapter import answer_draft, tool_draft
 from recollect.store.interface import Batch, Store, Transaction
 from tests.make import NAMESPACE, NOON
 

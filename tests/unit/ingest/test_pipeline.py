@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import frames, hosts, spool_writer
+from recollect.capture import frames, spool_writer
 from recollect.capture.frames import Frame
 from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.ids import new_ulid
 from recollect.core.values import TextBody
+from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
@@ -270,7 +271,7 @@ def test_one_frame_that_makes_us_stumble_keeps_no_other_waiting(
         said = ("good", "cannot be read", "better", "cannot be stored", "refused", "best")
         return [frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": one}) for one in said]
 
-    capture, put = hosts.capture, store.events.put
+    capture, put = hooks.capture, store.events.put
 
     def stumbling(payload: Any) -> Any:
         if b"cannot be read" in payload.stdin:
@@ -285,7 +286,7 @@ def test_one_frame_that_makes_us_stumble_keeps_no_other_waiting(
             raise errors.BadInput("not this one")
         return put(arrivals)
 
-    monkeypatch.setattr(hosts, "capture", stumbling)
+    monkeypatch.setattr(hooks, "capture", stumbling)
     monkeypatch.setattr(store.events, "put", picky)
     fine, stumbled, refused = frames.STORED, frames.NOT_NOW, frames.REFUSED
     assert spooled(pipeline, *prompts()) == [fine, stumbled, fine, stumbled, refused, fine]

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
+from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
+from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import child_process
-from recollect.llm.acp import COMPRESSOR, KIRO_MODEL, RECONCILER, AcpProvider
+from recollect.llm.acp import AcpProvider
 from recollect.llm.base import ModelRequest, Purpose
 from recollect.llm.claude_code import MODEL, ClaudeCodeProvider
 from tests.fakes import claude_cli, hooks

@@ -273,7 +273,8 @@ def test_every_price_is_plausible() -> None:
 
 
 def test_every_pinned_model_has_a_price() -> None:
-    from recollect.llm import acp, anthropic, claude_code, openai
+    from recollect.hosts.kiro_cli import facts as kiro
+    from recollect.llm import anthropic, claude_code, openai
 
-    for model in (acp.KIRO_MODEL, anthropic.MODEL, claude_code.MODEL, openai.MODEL):
+    for model in (kiro.MODEL, anthropic.MODEL, claude_code.MODEL, openai.MODEL):
         assert price_of(model), model
