@@ -35,11 +35,12 @@ def _documents(
     while True:
         page = store.records.page(namespace, before=cursor, limit=_PAGE, as_of=moment)
         ids = [record.record_id for record in page.items]
-        now = {record.record_id: record.version for record in store.records.get(namespace, ids)}
+        now = {record.record_id: record for record in store.records.get(namespace, ids)}
         vectors = by_owner(store.vectors.of(namespace, MODEL, ids))
         for record in page.items:
             known[record.record_id] = record
-            same = now.get(record.record_id) == record.version
+            # Not by its version: an undo brings a number back, and the next edit may use it again.
+            same = now.get(record.record_id) == record
             then = vectors if same else by_owner(_archived(store, record, moment))
             yield document(record, then.get(record.record_id))
         if page.next is None:
