@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.core.values import Record, Vector
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Embeds, Engine
+from recollect.retrieve.engine import Embeds, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import by_owner, document
 from recollect.store.interface import Cursor, Store
@@ -19,9 +19,9 @@ _PAGE = 500
 
 def engine_as_of(
     store: Store, namespaces: Sequence[str], moment: datetime, embedder: Embeds | None
-) -> tuple[Engine, dict[str, Record]]:
+) -> tuple[SearchEngine, dict[str, Record]]:
     """The engine, and the memories that it knows as they were."""
-    engine = Engine(embedder)
+    engine = SearchEngine(embedder)
     known: dict[str, Record] = {}
     for namespace in namespaces:
         engine.add(namespace, _documents(store, namespace, moment, known))

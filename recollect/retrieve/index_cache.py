@@ -21,7 +21,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
 from recollect.embedding.backfill import searchable
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.store.interface import Cursor, Store
 
@@ -32,8 +32,8 @@ _TOGETHER = 2  # a prompt asks its project and what is global: neither may push 
 Rows = NDArray[np.float32]
 
 
-class Shelves:
-    def __init__(self, store: Store, engine: Engine, cache_mb: int) -> None:
+class IndexCache:
+    def __init__(self, store: Store, engine: SearchEngine, cache_mb: int) -> None:
         self._store = store
         self._engine = engine
         self._limit = cache_mb << 20

@@ -18,15 +18,15 @@ UNREAD_DAYS = 14  # a memory that nobody asked for in so long begins to sink
 
 
 @dataclass(frozen=True)
-class Smart:
+class StartRanked:
     record: Record
     score: float
     parts: dict[str, float]
 
 
-def four_signals(
+def rank_for_start(
     records: Sequence[Record], now: datetime, likeness: dict[str, float] | None = None
-) -> list[Smart]:
+) -> list[StartRanked]:
     """All of them, best first; equals by newest, then by id."""
     seen = Counter(name for record in records for name in (*record.files, *record.concepts))
     most = max(seen.values(), default=1)
@@ -39,7 +39,7 @@ def four_signals(
 
 def _scored(
     record: Record, now: datetime, seen: "Counter[str]", most: int, likeness: dict[str, float]
-) -> Smart:
+) -> StartRanked:
     hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
     names = (*record.files, *record.concepts)
     parts = {
@@ -53,7 +53,7 @@ def _scored(
     if record.knowledge_type is not None:
         score *= TYPES[record.knowledge_type].start_weight
     score *= 0.8 + record.importance / 10 * 0.4
-    return Smart(record, score * record.confidence, parts)
+    return StartRanked(record, score * record.confidence, parts)
 
 
 def _penalty(record: Record, hours: float) -> float:

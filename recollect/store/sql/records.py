@@ -13,7 +13,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.values import Freshness, Operation, Record, Vector, Version, encode
+from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
@@ -238,7 +238,7 @@ def displace(
     moved = []
     for record in read(db, namespace, record_ids):
         since, made_by = states[record.record_id]
-        version = Version(
+        version = ArchivedVersion(
             op_id=operation.op_id,
             namespace=namespace,
             source_kind="record",
@@ -281,7 +281,7 @@ def _archived(
     """Versions that were live at a moment and are not any more."""
     values = {"namespace": namespace, "as_of": to_micros(as_of)}
     found = [
-        msgspec.json.decode(payload, type=Version).record
+        msgspec.json.decode(payload, type=ArchivedVersion).record
         for (payload,) in db.execute(sql.ARCHIVED_AT, values)
     ]
     edge = (before.number, before.id) if before else None
