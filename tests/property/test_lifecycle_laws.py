@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.core.clock import ManualClock
@@ -133,6 +133,9 @@ def test_undoing_every_step_of_a_pass_gives_every_row_entry_and_vector_back(
         max_size=10,
     )
 )
+# The second edit after the undo was version 2 again, and was given the vector of the first.
+@example([(0, "add"), (0, "edit"), (0, "undo"), (3, "edit")])
+@example([(0, "add"), (0, "edit"), (0, "add"), (0, "add"), (0, "add"), (0, "undo"), (3, "edit")])
 def test_a_search_as_of_a_moment_finds_what_it_found_then(plan: list[tuple[int, str]]) -> None:
     with a_store([], {}) as it:
         store: Any = it._store

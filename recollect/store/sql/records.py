@@ -121,7 +121,7 @@ class SqlRecords:
                 record,
                 created_at=known[0].created_at,
                 updated_at=clock.now(),
-                version=known[0].version + 1,
+                version=_next_version(db, known[0]),
             )
             operation = new_operation(
                 clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
@@ -223,6 +223,17 @@ def read(db: apsw.Connection, namespace: str, record_ids: Sequence[str]) -> list
     values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
     found = {row[0]: rows.RECORD.decode(row) for row in db.execute(sql.GET_RECORDS, values)}
     return [found[record_id] for record_id in dict.fromkeys(record_ids) if record_id in found]
+
+
+def _next_version(db: apsw.Connection, record: Record) -> int:
+    """A number that the memory never had: an undo brings an old number back, and whoever read the
+    version that was undone must not take the next one for it."""
+    values = {"namespace": record.namespace, "source_id": record.record_id}
+    archived = (
+        msgspec.json.decode(payload, type=ArchivedVersion).record.version
+        for (payload,) in db.execute(sql.VERSIONS, values)
+    )
+    return 1 + max(record.version, *archived, 0)
 
 
 def displace(
