@@ -164,8 +164,18 @@ function Found({ id, params, tabs }) {
       </div>
       <div class="filters">
         <${ProjectFilter} />
-        <${Choice} label="Kind" options=${kindOptions()} value=${params.kind} change=${set("kind")} />
-        <${Choice} label="Type" options=${typeOptions()} value=${params.type} change=${set("type")} />
+        <${Choice}
+          label="Kind"
+          options=${kindOptions()}
+          value=${params.kind}
+          change=${set("kind")}
+        />
+        <${Choice}
+          label="Type"
+          options=${typeOptions()}
+          value=${params.type}
+          change=${set("type")}
+        />
         <${Choice} label="Time" options=${SPANS} value=${params.days} change=${set("days")} />
         <label class="row-line small soft">
           As of <input type="date" value=${params.as_of ?? ""} onChange=${set("as_of")} />

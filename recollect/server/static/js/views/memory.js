@@ -261,11 +261,10 @@ function Past({ id, again }) {
   `;
 }
 
-// What was otherwise, field by field.
+// What changed, field by field.
 function Difference({ before, after }) {
-  const changed = after
-    ? editable(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-    : ["title"];
+  const differs = (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+  const changed = after ? editable(after).filter(differs) : ["title"];
   const text = (value) => (Array.isArray(value) ? value.join("; ") : String(value));
   return html`
     <dl class="facts small">
@@ -283,8 +282,8 @@ function Difference({ before, after }) {
   `;
 }
 
-// How each field is edited: its label, and what stands in the form. Fields of a memory that are
-// not listed here have a place of their own (pin, confidence) or are too long for a form.
+// How each field is edited: its label, and what stands in the form. A field that is not
+// listed here has a place of its own (pin, confidence) or is too long for a form.
 const FIELDS = {
   title: ["Title", { type: "text", required: true, maxlength: 200 }],
   summary: ["Summary", { maxlength: 4000 }],
