@@ -110,7 +110,7 @@ class Daemon:
         self._memories = Memories(self._store)
         self._tombstones = Tombstones(self._store)
         self._scribe = TurnWriter(self._store, self._memories, self._counters, cite)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._housekeeper = MaintenanceLoop(
             Maintenance(
                 self._store,
@@ -123,7 +123,7 @@ class Daemon:
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
         )
-        self._pipeline.listeners.append(self._housekeeper.heard)
+        self._pipeline.listeners.append(self._housekeeper.on_event)
         self._recall: Recollection | None = None
         self._learning: Learning | None = None
         self._publish: Callable[[str, Any], None] = lambda kind, data: None
@@ -357,7 +357,7 @@ class Daemon:
                 self._memories,
                 self._backups,
                 self._drain,
-                self._scribe.standing_still,
+                self._scribe.paused,
                 self._tombstones.refuse_erased,
             ),
             backups=self._backups,
@@ -366,7 +366,7 @@ class Daemon:
         self._clones = Clones(
             self._store, self._clock, actor, lambda old, new: erasure.join(old, new, actor)
         )
-        self._pipeline.listeners.append(self._clones.heard)
+        self._pipeline.listeners.append(self._clones.on_event)
         self._clones.start()
         threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(

@@ -87,7 +87,7 @@ class Learning:
         self._watcher.close()
 
     def heard(self, notice: Notice) -> None:
-        self._watcher.heard(notice.stored.event)
+        self._watcher.on_event(notice.stored.event)
 
     # --- asked by people ---
 

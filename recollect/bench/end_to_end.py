@@ -52,7 +52,7 @@ class EventWorld(World):
         counters = Counters(self.clock)
         self._pipeline = Pipeline(self.store, self.clock, ACTOR, counters)
         self._scribe = TurnWriter(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         self._learning = Learning(
             Settings(home=home, actor=ACTOR, embedding=False),

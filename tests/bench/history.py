@@ -176,7 +176,7 @@ class Place:
         self._clock = clock
         self._pipeline = Pipeline(self.store, clock, "bench", counters)
         self._scribe = TurnWriter(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         self._learning = Learning(
             settings, clock, self.store, self.memories, counters,

@@ -111,7 +111,7 @@ class Year:
         self.memories = Memories(self.store)
         self.pipeline = Pipeline(self.store, self.clock, "ada", counters)
         self.scribe = TurnWriter(self.store, self.memories, counters, cite)
-        self.pipeline.listeners.append(self.scribe.heard)
+        self.pipeline.listeners.append(self.scribe.on_event)
         self.scribe.start()
         self.engine = SearchEngine()
         self.shelves = IndexCache(self.store, self.engine, 4096)

@@ -40,7 +40,7 @@ class House:
         self.store, self.clock = store, clock
         self.pipeline = Pipeline(store, clock, "ada", counters)
         self.scribe = TurnWriter(store, self.memories, counters)
-        self.pipeline.listeners.append(self.scribe.heard)
+        self.pipeline.listeners.append(self.scribe.on_event)
         self.scribe.start()
         self.it = Recollection(by_words, clock, store, self.memories, counters)
         self.it.start()
