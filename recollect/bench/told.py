@@ -22,15 +22,9 @@ from recollect.bench.product import CachedEmbedder
 from recollect.bench.vectors import Vectors
 from recollect.core import ids, settings
 from recollect.core.clock import from_micros
-from recollect.core.settings import Settings
 from recollect.core.values import Body, Event, EventKind, MessageBody, Source, TextBody, Turn
 from recollect.embedding.model import Embedder
-from recollect.extract.tombstones import Tombstones
 from recollect.extract.watcher import After
-from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
-from recollect.learn import Learning
 
 DEPTH = 50
 METRICS = ("any@5", "all@5", "NDCG@10")
@@ -41,26 +35,8 @@ class Told(World):
 
     def __init__(self, home: str, embedder: Any) -> None:
         super().__init__(home, embedder)
-        counters = Counters(self.clock)
-        self._pipeline = Pipeline(self.store, self.clock, ACTOR, counters)
-        self._scribe = Scribe(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
-        self._scribe.start()
-        self._learning = Learning(
-            Settings(home=home, actor=ACTOR, embedding=False),
-            self.clock,
-            self.store,
-            self.memories,
-            counters,
-            embedder=None,
-            tombstones=Tombstones(self.store),
-            publish=lambda kind, data: None,
-        )
-
-    def close(self) -> None:
-        self._learning.close()
-        self._scribe.close()
-        super().close()
+        self.runtime.episodes.start()
+        self._learning = self.runtime.load_learning()
 
     def hear(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
         """A prompt, or an answer of the agent to a prompt that says nothing."""
@@ -78,11 +54,11 @@ class Told(World):
             valid_time=at,
             source=Source(surface="bench"),
         )
-        self._pipeline.events([(event, event.event_id)])
+        self.runtime.pipeline.events([(event, event.event_id)])
         return event.event_id
 
     def extract(self, namespace: str) -> None:
-        self._scribe.wait(600)
+        self.runtime.episodes.wait(600)
         after = After(again=True)
         while after.again and not after.wait_s:
             after = self._learning.worker.run(namespace)

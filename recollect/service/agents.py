@@ -8,7 +8,7 @@ from recollect.core.values import Moment, Value, encode
 from recollect.hosts import INSTALLERS, installer
 from recollect.hosts.here import context
 from recollect.hosts.proving import Proof, prove
-from recollect.service.desk import Desk
+from recollect.service.runtime import ServiceRuntime
 
 
 class AgentLine(Value, frozen=True, kw_only=True):
@@ -28,10 +28,10 @@ class Proven(Value, frozen=True, kw_only=True):
     hint: str
 
 
-def agents(desk: Desk) -> tuple[AgentLine, ...]:
+def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
     """Those that are here, connected or heard of; the connected ones first."""
-    here = context(desk.settings)
-    heard = desk.store.sessions.last_heard()
+    here = context(runtime.settings)
+    heard = runtime.store.sessions.last_heard()
     lines = []
     for host in INSTALLERS:
         try:
@@ -53,13 +53,13 @@ def agents(desk: Desk) -> tuple[AgentLine, ...]:
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
-def proven(desk: Desk, name: str) -> Proven:
+def proven(runtime: ServiceRuntime, name: str) -> Proven:
     """BadInput for an agent that nobody knows."""
     host = installer(name)
 
     def stored(place: str) -> list[str]:
-        page = desk.store.events.page(desk.pipeline.namespace_of(place), limit=5)
+        page = runtime.store.events.page(runtime.pipeline.namespace_of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
-    proof: Proof = prove(desk.settings, host.name, stored)
+    proof: Proof = prove(runtime.settings, host.name, stored)
     return Proven(ok=proof.ok, message=proof.told, hint=proof.hint)
