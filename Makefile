@@ -7,6 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 MODEL  := $(VENV)/models
+BIOME  := $(VENV)/js/node_modules/.bin/biome
 SOURCES := pyproject.toml setup.py requirements.lock $(wildcard recollect/capture/hook*.[ch])
 
 export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
@@ -44,11 +45,20 @@ browser:
 screenshots: setup browser
 	$(BIN)/python -m tests.browser.screenshots build/screenshots
 
-lint: $(READY)
+lint: $(READY) $(BIOME)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIOME) lint --error-on-warnings
+
+# The linter of the dashboard's JavaScript: pinned, with its checksum, in tools/js-lint.
+$(BIOME): tools/js-lint/package.json tools/js-lint/package-lock.json
+	@command -v npm >/dev/null || { \
+		echo "make lint needs Node.js with npm for the dashboard's JavaScript: install Node 18 or later."; exit 1; }
+	mkdir -p $(VENV)/js && cp tools/js-lint/package.json tools/js-lint/package-lock.json $(VENV)/js
+	npm ci --prefix $(VENV)/js --ignore-scripts --no-audit --no-fund --silent
+	touch $@
 
 # Figures, with what they are compared to in the same run. Public benchmark data is not part of the
 # project: put it into $(BENCH_DATA), a folder a set, as docs/howto/bench.md says.
@@ -64,7 +74,7 @@ bench: setup browser
 	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
 	$(BIN)/python -m recollect.bench.knowledge
-	$(BIN)/python -m recollect.bench.told --words
+	$(BIN)/python -m recollect.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
 	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."

@@ -7,7 +7,7 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Arrival, Event, Record, Source, TextBody, Vector
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 
 NAMESPACE = "/actor/ada/project/engine/"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from recollect.bench import ablate, data, ingest, latency, run, silence
+from recollect.bench import ablation, datasets, ingest, latency, retrieval, silence
 from recollect.bench.product import ProductIngest
 from recollect.bench.vectors import Vectors
 from recollect.core import settings
 from recollect.core.errors import RecollectError
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 
 OWN_DATA = os.path.join(os.path.dirname(__file__), "data")
 
@@ -32,12 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def bench(options: argparse.Namespace) -> int:
     if options.compare:
-        _say(run.compare(*(_saved(path) for path in options.compare)))
+        _say(retrieval.compare(*(_saved(path) for path in options.compare)))
         return 0
     embedder = Embedder(options.models or settings.load().models)
     embedder.load()
-    names = options.sets or data.sets_in(options.data)
-    sets = [data.read(options.data, name) for name in names]
+    names = options.sets or datasets.sets_in(options.data)
+    sets = [datasets.read(options.data, name) for name in names]
     if options.latency:
         _latency(options, embedder, sets)
         return 0
@@ -47,32 +47,32 @@ def bench(options: argparse.Namespace) -> int:
         return 0
     outcomes = _outcomes(options, sets, vectors)
     if options.ablate:
-        _say(ablate.table(outcomes))
+        _say(ablation.table(outcomes))
     else:
-        _say(run.table(outcomes))
-        _say(run.by_type(outcomes) if options.types else "")
+        _say(retrieval.table(outcomes))
+        _say(retrieval.by_type(outcomes) if options.types else "")
     _write(options, outcomes)
     return 0
 
 
 def _outcomes(
-    options: argparse.Namespace, sets: list[data.Set], vectors: Vectors
-) -> list[run.Outcome]:
+    options: argparse.Namespace, sets: list[datasets.Set], vectors: Vectors
+) -> list[retrieval.Outcome]:
     outcomes = []
-    variants = ablate.variants() if options.ablate else None
+    variants = ablation.variants() if options.ablate else None
     for one in sets:
         _learn(one, vectors)
         beside = None if options.ablate else vectors
         product = ProductIngest(vectors)
         try:
-            outcomes += run.run(one, product, beside, variants)
+            outcomes += retrieval.run(one, product, beside, variants)
         finally:
             product.close()
         vectors.forget()
     return outcomes
 
 
-def _silence(sets: list[data.Set], vectors: Vectors) -> None:
+def _silence(sets: list[datasets.Set], vectors: Vectors) -> None:
     for one in sets:
         _learn(one, vectors)
     tallies = []
@@ -82,14 +82,14 @@ def _silence(sets: list[data.Set], vectors: Vectors) -> None:
     _say(silence.table(tallies))
 
 
-def _latency(options: argparse.Namespace, embedder: Embedder, sets: list[data.Set]) -> None:
+def _latency(options: argparse.Namespace, embedder: Embedder, sets: list[datasets.Set]) -> None:
     texts = [message.text for one in sets for message in one.messages]
     for wanted in options.latency:
         size, _, namespaces = wanted.partition("/")
         _say(str(latency.measure(int(size), int(namespaces or 1), embedder, texts)))
 
 
-def _learn(one: data.Set, vectors: Vectors) -> None:
+def _learn(one: datasets.Set, vectors: Vectors) -> None:
     def progress(done: int, total: int) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{one.name}: {done} of {total} texts embedded")
@@ -97,18 +97,20 @@ def _learn(one: data.Set, vectors: Vectors) -> None:
     vectors.learn(ingest.texts(one.messages) + [ask.text for ask in one.questions], progress)
 
 
-def _write(options: argparse.Namespace, outcomes: list[run.Outcome]) -> None:
+def _write(options: argparse.Namespace, outcomes: list[retrieval.Outcome]) -> None:
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(run.summary(outcomes), file, indent=1)
+            json.dump(retrieval.summary(outcomes), file, indent=1)
     if options.save:
         with open(options.save, "w", encoding="utf-8") as file:
             json.dump([asdict(outcome) for outcome in outcomes], file)
 
 
-def _saved(path: str) -> list[run.Outcome]:
+def _saved(path: str) -> list[retrieval.Outcome]:
     with open(path, encoding="utf-8") as file:
-        return [run.Outcome(**{**row, "found": tuple(row["found"])}) for row in json.load(file)]
+        return [
+            retrieval.Outcome(**{**row, "found": tuple(row["found"])}) for row in json.load(file)
+        ]
 
 
 def _parser() -> argparse.ArgumentParser:

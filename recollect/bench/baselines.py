@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import apsw
 import numpy as np
 
-from recollect.bench.data import Message
+from recollect.bench.datasets import Message
 from recollect.bench.vectors import Vectors
 from recollect.retrieve.fuse import rrf
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.bench.data import Message
+from recollect.bench.datasets import Message
 from recollect.bench.vectors import Vectors
-from recollect.embedding.parts import parts
+from recollect.embedding.chunking import parts
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.index import Document
 from recollect.retrieve.rank import Weights

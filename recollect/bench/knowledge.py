@@ -25,7 +25,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Entity, Event, Fact, Source, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
 from recollect.ingest.pipeline import Question
 from recollect.ingest.turns import turns_of

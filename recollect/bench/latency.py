@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.embedding.parts import parts
+from recollect.embedding.chunking import parts
 from recollect.retrieve.engine import Embeds, Engine
 from recollect.retrieve.index import Document
 

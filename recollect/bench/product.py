@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.data import Message
+from recollect.bench.datasets import Message
 from recollect.bench.ingest import Variant
 from recollect.bench.vectors import Vectors
 from recollect.core import ids, projects
@@ -24,10 +24,10 @@ from recollect.embedding.backfill import Backfill
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.retrieve.engine import Engine
+from recollect.retrieve.index_cache import Shelves
 from recollect.retrieve.results import Ranked
-from recollect.retrieve.shelves import Shelves
 from recollect.store import open_store
 
 _ACTOR = "bench"

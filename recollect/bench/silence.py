@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from recollect.bench.data import Question, Set
+from recollect.bench.datasets import Question, Set
 from recollect.bench.ingest import Ingest, Variant
 from recollect.bench.metrics import groups
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
-from recollect.embedding.model import MODEL, Embedder
+from recollect.embedding.embedder import MODEL, Embedder
 
 _STEP = 64
 

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
 from recollect.cli.output import json_option, many, memories, print_json, print_table
+from recollect.client import Client
 from recollect.core import settings
 from recollect.portable.backups import made_at, made_in
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.moments import AGES
+from recollect.cli.date_options import AGES
 from recollect.cli.output import (
     daemon_client,
     json_option,

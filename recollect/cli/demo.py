@@ -16,8 +16,8 @@ from urllib.parse import quote
 import click
 
 from recollect.cli import hosts_context, process
-from recollect.cli.client import Client
 from recollect.cli.run import tell
+from recollect.client import Client
 from recollect.core import ids, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings

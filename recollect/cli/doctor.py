@@ -13,9 +13,9 @@ import click
 
 from recollect import __version__
 from recollect.cli import hosts_context, process
-from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions
+from recollect.client import Client, NotRunning
 from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
-from recollect.cli.moments import AGES, MOMENT
+from recollect.cli.date_options import AGES, TIME
+from recollect.client import Client
 from recollect.core import oslayer, settings
 from recollect.core.errors import CannotWrite
 
@@ -25,8 +25,8 @@ SLOW_S = 600.0
 @click.option("--kind", type=click.Choice(["episode", "observation", "knowledge", "summary"]),
               help="Only memories of this kind.")  # fmt: skip
 @click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
-@click.option("--since", type=MOMENT, help=f"Not before: a date, or an age: {AGES}.")
-@click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
+@click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")
+@click.option("--until", type=TIME, help="Not after: a date, or an age.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def command(
     file: str | None,

@@ -5,8 +5,6 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, counted, refuse_strange, show
-from recollect.cli.client import Client
 from recollect.cli.output import (
     agreed,
     confirmed,
@@ -16,13 +14,21 @@ from recollect.cli.output import (
     print_json,
     print_memories,
 )
+from recollect.cli.selection_options import (
+    counted,
+    refuse_bad_ids,
+    request_body,
+    selection_options,
+    show,
+)
+from recollect.client import Client
 from recollect.core import settings
 
 SLOW_S = 600.0
 
 
 @click.command()
-@aim_options
+@selection_options
 @click.option("--backups", is_flag=True, help="In the backups at once, not within one rotation.")
 @click.option("--for-good", is_flag=True, help="Memories by id: erase, instead of a delete that "
               "undo brings back.")  # fmt: skip
@@ -57,7 +63,7 @@ def command(
         if dry_run:
             return _show_delete(memories, never=never_again, as_json=as_json)
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
-    body = aim(memories, session, entity, text, older_than, project, everything)
+    body = request_body(memories, session, entity, text, older_than, project, everything)
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
@@ -94,9 +100,9 @@ def command(
 
 def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
     """What `_delete` would do, and what --for-good would."""
-    refuse_strange(ids)
+    refuse_bad_ids(ids)
     client = daemon_client()
-    body = aim(ids, None, None, None, None, None, everything=False)
+    body = request_body(ids, None, None, None, None, None, everything=False)
     erased = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": False})
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})["items"]
     if as_json:
@@ -117,7 +123,7 @@ def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
 
 def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_json: bool) -> int:
     """Out of memory and into the archive."""
-    refuse_strange(ids)
+    refuse_bad_ids(ids)
     client = daemon_client()
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})
     # One that is never to be told is not shown here either, but it can be deleted.

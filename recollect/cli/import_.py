@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client, NotRunning
-from recollect.cli.moments import AGES, MOMENT
+from recollect.cli.date_options import AGES, TIME
 from recollect.cli.output import confirmed, json_option, print_json, print_table, prompted
+from recollect.client import Client, NotRunning
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.portable.transcripts import ENVIRONMENT
@@ -23,8 +23,8 @@ SLOW_S = 600.0
 @click.command()
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--project", type=click.Path(), help="Only what was done in this directory.")
-@click.option("--since", type=MOMENT, help=f"Not before: a date, or an age: {AGES}.")
-@click.option("--until", type=MOMENT, help="Not after: a date, or an age.")
+@click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")
+@click.option("--until", type=TIME, help="Not after: a date, or an age.")
 @click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
               help="How many commits of git history at the most.")  # fmt: skip
 @click.option("--llm", is_flag=True, help="Let the language model in the settings read it too.")

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
+from recollect.client import Client
 from recollect.core import settings
 
 PATIENCE_S = 3600.0

@@ -5,16 +5,22 @@ from datetime import datetime
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import aim, aim_options, directory, refuse_strange, show
-from recollect.cli.client import Client
 from recollect.cli.output import agreed, daemon_client, json_option, many, place, print_json
+from recollect.cli.selection_options import (
+    directory,
+    refuse_bad_ids,
+    request_body,
+    selection_options,
+    show,
+)
+from recollect.client import Client
 from recollect.core import settings
 
 SLOW_S = 600.0
 
 
 @click.command()
-@aim_options
+@selection_options
 @click.option("--path", type=click.Path(), help="What was done in or below this directory.")
 @click.option("--to", "target", help="The project: its directory, name or id.")
 @click.option("--reason", default="", help="Of a single move; kept in the log.")
@@ -44,7 +50,7 @@ def command(
         if len(memories) != 2:
             raise click.UsageError("Say where: recollect move MEMORY PROJECT, or --to PROJECT.")
         return _move_one(*memories, reason, as_json=as_json)
-    body = aim(memories, session, entity, text, older_than, project, everything, path)
+    body = request_body(memories, session, entity, text, older_than, project, everything, path)
     body["target"] = directory(target)
     chosen = settings.load()
     process.start(chosen)
@@ -66,7 +72,7 @@ def command(
 
 
 def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
-    refuse_strange((memory,))
+    refuse_bad_ids((memory,))
     body = {"project": place(project), "reason": reason}
     client = daemon_client()
     moved = client.ask("POST", f"/api/memories/{memory}/move", body)

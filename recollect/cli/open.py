@@ -7,8 +7,8 @@ import webbrowser
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json
+from recollect.client import Client
 from recollect.core import settings
 
 

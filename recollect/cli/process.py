@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from recollect.cli.client import Client
-from recollect.core import oslayer, stage
+from recollect.client import Client
+from recollect.core import daemon_stage, oslayer
 from recollect.core.errors import RecollectError
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import PREFIX, Settings
@@ -43,10 +43,10 @@ def running(settings: Settings) -> int | None:
     return int(holder) if holder.isdecimal() else None
 
 
-def told(settings: Settings) -> stage.Stage | None:
+def told(settings: Settings) -> daemon_stage.Stage | None:
     """What a daemon that does not answer says of itself: it starts, or stops; or, when there is
     none, why the last one did not start. None when nothing is known."""
-    pid, known = running(settings), stage.read(settings.directory)
+    pid, known = running(settings), daemon_stage.read(settings.directory)
     if known is None:
         return None
     if pid is None:
@@ -66,7 +66,7 @@ class Watch:
 
     def look(self, pid: int) -> float:
         """Seconds since the last sign; infinite when it has all gone on for too long."""
-        known = stage.read(self._settings.directory)
+        known = daemon_stage.read(self._settings.directory)
         mine = known if known is not None and known.pid == pid else None
         self.doing = mine.doing if mine is not None else ""
         work = oslayer.cpu_ticks(pid) if self._working else 0
@@ -140,7 +140,7 @@ def _spawn(settings: Settings) -> "subprocess.Popen[bytes]":
 
 
 def _ended(settings: Settings, pid: int, code: int) -> CannotStart:
-    known = stage.read(settings.directory)
+    known = daemon_stage.read(settings.directory)
     if known is not None and known.pid == pid and known.problem:
         return CannotStart(f"The daemon did not start: {known.problem}", hint=known.hint)
     if oslayer.free_bytes(settings.directory) < NO_ROOM:  # not even for saying so

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.client import Client
 from recollect.cli.output import json_option, many, print_json, print_table
+from recollect.client import Client
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
 

@@ -3,9 +3,9 @@
 import click
 
 from recollect.cli import process
-from recollect.cli.aims import counted
-from recollect.cli.client import Client
 from recollect.cli.output import agreed, json_option, many, print_json
+from recollect.cli.selection_options import counted
+from recollect.client import Client
 from recollect.core import settings
 
 SLOW_S = 600.0

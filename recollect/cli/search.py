@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.moments import AGES, MOMENT
+from recollect.cli.date_options import AGES, TIME
 from recollect.cli.output import (
     daemon_client,
     json_option,
@@ -93,7 +93,7 @@ def moment(text: str | None, name: str) -> str | None:
     if text is None:
         return None
     try:
-        return MOMENT.convert(text, None, None).isoformat()
+        return TIME.convert(text, None, None).isoformat()
     except click.BadParameter as error:
         raise click.BadParameter(error.message, param_hint=name) from None
 

@@ -4,8 +4,8 @@ import os
 
 import click
 
-from recollect.cli.aims import counted
 from recollect.cli.output import daemon_client, json_option, print_json
+from recollect.cli.selection_options import counted
 
 
 @click.command()

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client, NotRunning
 from recollect.cli.output import json_option, many, print_json, print_table
+from recollect.client import Client, NotRunning
 from recollect.core import keepout, settings
 from recollect.core.settings import Settings
 

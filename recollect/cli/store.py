@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
-from recollect.cli.client import Client
 from recollect.cli.output import json_option, print_json, print_table
+from recollect.client import Client
 from recollect.core import settings
 from recollect.core.addresses import wrong_with_store
 from recollect.core.errors import BadInput, ReadOnlyStore, StoreBusy

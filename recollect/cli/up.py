@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.client import Client
 from recollect.cli.output import waiting
 from recollect.cli.status import moved, store_problem
+from recollect.client import Client
 from recollect.core import settings
 from recollect.core.settings import Settings
 

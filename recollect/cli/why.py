@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import click
 
-from recollect.cli.client import Client
 from recollect.cli.output import cut, daemon_client, json_option, print_json, text_width
+from recollect.client import Client
 from recollect.core.errors import NotFound
 
 SIGNALS = 3

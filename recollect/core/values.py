@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
-from recollect.core.wording import explained
+from recollect.core.input_errors import explained
 
 # --- limits -------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from recollect.core import errors, settings, stage
+from recollect.core import daemon_stage, errors, settings
 from recollect.core.settings import Settings
 from recollect.core.values import encode
 from recollect.daemon.logs import log_thread_failure, start_log
@@ -61,9 +61,9 @@ def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
     log.error("not running: %s", told)
     print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
     if chosen is not None:
-        now = stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
+        now = daemon_stage.Stage("failed", pid=os.getpid(), problem=problem, hint=hint)
         with contextlib.suppress(OSError):
-            stage.write(chosen.directory, now)
+            daemon_stage.write(chosen.directory, now)
     return 1
 
 

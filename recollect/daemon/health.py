@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recollect import __version__
 from recollect.capture import spool
 from recollect.core import errors
-from recollect.core.patience import Latest
+from recollect.core.bounded_wait import Latest
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime

@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.values import Checkpoint, Run
-from recollect.embedding.model import Embedder
-from recollect.extract.apart import Apart
-from recollect.extract.gate import sift, sift_claims
+from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Extraction
+from recollect.extract.quality_gate import sift, sift_claims
 from recollect.extract.rules import StoreReads
+from recollect.extract.rules_worker import Apart
 from recollect.extract.watcher import Watcher
 from recollect.ingest.pipeline import Notice
-from recollect.lifecycle.stale import cite
+from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
 from recollect.reconcile import knowledge
 from recollect.reconcile.dedupe import Thresholds
+from recollect.reconcile.extraction_run import Options, Worker
 from recollect.reconcile.push import ACTOR
-from recollect.reconcile.run import Options, Worker
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime

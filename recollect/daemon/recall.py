@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core import oslayer
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import MODEL, Embedder
+from recollect.embedding.embedder import MODEL, Embedder
 from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime

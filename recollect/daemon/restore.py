@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.core import errors, oslayer, stage
+from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.portable.backups import aside_name, made_in, refuse_server
@@ -62,4 +62,4 @@ def _locked(chosen: Settings) -> Iterator[str]:
 def _clear_failed_start(chosen: Settings) -> None:
     """The reason for which the last daemon did not start no longer holds."""
     with contextlib.suppress(OSError):  # the next start says how it is
-        stage.clear(chosen.directory)
+        daemon_stage.clear(chosen.directory)

@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from recollect import __version__
 from recollect.capture import launcher, paths, starter
-from recollect.core import errors, oslayer, stage
+from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import Upkeep
-from recollect.extract.seen import seen
 from recollect.extract.tombstones import Tombstones
+from recollect.extract.visible_store import seen
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
-from recollect.ingest.scribe import Scribe
-from recollect.lifecycle.housekeeper import Housekeeper
-from recollect.lifecycle.maintain import Maintenance
-from recollect.lifecycle.stale import cite
+from recollect.ingest.turn_writer import Scribe
+from recollect.lifecycle.file_freshness import cite
+from recollect.lifecycle.maintenance import Maintenance
+from recollect.lifecycle.maintenance_loop import Housekeeper
 from recollect.portable.backups import Backups
 from recollect.server.doors import DoorWatch
 from recollect.server.hooksock import HookServer
@@ -306,14 +306,14 @@ class Runtime:
             if part is not None:
                 self.announce("stopping", f"closing {name}")
                 part.close()
-        path = self.settings.path(stage.NAME)
+        path = self.settings.path(daemon_stage.NAME)
         if os.path.exists(path):
             os.unlink(path)
         log.info("stopped")
 
-    def announce(self, life: stage.Life, doing: str = "") -> None:
+    def announce(self, life: daemon_stage.Life, doing: str = "") -> None:
         """Say to commands what happens here. Only they would miss it."""
-        now = stage.Stage(
+        now = daemon_stage.Stage(
             life,
             doing,
             pid=os.getpid(),
@@ -322,9 +322,9 @@ class Runtime:
             started_at=self.started_at.isoformat(),
         )
         try:
-            stage.write(self.settings.directory, now)
+            daemon_stage.write(self.settings.directory, now)
         except OSError as error:
-            log.warning("%s cannot be written: %s", stage.NAME, error)
+            log.warning("%s cannot be written: %s", daemon_stage.NAME, error)
 
     def socket_path(self, name: str) -> str:
         path = paths.socket_path(self.settings.directory, name)

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recollect.core import vectors
+from recollect.core import vector_bytes
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record, Vector
-from recollect.embedding.model import MODEL, Embedder, text_of
-from recollect.embedding.parts import parts
+from recollect.embedding.chunking import parts
+from recollect.embedding.embedder import MODEL, Embedder, text_of
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -123,8 +123,8 @@ class Backfill:
                     source_id=record.record_id,
                     part=part,
                     model=MODEL,
-                    dim=vectors.DIMENSIONS,
-                    vector=vectors.encode(row),
+                    dim=vector_bytes.DIMENSIONS,
+                    vector=vector_bytes.encode(row),
                 )
                 for part, row in enumerate(matrix)
             ]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from recollect.core.errors import ExtractionFailed
 from recollect.extract.entries import Entry, entries, fitted
-from recollect.extract.frame import SYSTEM, frame
 from recollect.extract.interface import Extraction
-from recollect.extract.parse import Garbage, parse
+from recollect.extract.model_answer import Garbage, parse
+from recollect.extract.model_prompt import SYSTEM, frame
 from recollect.llm.base import Provider, Request
 from recollect.store.interface import Batch
 

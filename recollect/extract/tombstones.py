@@ -36,8 +36,7 @@ from recollect.core.values import (
     Record,
     Relationship,
 )
-from recollect.extract import alike
-from recollect.extract.alike import Words
+from recollect.extract import statement_match
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
@@ -46,6 +45,7 @@ from recollect.extract.interface import (
     FactClaim,
     PreferenceClaim,
 )
+from recollect.extract.statement_match import Words
 from recollect.store.interface import Store, Transaction
 
 REFUSED = "refused"
@@ -87,13 +87,15 @@ class Stone:
         """Whether a statement is one of these."""
         if not words:
             return False
-        if near and any(alike.near(one, words) for one in self.said):
-            return not any(alike.within(one, words) or one == words for one in self.instead)
-        return not self.again and any(alike.within(one, words) for one in self.wide)
+        if near and any(statement_match.near(one, words) for one in self.said):
+            return not any(
+                statement_match.within(one, words) or one == words for one in self.instead
+            )
+        return not self.again and any(statement_match.within(one, words) for one in self.wide)
 
     def covers_all(self, words: Words) -> bool:
         """Whether a short form of the statement, of the same events, says little beyond it."""
-        return bool(words) and len(words & self.words) >= alike.NEAR * len(words)
+        return bool(words) and len(words & self.words) >= statement_match.NEAR * len(words)
 
     def drops(self, words: Words) -> bool:
         """Whether a correction took these words out."""
@@ -246,9 +248,11 @@ class Tombstones:
         stones += [(one, True) for named in checkpoint.snapshot
                    for one in lying.by_record.get(named, ())]  # fmt: skip
         hidden = functools.partial(_hidden, stones)
-        told = [alike.without(one, hidden) for one in (checkpoint.task, checkpoint.progress)]
+        told = [
+            statement_match.without(one, hidden) for one in (checkpoint.task, checkpoint.progress)
+        ]
         steps, questions = (
-            tuple(text for one in some if (text := alike.without(one, hidden)))
+            tuple(text for one in some if (text := statement_match.without(one, hidden)))
             for some in (checkpoint.next_steps, checkpoint.questions)
         )
         task, *progress = [one for one in told if one] or [""]
@@ -276,7 +280,7 @@ class Tombstones:
 
     def ties(self, tie: Relationship, names: Mapping[str, str]) -> bool:
         """Whether a tie between two things is what was forgotten."""
-        words = alike.telling(
+        words = statement_match.telling(
             " ".join(names.get(end, "") for end in (tie.source_id, tie.target_id))
         )
         return bool(words) and any(
@@ -287,7 +291,7 @@ class Tombstones:
 
     def names(self, entity: Entity) -> bool:
         """Whether what was forgotten spoke of it: then it is told only if something else does."""
-        words = alike.telling(entity.name)
+        words = statement_match.telling(entity.name)
         return bool(words) and any(words <= one.words for one in self._of(entity.namespace))
 
     def told_text(self, namespace: str, text: str) -> str:
@@ -295,12 +299,12 @@ class Tombstones:
         if not text or not self.any(namespace):
             return text
         stones = [(one, True) for one in self._of(namespace)]
-        return alike.without(text, functools.partial(_hidden, stones))
+        return statement_match.without(text, functools.partial(_hidden, stones))
 
     def _hides(self, namespace: str, text: str, events: Sequence[str], core: str = "") -> bool:
         """Whether a short text that was made of these events says what was forgotten; `core` is
         the part that says it all."""
-        words, least = alike.telling(text), alike.telling(core)
+        words, least = statement_match.telling(text), statement_match.telling(core)
         for stone in self._for(namespace, events, None):
             if not stone.near(events, None):
                 hidden = stone.covers(words, near=False)
@@ -330,20 +334,22 @@ class Tombstones:
         hidden = functools.partial(_hidden, stones)
         marks = frozenset().union(*(one.marks for one, near in stones if near or not one.again))
         title, summary, detail = (
-            "" if fingerprint(text) in marks else alike.without(text, hidden)
+            "" if fingerprint(text) in marks else statement_match.without(text, hidden)
             for text in (record.title, record.summary, record.detail)
         )
         facts = tuple(
             fact
             for fact in record.facts
-            if fingerprint(fact) not in marks and alike.without(fact, hidden)
+            if fingerprint(fact) not in marks and statement_match.without(fact, hidden)
         )
         if (title, summary, detail, facts) == (
             record.title, record.summary, record.detail, record.facts,
         ):  # fmt: skip
             return record
         title = title or _first_line(summary) or _first_line(detail) or next(iter(facts), "")
-        if not title or not any(alike.statements(" ".join((title, summary, detail, *facts)))):
+        if not title or not any(
+            statement_match.statements(" ".join((title, summary, detail, *facts)))
+        ):
             return None
         return msgspec.structs.replace(
             record, title=title, summary=summary, detail=detail, facts=facts
@@ -428,14 +434,14 @@ def stone_of(
     """What a stone on a memory says, for the log. A turn is its whole text; of anything else only
     what it says in short."""
     texts = [*texts_of(record), *([record.detail] if record.kind == "episode" else [])]
-    said = [one for text in texts for one in alike.statements(text)]
+    said = [one for text in texts for one in statement_match.statements(text)]
     return _detail(
         record.record_id,
         cause,
         again=again,
         marks=texts_of(record),
         said=said,
-        wide=[alike.telling(text) for text in (record.title, *record.facts)],
+        wide=[statement_match.telling(text) for text in (record.title, *record.facts)],
         events=record.source_event_ids,
         sessions=sessions,
         at=at,
@@ -452,7 +458,7 @@ def stone_of_thing(
         cause,
         again=True,
         marks=texts,
-        said=[alike.telling(text) for text in texts],
+        said=[statement_match.telling(text) for text in texts],
         events=thing.source_event_ids,
         sessions=sessions,
         at=at,
@@ -463,8 +469,8 @@ def stone_of_edit(
     before: Record, now: Record, sessions: Iterable[str], at: datetime
 ) -> dict[str, Any] | None:
     """The old wording of a memory that was corrected; None when no statement of it went."""
-    old = {one for text in texts_of(before) for one in alike.statements(text)}
-    new = {one for text in texts_of(now) for one in alike.statements(text)}
+    old = {one for text in texts_of(before) for one in statement_match.statements(text)}
+    new = {one for text in texts_of(now) for one in statement_match.statements(text)}
     if not old - new:
         return None
     gone = set(texts_of(before)) - set(texts_of(now))

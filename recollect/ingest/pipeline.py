@@ -23,10 +23,10 @@ from recollect.core.clock import Clock
 from recollect.core.projects import Place
 from recollect.core.values import Arrival, Event, Source, StoredEvent
 from recollect.ingest.counters import Counters
+from recollect.ingest.disk_lookup import Places
 from recollect.ingest.keepout import KeepOut
-from recollect.ingest.places import Places
-from recollect.ingest.recent import Recent
-from recollect.ingest.sessions import Continuity, Turns
+from recollect.ingest.seen_cache import Recent
+from recollect.ingest.session_continuity import Continuity, Turns
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)

@@ -18,9 +18,9 @@ from recollect.ingest.counters import Counters
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
+from recollect.retrieve.as_of import engine_as_of
 from recollect.retrieve.engine import Embeds
 from recollect.retrieve.graph import Graphs
-from recollect.retrieve.past import engine_as_of
 from recollect.store.interface import Page, Store, ThingKind
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
 from recollect.core.settings import Settings
 from recollect.core.values import Freshness, Receipt, Record
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Question, Recalled
 from recollect.ingest.turns import UNANSWERED
@@ -33,16 +33,16 @@ from recollect.inject.private import SENSITIVE, Private
 from recollect.inject.receipts import Receipts
 from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
-from recollect.lifecycle.stale import Work as WorkTrees
+from recollect.lifecycle.file_freshness import Work as WorkTrees
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.cache import ResultCache
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs, Rival
+from recollect.retrieve.index_cache import Shelves
 from recollect.retrieve.priors import STALE
 from recollect.retrieve.query import intent
+from recollect.retrieve.result_cache import ResultCache
 from recollect.retrieve.results import Ranked
-from recollect.retrieve.shelves import Shelves
-from recollect.retrieve.smart import four_signals
+from recollect.retrieve.start_ranking import four_signals
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.lifecycle.extractive import extract
+from recollect.lifecycle.extractive_summary import extract
 
 LEAST = 3
 MOST_FACTS = 30

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core import ids
-from recollect.core.tokens import count_tokens
+from recollect.core.token_count import count_tokens
 from recollect.core.values import Record
-from recollect.lifecycle.compact import COMPRESSED_LIFE
-from recollect.lifecycle.extractive import extract, tells
+from recollect.lifecycle.episode_compression import COMPRESSED_LIFE
+from recollect.lifecycle.extractive_summary import extract, tells
 
 FULL = 0.75
 KEEP_SHARE = 0.3

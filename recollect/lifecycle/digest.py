@@ -11,7 +11,7 @@ from typing import Literal
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.lifecycle.extractive import extract, tells
+from recollect.lifecycle.extractive_summary import extract, tells
 
 Span = Literal["daily", "weekly"]
 

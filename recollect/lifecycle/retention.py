@@ -8,7 +8,7 @@ never forgotten by rule.
 from datetime import datetime, timedelta
 
 from recollect.core.settings import Settings
-from recollect.lifecycle.compact import COMPRESSED_AGE, IMPORTANT, RAW_LEFT
+from recollect.lifecycle.episode_compression import COMPRESSED_AGE, IMPORTANT, RAW_LEFT
 from recollect.store.interface import Forgetting
 
 SIZE_LIMIT = 1 << 30  # beyond this the stages come at once, and freed pages go back to the disk

@@ -12,11 +12,11 @@ from typing import Any
 
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
-from recollect.core.tokens import count_tokens
-from recollect.llm import keys
+from recollect.core.token_count import count_tokens
+from recollect.llm import api_keys
 from recollect.llm.base import Completion, Purpose, Request
-from recollect.llm.bounded import Calls, deadline
-from recollect.llm.child import WORDS_S, Child, started
+from recollect.llm.bounded_call import Calls, deadline
+from recollect.llm.child_process import WORDS_S, Child, started
 
 KIRO_MODEL = "claude-haiku-4.5"
 COMPRESSOR = "recollect-compressor"
@@ -247,5 +247,5 @@ def _explained(error: Exception) -> ProviderError:
     if code == -32000:
         return ProviderRefused("the agent wants you to sign in", hint="Sign in to it, then retry.")
     if code is not None:
-        return ProviderDown(f"the agent answered with an error: {keys.without(str(error), '')}")
+        return ProviderDown(f"the agent answered with an error: {api_keys.without(str(error), '')}")
     return ProviderDown("the agent answered in a form that is not the protocol's")

@@ -8,10 +8,10 @@ from typing import Any
 
 from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
-from recollect.core.tokens import count_tokens
-from recollect.llm import keys, web
+from recollect.core.token_count import count_tokens
+from recollect.llm import api_keys, web_api
 from recollect.llm.base import Completion, Request
-from recollect.llm.bounded import Calls, deadline
+from recollect.llm.bounded_call import Calls, deadline
 
 MODEL = "claude-haiku-5-5"
 KEY = "ANTHROPIC_API_KEY"
@@ -27,9 +27,9 @@ class Anthropic:
         self._calls = Calls()
 
     def complete(self, request: Request) -> Completion:
-        key = keys.find(KEY)
+        key = api_keys.find(KEY)
         if not key and not is_local(self._url):
-            raise ProviderRefused("there is no key for Anthropic", hint=keys.how_to_give(KEY))
+            raise ProviderRefused("there is no key for Anthropic", hint=api_keys.how_to_give(KEY))
         return self._calls.run(self._ask(request, key))
 
     def close(self) -> None:
@@ -39,8 +39,8 @@ class Anthropic:
         try:
             from anthropic import AsyncAnthropic
         except ImportError:
-            raise web.missing("anthropic") from None
-        web.hush()
+            raise web_api.missing("anthropic") from None
+        web_api.hush()
         async with (
             deadline(request.timeout_s, self._url),
             AsyncAnthropic(
@@ -52,10 +52,10 @@ class Anthropic:
             except (ProviderError, TimeoutError):
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
-                raise web.explained(error, self._url, key) from None
+                raise web_api.explained(error, self._url, key) from None
 
     async def _stream(self, client: Any, request: Request) -> Completion:
-        answer = web.Answer(self._url, request.max_tokens)
+        answer = web_api.Answer(self._url, request.max_tokens)
         tokens_in = tokens_out = reason = None
         # A small model is asked not to think first: thoughts would eat the answer's tokens.
         more: dict[str, Any] = {}
@@ -75,7 +75,7 @@ class Anthropic:
             if event.type == "message_start":
                 usage = event.message.usage
                 counts = [
-                    web.counted(getattr(usage, part, None))
+                    web_api.counted(getattr(usage, part, None))
                     for part in (
                         "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
                     )
@@ -84,7 +84,7 @@ class Anthropic:
             elif event.type == "content_block_delta" and event.delta.type == "text_delta":
                 answer.add(event.delta.text)
             elif event.type == "message_delta":
-                tokens_out = web.counted(getattr(event.usage, "output_tokens", None))
+                tokens_out = web_api.counted(getattr(event.usage, "output_tokens", None))
                 reason = event.delta.stop_reason
             elif event.type == "message_stop":
                 ended = True

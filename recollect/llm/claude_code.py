@@ -12,11 +12,11 @@ import shutil
 from typing import Any
 
 from recollect.core.errors import ProviderDown, ProviderRefused
-from recollect.core.tokens import count_tokens
-from recollect.llm import keys, web
+from recollect.core.token_count import count_tokens
+from recollect.llm import api_keys, web_api
 from recollect.llm.base import Completion, Request
-from recollect.llm.bounded import Calls, deadline
-from recollect.llm.child import Child, started
+from recollect.llm.bounded_call import Calls, deadline
+from recollect.llm.child_process import Child, started
 
 MODEL = "claude-haiku-5-5"
 PLACES = ("~/.local/bin/claude", "~/.claude/local/claude")  # a service may have a short PATH
@@ -62,17 +62,17 @@ class ClaudeCode:
     def _completion(self, reply: dict[str, Any], request: Request) -> Completion:
         text = reply.get("result")
         if reply.get("is_error"):
-            words = keys.without(text if isinstance(text, str) else "", "")
+            words = api_keys.without(text if isinstance(text, str) else "", "")
             raise ProviderRefused(f"claude refused: {words or 'no reason given'}")
         if not isinstance(text, str):
             raise ProviderDown("claude answered without a text")
-        answer = web.Answer("claude", request.max_tokens)
+        answer = web_api.Answer("claude", request.max_tokens)
         answer.add(text)
         usage = reply.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         parts = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        tokens_in = [web.counted(usage.get(part)) for part in parts]
-        tokens_out = web.counted(usage.get("output_tokens"))
+        tokens_in = [web_api.counted(usage.get(part)) for part in parts]
+        tokens_out = web_api.counted(usage.get("output_tokens"))
         estimated = tokens_in[0] is None or tokens_out is None
         if estimated:
             counted_in = count_tokens(request.system + request.prompt)

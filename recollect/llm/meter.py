@@ -13,7 +13,7 @@ import msgspec
 
 from recollect.core.clock import Clock
 from recollect.core.errors import BudgetSpent, ProviderError, StoreError
-from recollect.core.tokens import count_tokens
+from recollect.core.token_count import count_tokens
 from recollect.core.values import Usage
 from recollect.llm.base import Completion, Provider, Request
 from recollect.llm.prices import cost_micros

@@ -8,10 +8,10 @@ from typing import Any
 
 from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
-from recollect.core.tokens import count_tokens
-from recollect.llm import keys, web
+from recollect.core.token_count import count_tokens
+from recollect.llm import api_keys, web_api
 from recollect.llm.base import Completion, Request
-from recollect.llm.bounded import Calls, deadline
+from recollect.llm.bounded_call import Calls, deadline
 
 MODEL = "gpt-5.4-nano"
 KEY = "OPENAI_API_KEY"
@@ -27,9 +27,11 @@ class OpenAI:
         self._calls = Calls()
 
     def complete(self, request: Request) -> Completion:
-        key = keys.find(KEY)
+        key = api_keys.find(KEY)
         if not key and not is_local(self._url):
-            raise ProviderRefused(f"there is no key for {self._url}", hint=keys.how_to_give(KEY))
+            raise ProviderRefused(
+                f"there is no key for {self._url}", hint=api_keys.how_to_give(KEY)
+            )
         return self._calls.run(self._ask(request, key))
 
     def close(self) -> None:
@@ -39,8 +41,8 @@ class OpenAI:
         try:
             from openai import AsyncOpenAI
         except ImportError:
-            raise web.missing("openai") from None
-        web.hush()
+            raise web_api.missing("openai") from None
+        web_api.hush()
         async with (
             deadline(request.timeout_s, self._url),
             AsyncOpenAI(
@@ -55,10 +57,10 @@ class OpenAI:
             except (ProviderError, TimeoutError):
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
-                raise web.explained(error, self._url, key) from None
+                raise web_api.explained(error, self._url, key) from None
 
     async def _stream(self, client: Any, request: Request) -> Completion:
-        answer = web.Answer(self._url, request.max_tokens)
+        answer = web_api.Answer(self._url, request.max_tokens)
         said = (("system", request.system), ("user", request.prompt))
         # OpenAI renamed the limit, other servers know only the old name.
         limit = "max_completion_tokens" if self._url == URL else "max_tokens"
@@ -78,8 +80,8 @@ class OpenAI:
                 answer.add(choice.delta.content if choice.delta else None)
                 reason = choice.finish_reason or reason
             if usage := getattr(chunk, "usage", None):
-                tokens_in = web.counted(getattr(usage, "prompt_tokens", None))
-                tokens_out = web.counted(getattr(usage, "completion_tokens", None))
+                tokens_in = web_api.counted(getattr(usage, "prompt_tokens", None))
+                tokens_out = web_api.counted(getattr(usage, "completion_tokens", None))
         if reason is None:
             raise ProviderDown(f"{self._url} broke off in the middle of its answer")
         if reason == "content_filter":

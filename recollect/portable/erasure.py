@@ -22,6 +22,7 @@ from recollect.core.values import Record
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.backups import Backups
+from recollect.store import backup_files
 from recollect.store.interface import Chosen, Selection, Store
 
 SHORTEST = 3  # a shorter text would mean nearly everything
@@ -102,11 +103,11 @@ class Erasure:
             kept = self._meant_in_backups(aim) if backups else []
             tombstones = self._bury(meant, actor) if never_again else 0
             for namespace, selection, _ in meant:
-                chosen = self._store.holdings.erase(namespace, selection, actor)
+                chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 done.append(chosen)
         self._pipeline.forget_seen()
-        self._store.holdings.sweep()
+        self._store.bulk.sweep()
         words = _words(aim)
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
@@ -133,7 +134,7 @@ class Erasure:
             selection = self._selection(aim, namespace)
             if selection is None:
                 continue
-            chosen = self._store.holdings.choose(namespace, selection)
+            chosen = self._store.bulk.choose(namespace, selection)
             if chosen.total or (aim.everything and aim.namespace):
                 found.append((namespace, selection, chosen))
         if not found and required:
@@ -191,7 +192,7 @@ class Erasure:
             with self._standing_still():
                 pass  # what was open is written, and so it is found
         for namespace in self._store.projects.namespaces():
-            result = self._store.holdings.rewrite(namespace, _clean, apply=apply)
+            result = self._store.bulk.rewrite(namespace, _clean, apply=apply)
             for kind, count in result.found.items():
                 found[kind] = found.get(kind, 0) + count
             records = result.records.get(namespace, ())
@@ -203,7 +204,7 @@ class Erasure:
         cleaned = 0
         if apply:
             if done:
-                self._store.holdings.sweep()
+                self._store.bulk.sweep()
             files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
             if backups and done:
                 cleaned = self._backups.replace_all()
@@ -223,7 +224,7 @@ class Erasure:
                 return Outcome(tuple(chosen for _, _, chosen in meant))
             done = []
             for namespace, selection, _ in meant:
-                chosen = self._store.holdings.move(namespace, selection, target, actor)
+                chosen = self._store.bulk.move(namespace, selection, target, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._memories.changed(target, chosen.record_ids)
                 done.append(chosen)
@@ -293,18 +294,18 @@ class Erasure:
         ]
 
     def _aimed_in_backup(self, aim: Aim, path: str) -> set[str]:
-        held = set(self._store.holdings.namespaces_in_backup(path))
+        held = set(backup_files.namespaces_in(path))
         if aim.namespace is None:
             return held
         owner, _, project_id = aim.namespace.rstrip("/").partition("/project/")
         marks = [mark for one in self._store.projects.all() if one.project_id == project_id
                  for mark in one.identities]  # fmt: skip
-        earlier = self._store.holdings.projects_in_backup(path, marks)
+        earlier = backup_files.projects_in(path, marks)
         return held & {aim.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
 
     def _in_backups(self, meant: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
         """How many files held it."""
-        erase = self._store.holdings.erase_in_backup
+        erase = backup_files.erase_in
         return len({path for path, namespace, selection in meant
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 

@@ -23,12 +23,12 @@ from recollect.core.projects import Place
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, Source
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.portable import exchange, foreign, git, transcripts
+from recollect.portable import exports, foreign, git_history, transcripts
 from recollect.portable.attribution import Attribution
-from recollect.portable.brought import Brought, Found
-from recollect.portable.foreign.rows import Item
-from recollect.portable.history import History, Period, derived_id
-from recollect.portable.report import Progress
+from recollect.portable.foreign.cells import Item
+from recollect.portable.import_progress import Progress
+from recollect.portable.imported_records import Brought, Found
+from recollect.portable.transcript_import import History, Period, derived_id
 from recollect.portable.transcripts import Transcript
 from recollect.store.interface import Store
 
@@ -53,7 +53,7 @@ class Request:
     home: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""  # where the request was made: which repository `git` means
-    most_commits: int = git.MOST
+    most_commits: int = git_history.MOST
     dry_run: bool = False
     llm: bool = False  # may a language model, if one is chosen, read what is imported?
 
@@ -122,7 +122,7 @@ class Importing:
         for path in plan.exports:
             offers.append(Offer("export", path, 0, 0, os.stat(path).st_size, None, None))
         for path in plan.repositories:
-            commits = git.count(path, request.since, request.most_commits)
+            commits = git_history.count(path, request.since, request.most_commits)
             if commits:
                 offers.append(Offer("git", path, 0, commits, 0, None, None))
         return offers
@@ -168,7 +168,8 @@ class Importing:
             + sum(one.bytes for one in plan.stores)
             + sum(os.stat(path).st_size for path in plan.exports)
             + sum(
-                git.count(path, request.since, request.most_commits) for path in plan.repositories
+                git_history.count(path, request.since, request.most_commits)
+                for path in plan.repositories
             )
         )
         attribution = self._attribution(plan, request)
@@ -249,7 +250,7 @@ class Importing:
             within = os.path.realpath(request.project)
             plan.transcripts = [one for one in plan.transcripts if _inside(one.cwd, within)]
             if not request.sources:
-                plan.repositories = [one for one in [git.repository(within)] if one]
+                plan.repositories = [one for one in [git_history.repository(within)] if one]
         plan.transcripts = [one for one in plan.transcripts if request.period.touches(one)]
         return plan
 
@@ -260,7 +261,7 @@ class Importing:
             plan.stores += [one for one in foreign.find(home) if one.program == source]
         elif source == "git" or source.startswith("git:"):
             given = source.partition(":")[2] or request.project or request.directory
-            found = git.repository(os.path.expanduser(given)) if given else ""
+            found = git_history.repository(os.path.expanduser(given)) if given else ""
             if not found:
                 raise BadInput(
                     f"there is no git repository at {given or '?'}", field="source",
@@ -279,7 +280,7 @@ class Importing:
         store = foreign.recognise(path)
         if store is not None:
             plan.stores.append(store)
-        elif exchange.is_export(path):
+        elif exports.is_export(path):
             plan.exports.append(path)
         else:
             found = next(filter(None, (read(path) for read in _DESCRIBERS)), None)
@@ -369,25 +370,25 @@ class Importing:
         brought = Brought(self._store, self._memories, dry_run=request.dry_run)
         namespace = attribution.namespace(path)
         waiting: list[Found] = []
-        for found in git.commits(path, namespace, request.since, request.most_commits):
+        for found in git_history.commits(path, namespace, request.since, request.most_commits):
             if self._stopped(progress):
                 return
             if not request.period.covers(found.at):
                 continue
             waiting.append(found)
             if len(waiting) == BATCH:
-                self._bring(brought, waiting, git.PROGRAM, progress)
-                progress.step(git.PROGRAM, BATCH)
+                self._bring(brought, waiting, git_history.PROGRAM, progress)
+                progress.step(git_history.PROGRAM, BATCH)
                 waiting = []
-        self._bring(brought, waiting, git.PROGRAM, progress)
-        progress.step(git.PROGRAM, len(waiting))
+        self._bring(brought, waiting, git_history.PROGRAM, progress)
+        progress.step(git_history.PROGRAM, len(waiting))
 
     def _take_export(self, path: str, request: Request, progress: Progress) -> None:
         def step(size: int, read: int, loaded: dict[str, int]) -> None:
             new = sum(loaded.values())
             progress.step("export", size, read=read, stored=new, known=read - new)
 
-        exchange.Intake(self._store, self._actor).take(path, step, dry_run=request.dry_run)
+        exports.Intake(self._store, self._actor).take(path, step, dry_run=request.dry_run)
         if request.dry_run:
             return
         for namespace in self._store.projects.namespaces():

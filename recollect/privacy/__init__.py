@@ -5,7 +5,7 @@ What can go wrong: nothing raises; what is broken is read in the way that hides 
 """
 
 from recollect.privacy.private_tags import scrub_text
-from recollect.privacy.raw import clean_raw
+from recollect.privacy.raw_payload import clean_raw
 from recollect.privacy.secrets import redact_text
 from recollect.privacy.tree import clean_tree
 

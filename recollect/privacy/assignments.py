@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from recollect.privacy import names, values
-from recollect.privacy.lazy import pattern, words
-from recollect.privacy.patterns import compiled
+from recollect.privacy import secret_names, secret_values
+from recollect.privacy.patterns import compiled, pattern, words
 from recollect.privacy.rules.vendors import VENDORS
 
 Span = tuple[int, int, str]
@@ -113,19 +112,19 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     sql = opening is not None and (name.isupper() or name.startswith("--"))
     if signless and not sql and (name.lower() in _COMMANDS or not _is_spoken_name(name)):
         return None  # the verb, the program, an identifier
-    kind_of_name = names.family(name)
+    kind_of_name = secret_names.family(name)
     if kind_of_name is None:
         return None
     vendor_zone = low[max(0, found.start() - 40) : found.end()].rpartition("\n")[2] or found[0]
     listed = operator.strip()[:1] in (",", "(")
     if listed and pattern(_SETTER).search(before) is None:
-        kind_of_name = names.HINT  # any list of words looks so
+        kind_of_name = secret_names.HINT  # any list of words looks so
     if opening is not None:
         end = _closing(text, opening)
         if end is None:
             return None
         value = text[opening.end() : end]
-        if signless and not sql and not values.is_spoken(value):
+        if signless and not sql and not secret_values.is_spoken(value):
             return None
         return judge(name, value, opening.end(), kind_of_name, vendor_zone)
     if signless and text[start : start + 1] in _BRACKETS:
@@ -151,11 +150,11 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     follower = text[end : end + 1]
     if follower in ("(", "[", "{") or (follower == "<") != operator.startswith(">"):
         return None  # a call; or `>` that ends no element
-    if signless and not values.is_spoken(value):
+    if signless and not secret_values.is_spoken(value):
         return None
-    if _first(sign) in _SAID and values.is_term(value):
+    if _first(sign) in _SAID and secret_values.is_term(value):
         return None
-    if values.is_code(value) and not (
+    if secret_values.is_code(value) and not (
         signless
         or _is_line(text, found, end, name, operator)
         or _is_chosen(text, found, end, name, sign)
@@ -170,10 +169,10 @@ def _bracketed(name: str, text: str, start: int, kind_of_name: str, zone: str) -
     """`invalid secret [value]`, as error texts put it."""
     end = text.find(_BRACKETS[text[start]], start, start + 130)
     value = text[start + 1 : end]
-    if end < 0 or not values.is_spoken(value):
+    if end < 0 or not secret_values.is_spoken(value):
         return None
-    if kind_of_name is names.SECRET and not name.lower().endswith("token"):
-        kind_of_name = names.PASSWORD
+    if kind_of_name is secret_names.SECRET and not name.lower().endswith("token"):
+        kind_of_name = secret_names.PASSWORD
     return judge(name, value, start + 1, kind_of_name, zone)
 
 
@@ -191,7 +190,7 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
         return True
     if operator.strip() in ("is", "was", "is:"):
         value = text[found.end() : end]
-        return any(map(str.isdigit, value)) and not values.is_wordy(value)
+        return any(map(str.isdigit, value)) and not secret_values.is_wordy(value)
     start = found.start(1) - len(name)
     before = text[max(0, start - 1) : start]
     after = text[end : end + 1]
@@ -200,7 +199,7 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
     tidy = after in ("", "\n", "\r", "\\", " ", '"', "'", "`", ";")
     if operator == "=":
         value = text[found.end() : end]
-        jumbled = any(map(str.isdigit, value)) and not values.is_wordy(value)
+        jumbled = any(map(str.isdigit, value)) and not secret_values.is_wordy(value)
         return (
             tidy
             and before in ("", "\n", " ", ";", '"', "'", "`", "n")
@@ -230,9 +229,9 @@ def _is_chosen(text: str, found: re.Match[str], end: int, name: str, sign: str) 
     if pattern(_CODE_AFTER).match(text, end):
         return False
     if sign in ("=", ":") or found[2] == " -> ":
-        return values.is_chosen(value)
+        return secret_values.is_chosen(value)
     return _first(sign) in _SAID and (
-        values.is_spoken(value) or (not value.isalpha() and values.is_chosen(value))
+        secret_values.is_spoken(value) or (not value.isalpha() and secret_values.is_chosen(value))
     )
 
 
@@ -267,41 +266,45 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
     if scheme is not None:
         start += scheme.end()
         value = value[scheme.end() :]
-    most = 256 if kind_of_name is names.PASSWORD else 4096
-    if not 6 <= len(value) <= most or kind_of_name is None or values.is_placeholder(value):
+    most = 256 if kind_of_name is secret_names.PASSWORD else 4096
+    if not 6 <= len(value) <= most or kind_of_name is None or secret_values.is_placeholder(value):
         return None
     if value[0] == "/" and name.lower().endswith("pwd"):
         return None  # the shell's working directory
-    bare = values.without_marks(value)
+    bare = secret_values.without_marks(value)
     span = (start, start + len(value))
     for vendor in VENDORS:
         if any(word in zone for word in vendor.words) and pattern(vendor.value).fullmatch(bare):
-            if kind_of_name is names.PASSWORD or values.is_uuid(bare) or _fits(bare):
+            if kind_of_name is secret_names.PASSWORD or secret_values.is_uuid(bare) or _fits(bare):
                 return (*span, vendor.kind)
             break
-    if kind_of_name is names.PASSWORD:
-        fits = values.is_password(bare) or _is_env_word(name, bare) or values.is_run_together(bare)
+    if kind_of_name is secret_names.PASSWORD:
+        fits = (
+            secret_values.is_password(bare)
+            or _is_env_word(name, bare)
+            or secret_values.is_run_together(bare)
+        )
         return (*span, "password") if fits else None
-    if kind_of_name is names.SECRET:
-        if values.is_uuid(bare) and pattern(r"(?i:key|.secret|(?:api|auth|access).?token)$").search(
-            name
-        ):
+    if kind_of_name is secret_names.SECRET:
+        if secret_values.is_uuid(bare) and pattern(
+            r"(?i:key|.secret|(?:api|auth|access).?token)$"
+        ).search(name):
             return (*span, "api-key")
         chosen = name.isupper() and name.endswith(("SECRET", "SECRET_KEY", "SECRET_KEY_BASE"))
-        if values.is_random(bare, 12) or (
-            chosen and (_is_env_word(name, bare) or values.is_password(bare))
+        if secret_values.is_random(bare, 12) or (
+            chosen and (_is_env_word(name, bare) or secret_values.is_password(bare))
         ):
             return (*span, _kind(name))
         return None
-    return (*span, "high-entropy") if values.is_random(bare, 20) else None
+    return (*span, "high-entropy") if secret_values.is_random(bare, 20) else None
 
 
 def _fits(value: str) -> bool:
     """Beside the vendor's name and of the vendor's shape, so a digit is enough if no slug."""
     mixed = not value.islower() and not value.isupper()
     digit = any(map(str.isdigit, value))
-    jumbled = value.isalnum() or values.is_mixed(value)
-    return (digit and jumbled) or ((digit or mixed) and not values.is_wordy(value))
+    jumbled = value.isalnum() or secret_values.is_mixed(value)
+    return (digit and jumbled) or ((digit or mixed) and not secret_values.is_wordy(value))
 
 
 def _is_env_word(name: str, value: str) -> bool:
@@ -340,12 +343,12 @@ def find_headers(text: str, low: str) -> Iterator[Span]:
                 continue
             start, end = found.span(2)
             value = text[start:end].rstrip(".")
-            if values.is_placeholder(value):
+            if secret_values.is_placeholder(value):
                 continue
             if found[1] is not None:
                 if _is_basic(value):
                     yield start, start + len(value), "basic-auth"
-            elif values.is_random(value) or values.is_uuid(value):
+            elif secret_values.is_random(value) or secret_values.is_uuid(value):
                 kind = "okta-token" if "ssws" in found[0][:24] else "bearer-token"
                 yield start, start + len(value), kind
 
@@ -378,9 +381,13 @@ def find_urls(text: str) -> Iterator[Span]:
         if found is None:
             continue
         if found[3] is not None:
-            if values.is_random(found[3]):
+            if secret_values.is_random(found[3]):
                 yield *found.span(3), "url-key"
-        elif len(found[2]) >= 4 and not values.is_placeholder(found[2]) and found[2] != found[1]:
+        elif (
+            len(found[2]) >= 4
+            and not secret_values.is_placeholder(found[2])
+            and found[2] != found[1]
+        ):
             yield *found.span(2), "url-password"
 
 
@@ -425,13 +432,13 @@ def find_commands(text: str, low: str) -> Iterator[Span]:
         for found in clause().finditer(low):
             start, end = found.span(2)
             name = found[1] if clause is not _spoken else "password"
-            span = judge(name, text[start:end], start, names.family(name), found[0])
+            span = judge(name, text[start:end], start, secret_names.family(name), found[0])
             if span is not None:
                 yield span
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)
         for found in _curl_user().finditer(text, pos, stop if stop > 0 else pos + 2048):
-            if not values.is_placeholder(found[1]):
+            if not secret_values.is_placeholder(found[1]):
                 yield *found.span(1), "curl-password"
         pos = low.find("curl", pos + 2048)

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from functools import cache
 
-from recollect.privacy import values
+from recollect.privacy import secret_values
 from recollect.privacy.patterns import compiled
-from recollect.privacy.rules.model import Program
+from recollect.privacy.rules.definition import Program
 
 Span = tuple[int, int, str]
 Word = tuple[int, int]
@@ -309,7 +309,7 @@ def _within(text: str, form: str, word: Word) -> Word | None:
 def _is_given(text: str, span: Word, words: list[Word], prose: bool) -> bool:
     """A value that stands where a program takes its password, and for nothing else."""
     value = text[slice(*span)]
-    if not values.is_given(value):
+    if not secret_values.is_given(value):
         return False
     if not (prose and value.isalpha() and value.islower()):
         return True
@@ -346,7 +346,7 @@ def _sent(text: str, program: Program, words: list[Word]) -> Iterator[Word]:
     given = [word for word in words if not _is_form(text[slice(*word)])]
     if len(given) == 1:
         span = _within(text, program.piped, _inner(text, *given[0]))
-        if span is not None and values.is_given(text[slice(*span)]):
+        if span is not None and secret_values.is_given(text[slice(*span)]):
             yield span
 
 

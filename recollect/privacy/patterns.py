@@ -1,4 +1,4 @@
-"""Regular expressions that mean the same on every Python that we run on.
+"""Regular expressions and word lists, as the finders of this room use them.
 
 In: a pattern with possessive quantifiers. Out: it, compiled. Before 3.11.5 a possessive quantifier
 of a whole group could lose captures and miss matches (CPython issues 101955 and 106052), so there
@@ -7,13 +7,33 @@ it is written in another way; those of single characters, which are sound, stay.
 
 import re
 import sys
+from functools import cache
 
 _TRUSTED = sys.version_info >= (3, 11, 5)
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\Z)|\{\d*+,?\d*+\}|.", re.S)
+_WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_-"
+_OTHERS_TO_SPACES = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
 
 
 def compiled(pattern: str, flags: int = 0) -> "re.Pattern[str]":
     return re.compile(pattern if _TRUSTED else plain(pattern), flags)
+
+
+@cache
+def pattern(source: str, flags: int = 0) -> "re.Pattern[str]":
+    """Compiled at first use: the hook's fallback pays only for what its payload needs."""
+    return compiled(source, flags)
+
+
+def words(text: str) -> frozenset[str]:
+    """A set of words, written as one text."""
+    return frozenset(text.split())
+
+
+def words_held(low: str, wanted: frozenset[bytes]) -> frozenset[bytes]:
+    """Which of the wanted words (ASCII letters, digits, `_`, `-`) a lower-case text holds, in one
+    pass. A word with other letters in it falls into pieces."""
+    return wanted.intersection(low.encode("ascii", "replace").translate(_OTHERS_TO_SPACES).split())
 
 
 def plain(pattern: str) -> str:

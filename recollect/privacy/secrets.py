@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from recollect.privacy import names
+from recollect.privacy import secret_names
 from recollect.privacy.assignments import (
     Span,
     find_assignments,
@@ -18,12 +18,11 @@ from recollect.privacy.assignments import (
     find_urls,
     judge,
 )
-from recollect.privacy.bag import held
 from recollect.privacy.commands import find_arguments, program_names
-from recollect.privacy.keys import find_keys
-from recollect.privacy.patterns import compiled
+from recollect.privacy.password_sentences import find_told, noun_words
+from recollect.privacy.patterns import compiled, words_held
+from recollect.privacy.private_keys import find_keys
 from recollect.privacy.rules import RULES, Rule
-from recollect.privacy.told import find_told, noun_words
 
 Counts = dict[str, int]
 
@@ -110,7 +109,7 @@ def find(text: str) -> list[Span]:
     low = _lower(text)
     spans = [(*span, "private-key") for span in find_keys(text)]
     spans += _find_shapes(text)
-    words = held(low, _words())
+    words = words_held(low, _words())
     for finder in (find_headers, find_commands):
         spans += finder(text, low)
     spans += find_arguments(text, low, words)
@@ -161,7 +160,7 @@ def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
 def _judge_whole(name: str, text: str) -> Span | None:
     if len(text) > 4096 or len(name) > 128:
         return None
-    return judge(name, text, 0, names.family(name), name.lower())
+    return judge(name, text, 0, secret_names.family(name), name.lower())
 
 
 def _replace(text: str, spans: list[Span]) -> str:

@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from recollect.privacy.bag import held
-from recollect.privacy.lazy import pattern
-from recollect.privacy.patterns import compiled
+from recollect.privacy.patterns import compiled, pattern, words_held
 
 _WORDS = (
     r"(?:salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"
@@ -87,7 +85,7 @@ def fact_is_sensitive(subject: str, predicate: str, said: str) -> bool:
 def is_sensitive(text: str) -> bool:
     """Whether any sentence of a text tells such a thing of somebody."""
     low = text.lower()
-    if not held(low, _GATE) and pattern(_FOREIGN).search(low) is None:
+    if not words_held(low, _GATE) and pattern(_FOREIGN).search(low) is None:
         return pattern(_IBAN).search(text) is not None
     for found in _topics(low):
         if _told().search(low, *_sentence(low, found.start(), found.end())):

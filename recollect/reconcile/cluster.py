@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 
 Row = NDArray[np.float64]
 

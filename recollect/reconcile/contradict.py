@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from recollect.core.values import Fact, SourceType
-from recollect.reconcile.entities import object_key
+from recollect.reconcile.entity_names import object_key
 
 Cardinality = Literal["single", "multi", "temporal"]
 

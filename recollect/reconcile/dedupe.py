@@ -18,7 +18,7 @@ from recollect.reconcile.cluster import Cluster, Row, clusters, unit
 from recollect.reconcile.judge import Judge, JudgeFailed, Merge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
-from recollect.reconcile.texts import Embeds, embedded
+from recollect.reconcile.record_vectors import Embeds, embedded
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from recollect.reconcile.contradict import (
     predicate,
     resolve,
 )
-from recollect.reconcile.entities import same_object
+from recollect.reconcile.entity_names import same_object
 from recollect.reconcile.plan import Book, Reads
 
 # Predicates whose object is a thing with a name of its own.

@@ -13,9 +13,9 @@ from typing import get_args
 
 from recollect.core.errors import BudgetSpent, ProviderError, RecollectError
 from recollect.core.values import ObservationType, Record
-from recollect.extract.frame import escape
-from recollect.extract.parse import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
-from recollect.extract.tags import MOST_CHARS, Element, elements, holds, line
+from recollect.extract.model_answer import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
+from recollect.extract.model_prompt import escape
+from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, line
 from recollect.llm.base import Provider, Request
 from recollect.reconcile.neighbours import Neighbour
 

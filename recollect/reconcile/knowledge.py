@@ -34,17 +34,17 @@ from recollect.extract.interface import (
     RelationClaim,
 )
 from recollect.privacy.sensitive import fact_is_sensitive
-from recollect.reconcile import changes, gate
+from recollect.reconcile import change_sentences, claim_gate
 from recollect.reconcile.contradict import (
     ENDS,
     INVERSE,
     MOST_EVENTS,
     predicate,
 )
-from recollect.reconcile.entities import Held, Names, key, says_nothing
+from recollect.reconcile.entity_names import Held, Names, key, says_nothing
 from recollect.reconcile.facts import Facts, of_a_thing
-from recollect.reconcile.habits import Habits
 from recollect.reconcile.plan import Book, Plan, Reads, apply
+from recollect.reconcile.preferences_procedures import Habits
 from recollect.reconcile.push import Learned
 from recollect.reconcile.relations import STRONG, Relations
 from recollect.store.interface import Graph, Waiting
@@ -122,7 +122,7 @@ class _Learner:
         if isinstance(claim, EntityClaim):
             self._entity_claim(claim)
             return
-        reason = gate.why_not(claim)
+        reason = claim_gate.why_not(claim)
         if reason:
             self.drop(claim, reason)
             return
@@ -302,14 +302,14 @@ class _Learner:
 
     def _change_claim(self, claim: ChangeClaim) -> None:
         """A sentence that is understood only by what is known. Mostly it says nothing of it."""
-        things = list(changes.named(self._names, claim.text))
+        things = list(change_sentences.named(self._names, claim.text))
         held = [
             (entity, fact)
             for entity in things
             for fact in self._facts.of(entity.entity_id).values()
             if not set(claim.event_ids) & set(fact.source_event_ids)  # what the forms read in it
         ]
-        for meant in changes.meanings(claim.text, held, plain=claim.plain):
+        for meant in change_sentences.meanings(claim.text, held, plain=claim.plain):
             self.take(
                 FactClaim(
                     meant.entity.name,

@@ -11,8 +11,8 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.extract.gate import hash_of
-from recollect.extract.parse import least_trusted
+from recollect.extract.model_answer import least_trusted
+from recollect.extract.quality_gate import hash_of
 from recollect.reconcile.judge import Merge
 
 T = TypeVar("T")

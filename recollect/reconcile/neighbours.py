@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollect.core.values import Record
-from recollect.core.vectors import BYTES
-from recollect.embedding.model import MODEL
+from recollect.core.vector_bytes import BYTES
+from recollect.embedding.embedder import MODEL
 from recollect.reconcile.cluster import Row
 from recollect.store.interface import Store
 

@@ -13,7 +13,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
 from recollect.extract.interface import Claim, Dropped
 from recollect.reconcile.dedupe import Fusion, Made, Plan
-from recollect.reconcile.texts import rows
+from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Store, Transaction
 
 log = logging.getLogger(__name__)

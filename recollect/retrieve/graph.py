@@ -18,11 +18,11 @@ from functools import lru_cache
 
 from recollect.core.errors import StoreError
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.reconcile.entities import key
+from recollect.reconcile.entity_names import key
 from recollect.retrieve import porter
-from recollect.retrieve.entities import EntityIndex
+from recollect.retrieve.entity_index import EntityIndex
+from recollect.retrieve.inverted_list import WordList
 from recollect.retrieve.tokens import STOP_WORDS, words
-from recollect.retrieve.wordlist import WordList
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)

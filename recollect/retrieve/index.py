@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.chapters import CHAPTER, Chapters
-from recollect.retrieve.growable import Growable, Triples, distinct, tally
+from recollect.retrieve.arrays import Growable, Triples, distinct, tally
 from recollect.retrieve.postings import Block, cover
-from recollect.retrieve.semantic import Vectors
+from recollect.retrieve.session_windows import CHAPTER, Chapters
 from recollect.retrieve.tokens import GRAM_BITS, words
+from recollect.retrieve.vector_index import Vectors
 from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text

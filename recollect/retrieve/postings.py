@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Triples, spread
+from recollect.retrieve.arrays import Triples, spread
 
 _DOC_BITS = 13
 LARGEST = 1 << _DOC_BITS  # documents in a block: bounds the memory and the time of one merge

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.retrieve.arrays import distinct, spread
 from recollect.retrieve.dates import Date, Span
-from recollect.retrieve.growable import distinct, spread
 from recollect.retrieve.index import AUTHORS, NO_TIME, Index
 from recollect.retrieve.query import Terms
 

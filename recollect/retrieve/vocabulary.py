@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.growable import Growable, distinct, spread
+from recollect.retrieve.arrays import Growable, distinct, spread
 from recollect.retrieve.porter import stem
 from recollect.retrieve.tokens import GRAM_BITS, grams_of
 

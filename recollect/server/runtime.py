@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from recollect.lifecycle.housekeeper import Housekeeper
+from recollect.lifecycle.maintenance_loop import Housekeeper
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
 from recollect.portable.importing import Importing

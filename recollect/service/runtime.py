@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
@@ -19,7 +19,7 @@ from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import Engine
 from recollect.retrieve.graph import Graphs
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.interface import Store
 
 

@@ -207,7 +207,7 @@ def _live(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
 def _past(
     runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
-    from recollect.retrieve.past import engine_as_of
+    from recollect.retrieve.as_of import engine_as_of
 
     engine, known = engine_as_of(
         runtime.visible_store, namespaces, moment, runtime.recall().embedder

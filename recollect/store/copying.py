@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.errors import Conflict, StoreError
-from recollect.store.sqlite import rows as layout
-from recollect.store.sqlite import statements as sql
+from recollect.store.sql import rows as layout
+from recollect.store.sql import statements as sql
 
 BATCH = 500
 

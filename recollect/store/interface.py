@@ -893,7 +893,7 @@ class Changes(Protocol):
         """Call this from a thread of the store's, after each commit of somebody else."""
 
 
-class Holdings(Protocol):
+class Bulk(Protocol):
     """Everything that is stored, as rows: to carry away, bring in, find, erase, clean and move.
 
     Vectors and indexes are derived and do not travel; they go when what they stand for goes."""
@@ -926,22 +926,10 @@ class Holdings(Protocol):
 
     def any_forgotten(self) -> bool: ...
     def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
-        """Which of these marks (`core.marks`) are of events that were erased."""
+        """Which of these marks (`core.event_identity`) are of events that were erased."""
 
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
-
-    def erase_in_backup(
-        self, path: str, namespace: str, what: Selection, *, apply: bool = True
-    ) -> Chosen:
-        """The same, bytes included, in a backup's file; without `apply`, what it would be."""
-
-    def namespaces_in_backup(self, path: str) -> list[str]:
-        """Those that a backup's file holds; some may be gone from the store by now."""
-
-    def projects_in_backup(self, path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
-        """The ids under which a backup's file knows a project by its marks: one that was
-        forgotten and came again has another id by now."""
 
     def orphans(self) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""
@@ -951,7 +939,7 @@ class Holdings(Protocol):
 
 class Store(Protocol):
     @property
-    def holdings(self) -> Holdings: ...
+    def bulk(self) -> Bulk: ...
     @property
     def events(self) -> Events: ...
     @property

@@ -11,16 +11,16 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recollect.bench import data, ingest, metrics
+from recollect.bench import datasets, ingest, metrics
 from recollect.bench.ingest import Variant
 from recollect.bench.product import ProductIngest, _namespace
 from recollect.bench.vectors import Vectors, available
-from recollect.core import vectors as layout
-from recollect.embedding.model import MODEL
+from recollect.core import vector_bytes as layout
+from recollect.embedding.embedder import MODEL
 from recollect.inject.recall import CANDIDATES, EARLY_TERMS
 from tests.fakes.postgres import running
 
-SHIPPED = str(pathlib.Path(data.__file__).parent / "data")
+SHIPPED = str(pathlib.Path(datasets.__file__).parent / "data")
 FIRST = 5
 Ranking = dict[str, list[str]]  # question: messages, the best first
 
@@ -34,7 +34,7 @@ class Answers:
     meaning: Ranking = field(default_factory=dict)
 
 
-def ask(product: ProductIngest, one: data.Set, vectors: Vectors) -> Answers:
+def ask(product: ProductIngest, one: datasets.Set, vectors: Vectors) -> Answers:
     found = Answers()
     kept = product._store
     named = product._message
@@ -55,7 +55,7 @@ def ask(product: ProductIngest, one: data.Set, vectors: Vectors) -> Answers:
     return found
 
 
-def any_at_5(one: data.Set, level: data.Level, ranking: Ranking) -> float:
+def any_at_5(one: datasets.Set, level: datasets.Level, ranking: Ranking) -> float:
     group_of = {message.id: message.session for message in one.messages}
     rows = []
     for question in one.scored(level):
@@ -70,7 +70,7 @@ def run(names: list[str], directory: str | None, kept: str | None) -> None:
         vectors = Vectors(available(os.environ["RECOLLECT_MODEL_DIR"]), kept or scratch)
         told: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
         for name in names:
-            one = data.read(directory or SHIPPED, name)
+            one = datasets.read(directory or SHIPPED, name)
             texts = ingest.texts(one.messages) + [each.text for each in one.questions]
             vectors.learn(texts, told)
             database = server.database()

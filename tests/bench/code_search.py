@@ -14,7 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 
-from recollect.bench import data, ingest, run
+from recollect.bench import datasets, ingest, retrieval
 from recollect.bench.vectors import Vectors, available
 
 MODULES = 140
@@ -45,18 +45,18 @@ def functions(path: pathlib.Path) -> Iterator[tuple[str, str, str]]:
             yield f"{path.stem}.{node.name}:{node.lineno}", line, body
 
 
-def code() -> data.Set:
+def code() -> datasets.Set:
     library = pathlib.Path(sysconfig.get_path("stdlib"))
     paths = [path for path in library.rglob("*.py") if not _apart(path.relative_to(library))]
     found = [one for path in _some(paths, MODULES) for one in functions(path)]
     found = list({body: (name, line, body) for name, line, body in found}.values())
-    messages = tuple(data.Message(name, body, name, 0, "", None) for name, _, body in found)
+    messages = tuple(datasets.Message(name, body, name, 0, "", None) for name, _, body in found)
     asked = sorted(found, key=lambda one: zlib.crc32(one[0].encode()))[:ASKED]
     questions = tuple(
-        data.Question(name, "all", line, "", frozenset({name}), frozenset({name}), False, None)
+        datasets.Question(name, "all", line, "", frozenset({name}), frozenset({name}), False, None)
         for name, line, _ in asked
     )
-    return data.Set("code", messages, {"all": None}, questions)
+    return datasets.Set("code", messages, {"all": None}, questions)
 
 
 def _apart(path: pathlib.Path) -> bool:
@@ -78,8 +78,8 @@ def main() -> None:
         ingest.texts(one.messages) + [ask.text for ask in one.questions], lambda done, total: None
     )
     print(f"{len(one.messages)} functions, {len(one.questions)} questions")
-    outcomes = run.run(one, ingest.DirectIngest(vectors), vectors)
-    print(run.table([outcome for outcome in outcomes if outcome.level == "doc"]))
+    outcomes = retrieval.run(one, ingest.DirectIngest(vectors), vectors)
+    print(retrieval.table([outcome for outcome in outcomes if outcome.level == "doc"]))
 
 
 if __name__ == "__main__":

@@ -28,12 +28,12 @@ from recollect.core.values import Record
 from recollect.daemon.learning import Learning
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
+from recollect.portable.import_progress import Tally
 from recollect.portable.importing import Request
-from recollect.portable.report import Tally
 from recollect.portable.transcripts import find
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.interface import Store
 
 RATE = 100.0

@@ -17,11 +17,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from recollect.bench import latency
-from recollect.core import ids, projects, vectors
+from recollect.core import ids, projects, vector_bytes
 from recollect.core.settings import Settings
 from recollect.core.values import Record, Vector
-from recollect.embedding.model import MODEL
-from recollect.embedding.parts import parts
+from recollect.embedding.chunking import parts
+from recollect.embedding.embedder import MODEL
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
 
@@ -75,8 +75,8 @@ def _memories(
                     source_id=record.record_id,
                     part=part,
                     model=MODEL,
-                    dim=vectors.DIMENSIONS,
-                    vector=vectors.encode(row),
+                    dim=vector_bytes.DIMENSIONS,
+                    vector=vector_bytes.encode(row),
                 )
                 for part, row in enumerate(rows)
             ],

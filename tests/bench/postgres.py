@@ -21,12 +21,12 @@ import psycopg
 
 from recollect.bench.latency import Writer
 from recollect.core import ids
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.settings import Settings
 from recollect.core.values import Record, Vector
 from recollect.daemon.recall import RecallParts
 from recollect.daemon.runtime import Runtime
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Question
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore

@@ -29,9 +29,9 @@ from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import After
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.interface import Cursor
 from tests.bench.developer import ANSWERS, NOISE, Developer, Planted
 

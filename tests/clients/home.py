@@ -18,8 +18,8 @@ import venv
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.cli.client import Client as DaemonClient
-from recollect.cli.client import NotRunning
+from recollect.client import Client as DaemonClient
+from recollect.client import NotRunning
 from recollect.core.settings import Settings
 from tests.clients.clients import Client
 

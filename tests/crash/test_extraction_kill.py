@@ -11,9 +11,10 @@ from recollect.core.settings import Settings
 from recollect.extract.interface import Extraction
 from recollect.ingest.memories import Memories
 from recollect.llm.base import Request
-from recollect.reconcile.run import BATCH_EVENTS, NEVER_ENDED, Worker
+from recollect.reconcile.extraction_run import BATCH_EVENTS, NEVER_ENDED, Worker
 from recollect.store.interface import Batch
-from recollect.store.sqlite import SqliteStore, SqliteTransaction
+from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
 from tests.make import NAMESPACE, arrival
 

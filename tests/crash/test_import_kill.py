@@ -14,9 +14,10 @@ import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.portable import history
+from recollect.portable import transcript_import
 from recollect.portable.importing import Request
-from recollect.store.sqlite import events, records
+from recollect.store.sql import records
+from recollect.store.sqlite import events
 from tests.fakes.transcripts import MAKERS
 from tests.unit.portable.conftest import NOW, wire
 
@@ -48,9 +49,7 @@ def contents(settings: Settings) -> list[str]:
     names = {one.project_id: one.name for one in desk.store.projects.all()}
     desk.scribe.close()
     found = []
-    rows = [
-        row for one in desk.store.projects.namespaces() for row in desk.store.holdings.dump(one)
-    ]
+    rows = [row for one in desk.store.projects.namespaces() for row in desk.store.bulk.dump(one)]
     order = {seq: at for at, seq in enumerate(sorted(row["seq"] for kind, row in rows
                                                      if kind == "event"))}  # fmt: skip
     for kind, row in rows:
@@ -102,7 +101,7 @@ def killed(home: pathlib.Path, settings: Settings, at: int, before: bool) -> boo
 def test_twenty_kills_and_a_resume_equal_one_clean_run(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "BATCH", 3)  # many commits, so many places to die at
+    monkeypatch.setattr(transcript_import, "BATCH", 3)  # many commits, so many places to die at
     home = tmp_path / "person"
     home.mkdir()
     person(home)

@@ -13,7 +13,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Fact
 from recollect.ingest.memories import Memories
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.cli.client import Refused
+from recollect.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.core.values import Record, Run
 from recollect.store.sqlite import SqliteStore

@@ -5,7 +5,7 @@ import pathlib
 import time
 from typing import Any
 
-from recollect.cli.client import Refused
+from recollect.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.inject import fence
 from tests.fakes.daemons import RealDaemon

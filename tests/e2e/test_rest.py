@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from recollect.cli.client import Refused
+from recollect.client import Refused
 from tests.fakes.daemons import RealDaemon
 
 

@@ -9,8 +9,8 @@ import sys
 import time
 
 from recollect.cli import process
-from recollect.cli.client import Client
-from recollect.core import stage
+from recollect.client import Client
+from recollect.core import daemon_stage
 from recollect.core.settings import Settings
 from tests.e2e.test_daemon_life import PROMPT, recollect
 from tests.fakes.daemons import REPOSITORY, RealDaemon
@@ -137,12 +137,12 @@ def test_status_does_not_take_an_old_word_for_a_daemon(tmp_path: pathlib.Path) -
     """What a killed daemon left in its file is not what is so now."""
     daemon = RealDaemon(tmp_path / "home").start()
     daemon.kill()
-    known = stage.read(str(daemon.home))
+    known = daemon_stage.read(str(daemon.home))
     assert known is not None and known.life == "ready"
     status = recollect(daemon, "status")
     assert "Recollect is not running (" in status.stdout
     for content in (b"", b"{", b"\x00" * 100, b'{"life": "starting", "more": 1}'):
-        (daemon.home / stage.NAME).write_bytes(content)
+        (daemon.home / daemon_stage.NAME).write_bytes(content)
         assert "Recollect is not running (" in recollect(daemon, "status").stdout
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recollect.core import stage
+from recollect.core import daemon_stage
 from tests.crash.oracle import chosen_seed
 from tests.fakes.daemons import RealDaemon
 from tests.torture import surroundings
@@ -60,5 +60,5 @@ def test_a_daemon_that_gets_no_thread_for_learning_ends_in_words(tmp_path: pathl
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "too little memory, or too many processes" in done.stderr
-    left = stage.read(str(daemon.home))
+    left = daemon_stage.read(str(daemon.home))
     assert left is not None and left.life == "failed"

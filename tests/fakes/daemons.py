@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.capture import launcher, paths
-from recollect.cli.client import Client
+from recollect.client import Client
 from recollect.core.settings import Settings
 from tests.fakes.hooks import start_nothing
 

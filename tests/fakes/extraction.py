@@ -12,11 +12,11 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Candidate, Record, TextBody
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 from recollect.extract.interface import Extraction
 from recollect.ingest.memories import Memories
 from recollect.llm.base import Completion, Request
-from recollect.reconcile.run import Worker
+from recollect.reconcile.extraction_run import Worker
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 

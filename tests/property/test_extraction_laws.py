@@ -22,17 +22,18 @@ from recollect.core.errors import BadInput, ExtractionFailed
 from recollect.core.projects import namespace as namespace_of
 from recollect.core.settings import Settings
 from recollect.core.values import Record, check
-from recollect.core.vectors import DIMENSIONS
-from recollect.embedding.model import MODEL
+from recollect.core.vector_bytes import DIMENSIONS
+from recollect.embedding.embedder import MODEL
 from recollect.extract.model import Model
-from recollect.extract.parse import Garbage, parse
+from recollect.extract.model_answer import Garbage, parse
 from recollect.reconcile.cluster import clusters, unit
+from recollect.reconcile.extraction_run import Options
 from recollect.reconcile.judge import Merge, verdict
 from recollect.reconcile.neighbours import neighbours
-from recollect.reconcile.run import Options
-from recollect.reconcile.texts import rows
+from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Transaction
-from recollect.store.sqlite import SqliteStore, SqliteTransaction
+from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import EachPrompt, Scripted, memory, worker
 from tests.make import arrival, record
 

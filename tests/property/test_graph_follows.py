@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.reconcile.entities import Held, Names
+from recollect.reconcile.entity_names import Held, Names
 from recollect.retrieve.graph import Graph, Graphs, telling
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON

@@ -10,7 +10,7 @@ from recollect.core.values import Fact
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.budget import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
-from recollect.reconcile.entities import Names, key, object_key
+from recollect.reconcile.entity_names import Names, key, object_key
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import Put
 from recollect.retrieve.dates import anchors_in, spans_in

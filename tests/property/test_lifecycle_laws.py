@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.backfill import searchable
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.memories import Memories
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
+from recollect.retrieve.as_of import engine_as_of
 from recollect.retrieve.engine import Engine
-from recollect.retrieve.past import engine_as_of
-from recollect.retrieve.shelves import Shelves
+from recollect.retrieve.index_cache import Shelves
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record, vector
 

@@ -36,7 +36,7 @@ from recollect.core.values import (
     TextBody,
     Turn,
 )
-from recollect.portable.exchange import Intake, Wanted, document, jsonl, markdown
+from recollect.portable.exports import Intake, Wanted, document, jsonl, markdown
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record, vector
@@ -167,7 +167,7 @@ def finish(store: SqliteStore, batch: Batch) -> None:
 
 
 def rows(store: SqliteStore) -> list[Any]:
-    return [row for one in store.projects.namespaces() for row in store.holdings.dump(one)]
+    return [row for one in store.projects.namespaces() for row in store.bulk.dump(one)]
 
 
 @given(STEPS, st.sampled_from(["jsonl", "json"]))
@@ -211,19 +211,19 @@ def test_a_preview_is_what_happens_and_nothing_else(
         elsewhere = namespace("ada", store.projects.resolve(Place(root="/srv/other")))
         bystander = record("Bystander", namespace=elsewhere)
         store.records.put([bystander])
-        foreseen = store.holdings.choose(here, what)
+        foreseen = store.bulk.choose(here, what)
         before = store.upkeep.stats(here)
         if how == "erase":
-            done = store.holdings.erase(here, what, "ada")
+            done = store.bulk.erase(here, what, "ada")
         else:
-            done = store.holdings.move(here, what, elsewhere, "ada")
+            done = store.bulk.move(here, what, elsewhere, "ada")
         assert done == foreseen
         after = store.upkeep.stats(here)
         assert after.events == before.events - done.counts.get("event", 0)
         assert after.records == before.records - done.counts.get("memory", 0)
         if not what.everything:
-            again = store.holdings.choose(here, what)
+            again = store.bulk.choose(here, what)
             assert {"event", "memory"}.isdisjoint(again.counts)
         assert store.records.get(elsewhere, [bystander.record_id])
-        assert store.upkeep.check() == [] and store.holdings.orphans() == {}
+        assert store.upkeep.check() == [] and store.bulk.orphans() == {}
         assert store.upkeep.scrub(None, 500).damaged == ()

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.core import ids, vectors
+from recollect.core import ids, vector_bytes
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.projects import namespace
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.store.interface import Cursor, Transaction
+from recollect.store.sql.search import terms
 from recollect.store.sqlite import SqliteStore, search
 from tests.make import NAMESPACE, arrival, record, vector
 
@@ -51,8 +52,8 @@ def test_a_vector_survives_bit_for_bit(bits: list[int]) -> None:
 
     raw = struct.pack("<384I", *bits)
     as_numpy = numpy.frombuffer(raw, dtype="<f4")
-    assert vectors.encode(as_numpy) == raw
-    assert vectors.encode(vectors.decode(raw, owner="x")) == raw
+    assert vector_bytes.encode(as_numpy) == raw
+    assert vector_bytes.encode(vector_bytes.decode(raw, owner="x")) == raw
 
 
 # O04
@@ -177,7 +178,7 @@ def test_the_rewritten_query_is_always_accepted_by_fts5(
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE t USING fts5(a)")
     with shared._engine.reader() as db:
-        expression = search.any_of(search.rarest(db, search.terms(" ".join(parts))))
+        expression = search.any_of(search.rarest(db, terms(" ".join(parts))))
     if expression:
         list(connection.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)))
     connection.close()

@@ -25,7 +25,7 @@ from recollect.core.values import JsonBody, MessageBody, Record, StoredEvent, Te
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.ingest.turns import turns_of
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon

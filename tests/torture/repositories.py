@@ -19,7 +19,7 @@ from recollect.core import safe_git
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Source
-from recollect.portable import git as history
+from recollect.portable import git_history as history
 from recollect.portable.clones import Clones
 from recollect.portable.importing import Request
 from tests.make import event

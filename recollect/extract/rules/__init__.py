@@ -6,6 +6,6 @@ stated; the patterns are data in `patterns.py`.
 """
 
 from recollect.extract.rules.extractor import Rules
-from recollect.extract.rules.reads import Reads, StoreReads
+from recollect.extract.rules.store_reads import Reads, StoreReads
 
 __all__ = ["Reads", "Rules", "StoreReads"]

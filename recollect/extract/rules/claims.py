@@ -17,12 +17,12 @@ from recollect.extract.interface import (
     FactClaim,
     PreferenceClaim,
 )
+from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
 from recollect.extract.rules.statements import Statement, own_sentences
 from recollect.extract.rules.turns import Call, Turn
-from recollect.extract.words import content_words, word_set
 
 MOST_DEFINED = 5
 MOST_ANSWERED = 30  # sentences

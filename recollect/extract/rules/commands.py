@@ -6,9 +6,9 @@ In: a shell command or its output. Out: text. Nothing is run, nothing raises.
 import re
 import shlex
 
+from recollect.extract.normalised_text import word_set
 from recollect.extract.rules.prose import plain
 from recollect.extract.rules.turns import Call
-from recollect.extract.words import word_set
 
 _STEPS = re.compile(r"(?:&&|\|\||;|\n)\s*+")
 _PIPED = re.compile(r"(?<!\s)\s++(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)

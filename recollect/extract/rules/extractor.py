@@ -14,17 +14,17 @@ from functools import partial
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
-from recollect.extract.gate import sift, sift_claims
 from recollect.extract.interface import Claim, Extraction
-from recollect.extract.rules import claims, tags
+from recollect.extract.normalised_text import content_hash
+from recollect.extract.quality_gate import sift, sift_claims
+from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
 from recollect.extract.rules.procedures import Run, procedures, runs_of
 from recollect.extract.rules.prose import cut
-from recollect.extract.rules.reads import Reads
 from recollect.extract.rules.statements import Statement, stated
+from recollect.extract.rules.store_reads import Reads
 from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
 from recollect.extract.rules.turns import Call, Turn, turns_of
-from recollect.extract.words import content_hash
 from recollect.store.interface import Batch
 
 SNAPSHOT = 10
@@ -185,15 +185,15 @@ class _Found:
             kind="summary",
             title=cut(f"Session: {whole.title}", 200),
             summary=text,
-            concepts=tags.concepts(text, whole.files),
+            concepts=classify.concepts(text, whole.files),
             files=whole.files,
             observation_type="session_summary",
-            category=tags.category(text, whole.files),
+            category=classify.category(text, whole.files),
             level="distilled",
             strategy="rules",
             author="assistant",
             session_id=first.event.session_id,
-            importance=tags.importance("session_summary", "", files=len(whole.files)),
+            importance=classify.importance("session_summary", "", files=len(whole.files)),
             confidence=0.8,
             valid_from=self._at(last),
             source_event_ids=whole.event_ids,
@@ -204,7 +204,7 @@ class _Found:
 
     def _add_outcome(self, turn: Turn, came: Outcome) -> str:
         words = f"{came.title} {came.summary}"
-        category = tags.category(words, came.files)
+        category = classify.category(words, came.files)
         commands = [call.command for call in turn.commands()]
         record = Record(
             record_id=ids.RECORD + _derived(turn.first.event.event_id, "outcome"),
@@ -213,7 +213,7 @@ class _Found:
             title=came.title,
             summary=came.summary,
             facts=came.facts,
-            concepts=tags.concepts(words, came.files, commands),
+            concepts=classify.concepts(words, came.files, commands),
             files=came.files,
             observation_type=came.type,
             tool_class=came.tool_class,
@@ -222,7 +222,7 @@ class _Found:
             author=came.author,
             session_id=turn.first.event.session_id,
             position=turn.position,
-            importance=tags.importance(
+            importance=classify.importance(
                 came.type, category, files=len(came.files), verified=came.verified
             ),
             confidence=came.confidence,
@@ -237,14 +237,14 @@ class _Found:
         if statement.rule:
             self.claims.append(claims.preference(statement, turn))
         words = f"{statement.text} {statement.reason}"
-        category = tags.category(words)
+        category = classify.category(words)
         record = Record(
             record_id=ids.RECORD + _derived(statement.event_id, statement.text),
             namespace=self._namespace,
             kind="knowledge",
             title=statement.text,
             summary=statement.reason,
-            concepts=tags.concepts(words, ()),
+            concepts=classify.concepts(words, ()),
             knowledge_type=statement.type,
             observation_type="decision" if statement.type in ("decision", "rejected") else None,
             category=category,
@@ -252,7 +252,7 @@ class _Found:
             author=statement.author,
             session_id=turn.first.event.session_id,
             position=turn.position,
-            importance=tags.importance(statement.type, category),
+            importance=classify.importance(statement.type, category),
             confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),

@@ -9,8 +9,8 @@ anchored at the beginning of a clause, so that a word in passing states nothing.
 import re
 from collections.abc import Iterator
 
+from recollect.extract.normalised_text import word_set
 from recollect.extract.rules import predicates
-from recollect.extract.words import word_set
 
 MOST_WORDS = 14  # of a clause: longer ones tell a story, and forms read too much into them
 Triple = tuple[str, str, str]

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.core.values import Author, ObservationType, ToolClass
+from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
 from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
 from recollect.extract.rules.turns import Call, Turn
-from recollect.extract.words import content_words, names, normalised
 
 TITLE_CHARS = 160
 SUMMARY_CHARS = 420

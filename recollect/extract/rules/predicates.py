@@ -8,7 +8,7 @@ it; the graph decides that.
 
 import re
 
-from recollect.extract.words import word_set
+from recollect.extract.normalised_text import word_set
 
 # predicate -> whether a subject has only one object at a time
 PREDICATES: dict[str, bool] = {

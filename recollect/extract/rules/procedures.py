@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.extract.interface import ProcedureClaim
+from recollect.extract.normalised_text import content_words
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import family, steps, template
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.turns import Turn
-from recollect.extract.words import content_words
 
 FEWEST_RUNS = 3
 FEWEST_STEPS = 3

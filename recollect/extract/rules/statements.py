@@ -8,10 +8,10 @@ plan, a review, a log) is not the user's; questions state nothing.
 from dataclasses import dataclass
 
 from recollect.core.values import Author, KnowledgeType, SourceType
+from recollect.extract.normalised_text import content_words, names
 from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import capitalised, cut, options, sentences
 from recollect.extract.rules.turns import Turn
-from recollect.extract.words import content_words, names
 
 MOST_STATED = 3
 _LONG = 900  # a prompt longer than this is a document with a few own words around it

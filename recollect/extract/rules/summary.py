@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
 from recollect.extract.rules.outcome import Outcome, ended, informative, request, titled
 from recollect.extract.rules.prose import cut, lines, sentences
 from recollect.extract.rules.statements import Statement
 from recollect.extract.rules.turns import Turn
-from recollect.extract.words import content_words, normalised
 
 MOST_TURNS = 50
 MOST_COMPLETED = 10

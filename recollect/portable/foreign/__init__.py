@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recollect.portable.foreign import kiro_learn, observed
+from recollect.portable.foreign import kiro_learn, observation_stores
+from recollect.portable.foreign.cells import Item
 from recollect.portable.foreign.database import Database, opened
-from recollect.portable.foreign.rows import Item
 
 # Program: where it keeps its database, below the home.
 PLACES = {
@@ -35,7 +35,7 @@ class ForeignStore:
     def items(self) -> Iterator[Item]:
         with opened(self.path) as database:
             if database is not None:
-                reader = kiro_learn if self.program == kiro_learn.PROGRAM else observed
+                reader = kiro_learn if self.program == kiro_learn.PROGRAM else observation_stores
                 yield from reader.items(database, self.program)
 
 
@@ -58,7 +58,7 @@ def recognise(path: str) -> ForeignStore | None:
         program = _program(database)
         if not program:
             return None
-        tables = kiro_learn.TABLES if program == kiro_learn.PROGRAM else observed.TABLES
+        tables = kiro_learn.TABLES if program == kiro_learn.PROGRAM else observation_stores.TABLES
         rows = sum(database.count(table) for table in tables)
     return ForeignStore(program, path, rows, os.stat(path).st_size)
 
@@ -66,4 +66,4 @@ def recognise(path: str) -> ForeignStore | None:
 def _program(database: Database) -> str:
     if kiro_learn.recognises(database):
         return kiro_learn.PROGRAM
-    return observed.program(database)
+    return observation_stores.program(database)

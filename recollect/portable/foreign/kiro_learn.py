@@ -10,8 +10,8 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Event
+from recollect.portable.foreign.cells import Item, Row, text, texts, when
 from recollect.portable.foreign.database import Database
-from recollect.portable.foreign.rows import Item, Row, text, texts, when
 
 PROGRAM = "kiro-learn"
 TABLES = ("events", "memory_records")

@@ -6,7 +6,7 @@ the word after it. `places` count only words that are no options: `* * {}` is th
 What can go wrong: a program gives a flag another meaning; `when` and the `no` examples hold that.
 """
 
-from recollect.privacy.rules.model import Program
+from recollect.privacy.rules.definition import Program
 
 _LONG = ("--password {}", "--passphrase {}", "--pass {}")
 _USER = ("-u *:{}", "-u*:{}", "--user *:{}")

@@ -3,7 +3,7 @@
 In: nothing. Out: `SERVICES`. What can go wrong: see `model.py`.
 """
 
-from recollect.privacy.rules.model import Rule
+from recollect.privacy.rules.definition import Rule
 
 # The end of a token of letters and digits: more of them would make it something else.
 _END = r"(?![A-Za-z0-9])"

@@ -3,7 +3,7 @@
 In: nothing. Out: `TOOLS`. What can go wrong: see `model.py`.
 """
 
-from recollect.privacy.rules.model import Rule
+from recollect.privacy.rules.definition import Rule
 
 _END = r"(?![A-Za-z0-9])"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"

@@ -5,7 +5,7 @@ What can go wrong: a vendor's word in an unrelated name; the value must still ha
 shape and look random, so such a name alone does no harm.
 """
 
-from recollect.privacy.rules.model import Vendor
+from recollect.privacy.rules.definition import Vendor
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 

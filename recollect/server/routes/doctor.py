@@ -37,7 +37,7 @@ def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
         events=stats.events,
         records=stats.records,
         free_bytes=oslayer.free_bytes(runtime.settings.directory),
-        orphans=runtime.store.holdings.orphans(),
+        orphans=runtime.store.bulk.orphans(),
         backups=len(runtime.backups.made()),
         last_backup=runtime.backups.newest_at(),
         backup_days=runtime.settings.backup_days,
@@ -46,7 +46,7 @@ def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
 
 def repair(runtime: ServerRuntime, parameters: Nothing, body: Repair) -> Repaired:
     if body.what == "orphans":
-        dropped = runtime.store.holdings.drop_orphans()
+        dropped = runtime.store.bulk.drop_orphans()
         return Repaired(done=f"{dropped} rows without an owner were dropped")
     runtime.store.upkeep.rebuild_index()
     return Repaired(done="the full-text index was made anew")

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from recollect.core.values import Value
-from recollect.lifecycle.maintain import Report
+from recollect.lifecycle.maintenance import Report
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
 

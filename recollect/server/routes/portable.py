@@ -12,11 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Name, RecordId, RecordKind, Value
-from recollect.portable import exchange
+from recollect.portable import exports
 from recollect.portable.backups import made_at
 from recollect.portable.erasure import Aim, Outcome
-from recollect.portable.history import Period
 from recollect.portable.importing import Offer, Request, estimate
+from recollect.portable.transcript_import import Period
 from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
@@ -132,16 +132,16 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
     chosen = (_namespace(runtime, parameters.project),) if parameters.project else None
-    wanted = exchange.Wanted(
+    wanted = exports.Wanted(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
         memory_kinds=frozenset({parameters.kind}) if parameters.kind else None,
         period=Period(parameters.since, parameters.until),
     )
     write, media = {
-        "jsonl": (exchange.jsonl, "application/x-ndjson"),
-        "json": (exchange.document, "application/json"),
-        "markdown": (exchange.markdown, "text/markdown; charset=utf-8"),
+        "jsonl": (exports.jsonl, "application/x-ndjson"),
+        "json": (exports.document, "application/json"),
+        "markdown": (exports.markdown, "text/markdown; charset=utf-8"),
     }[parameters.format]
     chunks = write(runtime.store, runtime.actor, wanted, runtime.clock.now())
     return StreamingResponse(_gathered(chunks), media_type=media)

@@ -1,7 +1,7 @@
 """The PostgreSQL backend: one server, many daemons.
 
 In: settings with the server's address, and a clock. Out: a `Store` that behaves as SQLite's does;
-the rooms of `store/sqlite` do the work, on statements in PostgreSQL's dialect. The server may be
+`store/sql` does the work, on statements in PostgreSQL's dialect. The server may be
 away when the store opens and at any time later: what needs it raises StoreBusy until it is back.
 """
 
@@ -16,9 +16,7 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import StoreBusy, StoreError, WrongStore
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import Settings
-from recollect.core.values import Entity, Fact, Procedure
-from recollect.store.interface import Batch, Chosen, Hit, Row, Selection, Transaction
-from recollect.store.postgres import search
+from recollect.store.interface import Batch, Chosen, Row, Transaction
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.changes import PostgresChanges
 from recollect.store.postgres.dialect import near
@@ -27,54 +25,25 @@ from recollect.store.postgres.events import PostgresEvents
 from recollect.store.postgres.migrations import migrate
 from recollect.store.postgres.password import from_keychain
 from recollect.store.postgres.upkeep import PostgresUpkeep
-from recollect.store.sqlite import SqliteTransaction
-from recollect.store.sqlite.aging import SqliteAging
+from recollect.store.sql.aging import SqlAging
+from recollect.store.sql.bulk import SqlBulk
+from recollect.store.sql.graph import SqlGraph
+from recollect.store.sql.log import SqlLog
+from recollect.store.sql.projects import SqlProjects
+from recollect.store.sql.records import SqlRecords
+from recollect.store.sql.runs import SqlRuns
+from recollect.store.sql.sessions import SqlReceipts, SqlSessions
+from recollect.store.sql.transaction import SqlTransaction
+from recollect.store.sql.usage import SqlUsage
+from recollect.store.sql.vectors import SqlVectors
 from recollect.store.sqlite.connect import refused
-from recollect.store.sqlite.graph import SqliteGraph
-from recollect.store.sqlite.holdings import SqliteHoldings
-from recollect.store.sqlite.log import SqliteLog
-from recollect.store.sqlite.projects import SqliteProjects
-from recollect.store.sqlite.records import SqliteRecords
-from recollect.store.sqlite.runs import SqliteRuns
-from recollect.store.sqlite.search import MAX_TERMS
-from recollect.store.sqlite.sessions import SqliteReceipts, SqliteSessions
-from recollect.store.sqlite.usage import SqliteUsage
-from recollect.store.sqlite.vectors import SqliteVectors
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-class PostgresRecords(SqliteRecords):
-    def __init__(self, engine: PostgresEngine) -> None:
-        super().__init__(engine)
-        self._server = engine
-
-    def search(
-        self,
-        namespaces: Sequence[str],
-        query: str,
-        limit: int,
-        *,
-        raw: bool = False,
-        most_terms: int = MAX_TERMS,
-    ) -> list[Hit]:
-        with self._server.reader() as db:
-            return search.records(db, namespaces, query, limit, raw=raw, most_terms=most_terms)
-
-
-class PostgresGraph(SqliteGraph):
-    def __init__(self, engine: PostgresEngine) -> None:
-        super().__init__(engine)
-        self._server = engine
-
-    def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
-        with self._server.reader() as db:
-            return search.things(db, namespace, query, limit)
-
-
-class PostgresVectors(SqliteVectors):
+class PostgresVectors(SqlVectors):
     indexed = True
 
     def __init__(self, engine: PostgresEngine) -> None:
@@ -89,9 +58,9 @@ class PostgresVectors(SqliteVectors):
             return [(owner, 1.0 - distance) for owner, distance in db.run(sql.FIND_NEAREST, values)]
 
 
-class PostgresHoldings(SqliteHoldings):
+class PostgresBulk(SqlBulk):
     def __init__(
-        self, engine: PostgresEngine, events: PostgresEvents, projects: SqliteProjects
+        self, engine: PostgresEngine, events: PostgresEvents, projects: SqlProjects
     ) -> None:
         super().__init__(engine, events, projects)
         self._server = engine
@@ -111,13 +80,6 @@ class PostgresHoldings(SqliteHoldings):
     def sweep(self) -> None:
         """Take dead rows out of the tables. What the server's log and backups keep is its own."""
         self._server.ask(sql.SWEEP, {})
-
-    def erase_in_backup(
-        self, path: str, namespace: str, what: Selection, *, apply: bool = True
-    ) -> Chosen:
-        raise StoreError(
-            "backups of a store on PostgreSQL are the server's", hint="Make a new pg_dump."
-        )
 
 
 class Link:
@@ -168,18 +130,18 @@ class PostgresStore:
         engine.prepare = lambda connection: migrate(connection, clock)
         self.writer = Link(engine)
         self.events = PostgresEvents(engine)
-        self.records = PostgresRecords(engine)
+        self.records = SqlRecords(engine)
         self.vectors = PostgresVectors(engine)
-        self.graph = PostgresGraph(engine)
-        self.sessions = SqliteSessions(engine)
-        self.receipts = SqliteReceipts(engine)
-        self.runs = SqliteRuns(engine)
-        self.log = SqliteLog(engine)
-        self.projects = SqliteProjects(engine)
-        self.aging = SqliteAging(engine)
-        self.usage = SqliteUsage(engine)
+        self.graph = SqlGraph(engine)
+        self.sessions = SqlSessions(engine)
+        self.receipts = SqlReceipts(engine)
+        self.runs = SqlRuns(engine)
+        self.log = SqlLog(engine)
+        self.projects = SqlProjects(engine)
+        self.aging = SqlAging(engine)
+        self.usage = SqlUsage(engine)
         self.upkeep = PostgresUpkeep(engine)
-        self.holdings = PostgresHoldings(engine, self.events, self.projects)
+        self.bulk = PostgresBulk(engine, self.events, self.projects)
         self.changes = PostgresChanges(engine, self.events, self.projects)
         try:
             self.writer.problem = self._writable(actor)
@@ -218,13 +180,12 @@ class PostgresStore:
         def run(db: Any) -> T:
             handle = PostgresTransaction(db, self._engine.clock, self.events)
             value = work(handle)
-            handle.must_stand()
             changed.update(handle.graphs)
             return value
 
         result = self._engine.write(run)
         for namespace, things in changed.items():
-            self._engine.news.note(namespace, things)
+            self._engine.graph_versions.note(namespace, things)
         return result
 
     @property
@@ -252,15 +213,17 @@ class PostgresStore:
             self._lock = None
 
 
-class PostgresTransaction(SqliteTransaction):
-    """The restricted handle, on a connection in a transaction."""
-
+class PostgresTransaction(SqlTransaction):
     def __init__(self, db: Any, clock: Clock, events: PostgresEvents) -> None:
         super().__init__(db, clock)
         self._events = events
 
     def finish(self, batch: Batch) -> None:
-        self._events.finish(self._db, batch)  # type: ignore[arg-type]
+        self._events.finish(self._db, batch)
+
+    def attempt(self, part: Callable[[], T]) -> T:
+        with self._db:  # a savepoint
+            return part()
 
 
 def _hold(settings: Settings) -> FileLock:

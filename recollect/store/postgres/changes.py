@@ -17,7 +17,7 @@ from recollect.store.interface import Change, ChangeKind
 from recollect.store.postgres.connection import Connection, meaning
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import LEASE_S, PostgresEvents
-from recollect.store.sqlite.projects import SqliteProjects
+from recollect.store.sql.projects import SqlProjects
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ PAUSE_S = 1.0
 
 class PostgresChanges:
     def __init__(
-        self, engine: PostgresEngine, events: PostgresEvents, projects: SqliteProjects
+        self, engine: PostgresEngine, events: PostgresEvents, projects: SqlProjects
     ) -> None:
         self._engine = engine
         self._events = events
@@ -109,11 +109,11 @@ class PostgresChanges:
 
     def _tell(self, change: Change) -> None:
         if change.kind == "graph":
-            self._engine.news.note(change.namespace, change.ids)
+            self._engine.graph_versions.note(change.namespace, change.ids)
         elif change.kind == "projects":
             self._projects.forget_known()
         elif change.kind == "all":
-            self._engine.news.note_all()
+            self._engine.graph_versions.note_all()
         for told in self._subscribers:
             try:
                 told(change)

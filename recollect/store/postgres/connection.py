@@ -22,7 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from recollect.core import errors
 from recollect.store.postgres import dialect
 from recollect.store.postgres import statements as sql
-from recollect.store.postgres.complaints import LATER, not_connected
+from recollect.store.postgres.connect_errors import LATER, not_connected
 
 
 class _Sums(Loader):

@@ -1,6 +1,6 @@
 """SQLite's statements as PostgreSQL takes them.
 
-In: a statement of `store/sqlite/statements.py`. Out: its text for psycopg, and how its values are
+In: a statement of `store/sql/statements.py`. Out: its text for psycopg, and how its values are
 made fit. One list of statements says what the store does; this file knows where the two databases
 speak differently, and `statements.py` beside it holds those that had to be written anew.
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from recollect.core.vectors import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS
 from recollect.store.postgres import statements as own
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as theirs
+from recollect.store.sql import rows
+from recollect.store.sql import statements as theirs
 
 Values = dict[str, Any]
 

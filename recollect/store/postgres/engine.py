@@ -9,16 +9,17 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import apsw
 
 from recollect.core import errors
 from recollect.core.clock import Clock
+from recollect.store.postgres import search
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connection import Connection, connect
+from recollect.store.sql.engine import Engine
 from recollect.store.sqlite.connect import explained as sqlite_explained
-from recollect.store.sqlite.engine import Engine
 
 T = TypeVar("T")
 
@@ -29,12 +30,15 @@ TRIES = 3
 
 
 class PostgresEngine(Engine):
-    """The engine that the rooms shared with SQLite work with, over a pool of connections."""
+    """A pool of connections to one server, for one actor."""
+
+    full_text = search
 
     def __init__(
         self, url: str, password: str | None, actor: str, origin: str, clock: Clock
     ) -> None:
-        super().__init__("", cast(Any, None), clock)
+        super().__init__(clock)
+        self._closed = threading.Event()
         self.url = url
         self._password = password
         self.actor = actor

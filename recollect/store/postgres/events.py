@@ -17,14 +17,14 @@ from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connection import Connection
 from recollect.store.postgres.dialect import event_without_nul
 from recollect.store.postgres.engine import PostgresEngine
-from recollect.store.sqlite import rows
-from recollect.store.sqlite.events import SqliteEvents, choose
-from recollect.store.sqlite.order import in_order
+from recollect.store.sql import rows
+from recollect.store.sql.events import SqlEvents, choose, outcome_of_known
+from recollect.store.sql.order import in_order
 
 LEASE_S = 60.0
 
 
-class PostgresEvents(SqliteEvents):
+class PostgresEvents(SqlEvents):
     def __init__(self, engine: PostgresEngine) -> None:
         super().__init__(engine)
         self._server = engine
@@ -136,7 +136,4 @@ def _put_all(db: Connection, prepared: Sequence[dict[str, Any]]) -> list[Outcome
 def _outcome(row: dict[str, Any], fresh: bool, seq: int, namespace: str, digest: str) -> Outcome:
     if fresh:
         return Outcome(row["event_id"], "stored", seq)
-    differs = digest and row["digest"] and digest != row["digest"]
-    if differs or namespace != row["namespace"]:
-        return Outcome(row["event_id"], "conflict")
-    return Outcome(row["event_id"], "duplicate", seq)
+    return outcome_of_known(row, seq, namespace, digest)

@@ -12,9 +12,9 @@ from recollect.core.values import Entity, Fact, Procedure
 from recollect.store.interface import Hit
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connection import Connection
-from recollect.store.sqlite import records as shared
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import search as words
+from recollect.store.sql import records as shared
+from recollect.store.sql import rows
+from recollect.store.sql import search as words
 
 _COUNTED = 2000  # a word that more memories have is common; how much more does not matter
 _TOKEN = re.compile(r'\s*(?:("(?:[^"]|"")*")|([()])|([^\s()"]+))')
@@ -38,7 +38,7 @@ def records(
         hits += _one(db, namespace, text, limit, raw, most_terms)
     if raw and not hits and expression(db, text) is None:
         raise words.no_expression(text)
-    hits.sort(key=words._best_first)
+    hits.sort(key=words.best_first)
     return hits[:limit]
 
 
@@ -48,7 +48,7 @@ def _one(
     if raw:
         wanted = expression(db, text)
         if wanted is None:
-            return words._literally(db, namespace, text, limit)  # type: ignore[arg-type]
+            return words.literally(db, namespace, text, limit)
         queries, idf = [wanted], [1.0]
     else:
         weighed = _weighed(db, namespace, words.terms(text), most_terms)
@@ -85,7 +85,7 @@ def _weighed(
     ]
 
 
-def things(
+def graph(
     db: Connection, namespace: str, query: str, limit: int
 ) -> list[Entity | Fact | Procedure]:
     terms = words.terms(words.clean(query))

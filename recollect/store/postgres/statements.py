@@ -4,7 +4,7 @@ In: nothing. Out: strings with psycopg's named parameters. Each on a namespaced 
 `%(namespace)s`; WHOLE_STORE lists the exceptions with their reason, and a test reads them all.
 """
 
-from recollect.store.sqlite import rows
+from recollect.store.sql import rows
 
 _EVENT = ", ".join(rows.EVENT_READ)
 _EVENT_PUT = [

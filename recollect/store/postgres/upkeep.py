@@ -13,8 +13,8 @@ from recollect.store.postgres import migrations
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connection import Connection
 from recollect.store.postgres.engine import PostgresEngine
-from recollect.store.sqlite import rows
-from recollect.store.sqlite.upkeep import SqliteUpkeep
+from recollect.store.sql import rows
+from recollect.store.sql.upkeep import SqlUpkeep
 
 _SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("events", sql.SCRUB_EVENTS, rows.EVENT_COLUMNS),
@@ -23,7 +23,7 @@ _SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _BACKUP = "a store on PostgreSQL is backed up by its server"
 
 
-class PostgresUpkeep(SqliteUpkeep):
+class PostgresUpkeep(SqlUpkeep):
     def __init__(self, engine: PostgresEngine) -> None:
         super().__init__(engine)
         self._server = engine

@@ -1,40 +1,36 @@
-"""What all parts of the SQLite store share: the writer, the readers and the clock.
+"""SQLite's engine: the one writer, and a pool of reading connections.
 
 In: pieces of work. Out: their results. Errors of SQLite leave as StoreError.
 """
 
 import contextlib
-import functools
 import queue
-import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import apsw
 
-from recollect.core.clock import Clock, to_micros
+from recollect.core.clock import Clock
 from recollect.core.errors import StoreClosed
-from recollect.core.values import encode
+from recollect.store.sql.engine import Engine, planned
+from recollect.store.sqlite import search
 from recollect.store.sqlite.connect import open_reader, translated
-from recollect.store.sqlite.news import GraphNews
 from recollect.store.sqlite.writer import Writer
 
 T = TypeVar("T")
 
 _CLOSE_S = 2.0  # for a reader at work to be told that it is over
 
-END = {"before_number": 2**63 - 1, "before_id": "\U0010ffff"}  # before everything: the first page
 
+class SqliteEngine(Engine):
+    full_text = search
 
-class Engine:
     def __init__(self, path: str, writer: Writer, clock: Clock, vfs: str | None = None) -> None:
+        super().__init__(clock)
         self.path = path
         self.writer = writer
-        self.clock = clock
-        self.news = GraphNews()
         self.vfs = vfs
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._busy: set[apsw.Connection] = set()
@@ -74,10 +70,6 @@ class Engine:
         with self.reader() as connection:
             return list(connection.execute(planned(sql, values), values))
 
-    def one(self, sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        found = self.rows(sql, values)
-        return found[0] if found else None
-
     def close(self) -> None:
         """Close the readers, also those at work: whoever still reads is told that the store is
         closed. One that stayed open would keep the log from being folded in."""
@@ -101,31 +93,3 @@ class Engine:
                 self._idle.get_nowait().close()
             except queue.Empty:
                 return
-
-
-def planned(text: str, values: Mapping[str, Any]) -> str:
-    """A statement in which every `:name IS NULL` is answered: SQLite plans before it sees values,
-    and would walk a whole namespace for a filter that might not be there."""
-    asked = _asked(text)
-    if not asked:
-        return text
-    return _answered(text, frozenset(name for name in asked if values.get(name) is None))
-
-
-@functools.cache
-def _asked(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(re.findall(r":(\w+) IS NULL", text)))
-
-
-@functools.cache
-def _answered(text: str, empty: frozenset[str]) -> str:
-    return re.sub(r":(\w+) IS NULL", lambda m: "TRUE" if m[1] in empty else "FALSE", text)
-
-
-def ids_json(ids: Sequence[Any]) -> str:
-    """A list of ids or numbers as one bound value."""
-    return encode(list(ids)).decode()
-
-
-def micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)

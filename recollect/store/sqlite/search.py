@@ -5,18 +5,23 @@ is looked for as a substring, newest first. Only a raw expression that is neithe
 so is refused, with the reason.
 """
 
-import re
 from collections.abc import Sequence
 
 import apsw
 
-from recollect.core.errors import BadInput
-from recollect.core.values import Record
+from recollect.core.values import Entity, Fact, Procedure
 from recollect.store.interface import Hit
-from recollect.store.sqlite import rows
-from recollect.store.sqlite import statements as sql
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.search import (
+    MAX_TERMS,
+    best_first,
+    clean,
+    literally,
+    no_expression,
+    terms,
+)
 
-MAX_TERMS = 32
 _TOKENIZER = ("unicode61", "remove_diacritics", "2")
 
 
@@ -41,30 +46,30 @@ def records(
             hits += _in_namespace(db, namespace, expression, limit)
         except apsw.SQLError as error:
             refused = str(error)
-            hits += _literally(db, namespace, text, limit)
+            hits += literally(db, namespace, text, limit)
     if raw and refused and not hits:
         raise no_expression(text, refused)
-    hits.sort(key=_best_first)
+    hits.sort(key=best_first)
     return hits[:limit]
 
 
-def no_expression(text: str, why: str = "") -> BadInput:
-    reason = f" ({why})" if why else ""
-    return BadInput(
-        f"{text!r} is no valid FTS5 expression{reason}, and is found nowhere literally",
-        field="query",
-        hint='Such as: deploy AND (friday OR "feature flag"); or leave raw out.',
-    )
-
-
-def clean(text: str) -> str:
-    """Text that SQLite can take: no NUL, no lone surrogates."""
-    return text.replace("\x00", " ").encode("utf-8", "replace").decode()
-
-
-def terms(text: str) -> list[str]:
-    """Words split at white space, each once, in order of appearance."""
-    return list(dict.fromkeys(text.split()))
+def graph(
+    db: apsw.Connection, namespace: str, query: str, limit: int
+) -> list[Entity | Fact | Procedure]:
+    """By words, best first within each kind."""
+    expression = any_of(rarest(db, terms(clean(query))))
+    match = within(db, namespace, expression) if expression else None
+    if match is None:
+        return []
+    values = {"namespace": namespace, "match": match, "limit": limit}
+    found: list[Entity | Fact | Procedure] = []
+    try:
+        found += map(rows.ENTITY.decode, db.execute(sql.SEARCH_ENTITIES, values))
+        found += map(rows.FACT.decode, db.execute(sql.SEARCH_FACTS, values))
+        found += map(rows.PROCEDURE.decode, db.execute(sql.SEARCH_PROCEDURES, values))
+    except apsw.SQLError:
+        return []
+    return found
 
 
 def rarest(db: apsw.Connection, words: Sequence[str], most: int = MAX_TERMS) -> list[str]:
@@ -98,10 +103,6 @@ def within(db: apsw.Connection, namespace: str, expression: str) -> str | None:
     return None if number is None else f'ns : "{number}" AND ({expression})'
 
 
-def like_pattern(text: str) -> str:
-    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
-
-
 def _in_namespace(db: apsw.Connection, namespace: str, expression: str, limit: int) -> list[Hit]:
     match = within(db, namespace, expression)
     if match is None:
@@ -111,17 +112,5 @@ def _in_namespace(db: apsw.Connection, namespace: str, expression: str, limit: i
     return [Hit(rows.RECORD.decode(row[:-1]), row[-1], "words") for row in found]
 
 
-def _literally(db: apsw.Connection, namespace: str, text: str, limit: int) -> list[Hit]:
-    values = {"namespace": namespace, "pattern": like_pattern(text.strip()), "limit": limit}
-    found = db.execute(sql.SEARCH_LITERAL, values)
-    return [Hit(rows.RECORD.decode(row), 0.0, "substring") for row in found]
-
-
 def _documents(db: apsw.Connection, token: str) -> int:
     return db.execute(sql.TERM_DOCUMENTS, {"term": token}).get or 0
-
-
-def _best_first(hit: Hit) -> tuple[float, float, str]:
-    record: Record = hit.record
-    assert record.created_at is not None
-    return -hit.score, -record.created_at.timestamp(), record.record_id

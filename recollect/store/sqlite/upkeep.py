@@ -1,4 +1,4 @@
-"""Looking after the database: counts, backups, the scrubber, the index.
+"""Looking after the database file: backups, the scrubber, the index.
 
 In: paths and positions. Out: reports. Damage is reported, never repaired by guessing; a backup
 that is not whole never gets its name.
@@ -7,17 +7,17 @@ that is not whole never gets its name.
 import contextlib
 import os
 import shutil
-from datetime import datetime
 from typing import Any
 
 import apsw
 
 from recollect.core import oslayer, safe_files
-from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
-from recollect.store.interface import BackupInfo, Damage, ScrubStep, Stats, Tallied, Tally
-from recollect.store.sqlite import ledger, migrations, rows
-from recollect.store.sqlite import statements as sql
+from recollect.store.interface import BackupInfo, Damage, ScrubStep
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.upkeep import SqlUpkeep
+from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite.connect import (
     APPLICATION_ID,
     counted,
@@ -26,7 +26,7 @@ from recollect.store.sqlite.connect import (
     problems,
     translated,
 )
-from recollect.store.sqlite.engine import Engine
+from recollect.store.sqlite.engine import SqliteEngine
 
 _BACKUP_PAGES = 2000
 
@@ -36,51 +36,10 @@ _SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-class SqliteUpkeep:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def stats(self, namespace: str | None = None) -> Stats:
-        scope = {"namespace": namespace}
-        with self._engine.reader() as db:
-            event_kinds: dict[str, int] = dict(db.execute(sql.COUNT_EVENTS, scope))
-            record_kinds: dict[str, int] = {}
-            types: dict[str, int] = {}
-            for kind, observation_type, count in db.execute(sql.COUNT_RECORDS, scope):
-                record_kinds[kind] = record_kinds.get(kind, 0) + count
-                if observation_type:
-                    types[observation_type] = types.get(observation_type, 0) + count
-            return Stats(
-                events=sum(event_kinds.values()),
-                records=sum(record_kinds.values()),
-                sessions=db.execute(sql.COUNT_SESSIONS, scope).get,
-                embedded=db.execute(sql.COUNT_EMBEDDED, scope).get,
-                event_kinds=event_kinds,
-                record_kinds=record_kinds,
-                observation_types=types,
-                concepts=dict(db.execute(sql.COUNT_CONCEPTS, scope)),
-            )
-
-    def tally(
-        self,
-        what: Tallied,
-        since: datetime,
-        until: datetime,
-        *,
-        seconds: int = 3600,
-        namespace: str | None = None,
-    ) -> list[Tally]:
-        step = seconds * 1_000_000
-        values = {
-            "namespace": namespace,
-            "since": to_micros(since),
-            "until": to_micros(until),
-            "step": step,
-        }
-        return [
-            Tally(from_micros(number * step), *rest)
-            for number, *rest in self._engine.rows(sql.TALLY[what], values)
-        ]
+class SqliteUpkeep(SqlUpkeep):
+    def __init__(self, engine: SqliteEngine) -> None:
+        super().__init__(engine)
+        self._engine: SqliteEngine = engine
 
     def backup(self, path: str) -> BackupInfo:
         temporary = f"{path}.part"

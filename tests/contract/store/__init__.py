@@ -1,10 +1,10 @@
 """The storage contract: a backend inherits it and gives the fixtures `store` and `clock`."""
 
 from tests.contract.store.aging import AgingContract
+from tests.contract.store.bulk import BulkContract
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
 from tests.contract.store.graph import GraphContract
-from tests.contract.store.holdings import HoldingsContract
 from tests.contract.store.life import (
     LifeContract,
     ProjectsContract,
@@ -29,7 +29,7 @@ class StoreContract(
     RunsContract,
     UsageContract,
     LifeContract,
-    HoldingsContract,
+    BulkContract,
     AgingContract,
 ):
     """All of it, for a backend to inherit in three lines."""

@@ -213,11 +213,11 @@ class GraphContract:
         graph = store.graph
         graph.put(*self.things().values())  # type: ignore[arg-type]
         seen, other = graph.version(NAMESPACE), graph.version(OTHER)
-        store.holdings.move(NAMESPACE, Selection(everything=True), OTHER, "ada")
+        store.bulk.move(NAMESPACE, Selection(everything=True), OTHER, "ada")
         assert graph.changed(NAMESPACE, seen) is None and graph.changed(OTHER, other) is None
         assert graph.version(NAMESPACE) > seen and graph.version(OTHER) > other
         other = graph.version(OTHER)
-        store.holdings.erase(OTHER, Selection(everything=True), "ada")
+        store.bulk.erase(OTHER, Selection(everything=True), "ada")
         assert graph.version(OTHER) > other and graph.changed(OTHER, other) is None
 
     def test_the_size_counts_things_and_facts_up_to_a_bound(self, store: Store) -> None:

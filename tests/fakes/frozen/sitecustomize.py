@@ -6,7 +6,7 @@ import sys
 
 WORD = "FREEZE-ME"
 
-if "recollect.extract.apart_child" in sys.orig_argv:
+if "recollect.extract.rules_worker_main" in sys.orig_argv:
     from recollect.extract.rules import claims
 
     facts = claims.facts

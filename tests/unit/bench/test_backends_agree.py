@@ -3,20 +3,20 @@
 import os
 import pathlib
 
-from recollect.bench import data
+from recollect.bench import datasets
 from recollect.bench.ingest import Variant
 from recollect.bench.product import ProductIngest
 from recollect.bench.vectors import Vectors
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 from tests.fakes.postgres import Server
 
-SETS = str(pathlib.Path(data.__file__).parent / "data")
+SETS = str(pathlib.Path(datasets.__file__).parent / "data")
 
 
 def test_postgresql_ranks_the_shipped_notes_exactly_as_sqlite_does(
     postgres_server: Server, tmp_path: pathlib.Path
 ) -> None:
-    notes = data.read(SETS, "notes")
+    notes = datasets.read(SETS, "notes")
     embedder = Embedder(os.environ["RECOLLECT_MODEL_DIR"])
     embedder.load()
     vectors = Vectors(embedder, str(tmp_path))

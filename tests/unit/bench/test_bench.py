@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench import ablate, data, ingest, latency, metrics, run, silence
+from recollect.bench import ablation, datasets, ingest, latency, metrics, retrieval, silence
 from recollect.bench.__main__ import OWN_DATA, main
 from recollect.bench.vectors import Vectors
 from recollect.core.errors import BadInput
-from recollect.embedding.model import Embedder
+from recollect.embedding.embedder import Embedder
 
 
 @pytest.fixture(scope="module")
-def notes() -> data.Set:
-    assert data.sets_in(OWN_DATA) == ["notes"]
-    return data.read(OWN_DATA, "notes")
+def notes() -> datasets.Set:
+    assert datasets.sets_in(OWN_DATA) == ["notes"]
+    return datasets.read(OWN_DATA, "notes")
 
 
 @pytest.fixture(scope="module")
-def vectors(notes: data.Set, tmp_path_factory: pytest.TempPathFactory) -> Vectors:
+def vectors(notes: datasets.Set, tmp_path_factory: pytest.TempPathFactory) -> Vectors:
     made = Vectors(Embedder(os.environ["RECOLLECT_MODEL_DIR"]), str(tmp_path_factory.mktemp("v")))
     made.learn(
         ingest.texts(notes.messages) + [ask.text for ask in notes.questions], lambda _a, _b: None
@@ -44,37 +44,37 @@ def test_session_ranks_where_its_best_turn_ranks() -> None:
     assert metrics.groups(["a1", "b1", "a2"], {"a1": "a", "a2": "a", "b1": "b"}) == ["a", "b"]
 
 
-def test_set_is_whole(notes: data.Set) -> None:
+def test_set_is_whole(notes: datasets.Set) -> None:
     golds = {id for ask in notes.questions for id in ask.gold}
     assert golds <= set(notes.by_id)
     assert len(notes.messages) >= 60
     assert len(notes.questions) >= 40
     assert any(ask.abstention for ask in notes.questions)
     with pytest.raises(BadInput, match="not a benchmark set"):
-        data.read(OWN_DATA, "nothing")
+        datasets.read(OWN_DATA, "nothing")
 
 
 @pytest.mark.parametrize(
     "text", ["1:56 pm on 8 May, 2023", "2023/05/08 (Mon) 13:56", "2023-05-08T13:56:00Z"]
 )
 def test_times_are_read_in_every_form(text: str) -> None:
-    assert data.moment(text) == 1683554160000000
-    assert data.moment(None) is None
+    assert datasets.moment(text) == 1683554160000000
+    assert datasets.moment(None) is None
 
 
-def test_our_row_beats_every_baseline_on_our_own_set(notes: data.Set, vectors: Vectors) -> None:
-    outcomes = run.run(notes, ingest.DirectIngest(vectors), vectors)
-    rows = run.summary(outcomes)["notes"]["doc"]
+def test_our_row_beats_every_baseline_on_our_own_set(notes: datasets.Set, vectors: Vectors) -> None:
+    outcomes = retrieval.run(notes, ingest.DirectIngest(vectors), vectors)
+    rows = retrieval.summary(outcomes)["notes"]["doc"]
     assert set(rows) == {"recollect", "grep", "bm25", "minilm", "rrf"}
     assert rows["recollect"]["NDCG@10"] > max(
         row["NDCG@10"] for name, row in rows.items() if name != "recollect"
     )
-    assert "recollect" in run.table(outcomes)
-    assert "question" in run.by_type(outcomes)
-    assert "+0 -0" in run.compare(outcomes, outcomes)
+    assert "recollect" in retrieval.table(outcomes)
+    assert "question" in retrieval.by_type(outcomes)
+    assert "+0 -0" in retrieval.compare(outcomes, outcomes)
 
 
-def test_unanswerable_questions_get_silence(notes: data.Set, vectors: Vectors) -> None:
+def test_unanswerable_questions_get_silence(notes: datasets.Set, vectors: Vectors) -> None:
     tally = silence.run(notes, [], ingest.DirectIngest(vectors))
     share = tally.share("abstention")
     assert share is not None
@@ -83,10 +83,10 @@ def test_unanswerable_questions_get_silence(notes: data.Set, vectors: Vectors) -
     assert "notes" in silence.table([tally])
 
 
-def test_ablation_takes_each_signal_away(notes: data.Set, vectors: Vectors) -> None:
-    some = dict(list(ablate.variants().items())[:2])
-    outcomes = run.run(notes, ingest.DirectIngest(vectors), None, some)
-    assert "no grams" in ablate.table(outcomes)
+def test_ablation_takes_each_signal_away(notes: datasets.Set, vectors: Vectors) -> None:
+    some = dict(list(ablation.variants().items())[:2])
+    outcomes = retrieval.run(notes, ingest.DirectIngest(vectors), None, some)
+    assert "no grams" in ablation.table(outcomes)
 
 
 def test_latency_report_says_where_time_and_memory_go() -> None:

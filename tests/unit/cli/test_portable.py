@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import aims, import_, output
-from recollect.cli.client import Client, NotRunning
+from recollect.cli import import_, output, selection_options
+from recollect.client import Client, NotRunning
 from recollect.core.settings import Settings
 
 
 def test_rows_are_counted_in_words() -> None:
     counts = {"event": 9, "memory": 1, "checkpoint": 1, "waiting_claims": 1, "operation": 2}
-    assert aims.counted(counts) == (
+    assert selection_options.counted(counts) == (
         "9 events, 1 memory, 1 checkpoint, 1 claim heard only once, 2 log entries (their words)"
     )
 

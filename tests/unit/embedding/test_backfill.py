@@ -13,7 +13,7 @@ from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record
 from recollect.embedding import backfill
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.model import MODEL, Embedder
+from recollect.embedding.embedder import MODEL, Embedder
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record
 

@@ -8,12 +8,12 @@ from recollect.core.clock import ManualClock
 from recollect.core.errors import ExtractionFailed, ProviderDown, ProviderTimeout
 from recollect.core.values import Event, JsonBody, MessageBody, StoredEvent, Turn, check
 from recollect.extract.breaker import Breaker
-from recollect.extract.compact import Condenser
+from recollect.extract.condense import Condenser
 from recollect.extract.entries import Entry, entries, fitted
-from recollect.extract.frame import frame
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
 from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, Model
-from recollect.extract.parse import Garbage, parse
+from recollect.extract.model_answer import Garbage, parse
+from recollect.extract.model_prompt import frame
 from recollect.llm.base import Completion, Request
 from recollect.store.interface import Batch
 from tests.fakes.extraction import Scripted, memory

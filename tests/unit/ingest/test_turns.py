@@ -23,7 +23,7 @@ from recollect.core.values import (
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.ingest.turns import turns_of
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore

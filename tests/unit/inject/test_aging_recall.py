@@ -13,7 +13,7 @@ from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import Question
-from recollect.lifecycle.stale import cite
+from recollect.lifecycle.file_freshness import cite
 from recollect.store.sqlite import SqliteStore
 from tests.make import record
 

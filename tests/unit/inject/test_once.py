@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from recollect.bench.end_to_end import told
 from recollect.bench.knowledge import ACTOR, GLOBAL, START
-from recollect.bench.told import told
 from recollect.ingest.pipeline import Question
 from recollect.inject import context, fence
 

@@ -14,7 +14,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Notice, Question
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens

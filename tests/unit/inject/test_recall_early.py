@@ -5,12 +5,12 @@ import pathlib
 
 import msgspec
 
-from recollect.core import vectors as layout
+from recollect.core import vector_bytes as layout
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.daemon.recall import RecallParts
 from recollect.daemon.runtime import Runtime
-from recollect.embedding.model import MODEL
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Question
 from recollect.store.postgres import PostgresStore
 from tests.fakes.postgres import Server

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
-from recollect.llm import child
+from recollect.llm import child_process
 from recollect.llm.acp import COMPRESSOR, KIRO_MODEL, RECONCILER, Acp
 from recollect.llm.base import Purpose, Request
 from recollect.llm.claude_code import MODEL, ClaudeCode
@@ -93,7 +93,7 @@ def test_every_way_to_fail_is_told_and_leaves_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(child, "GRACE_S", 0.3)  # what "deaf" is given before KILL
+    monkeypatch.setattr(child_process, "GRACE_S", 0.3)  # what "deaf" is given before KILL
     provider = agent(behaviour, notes)
     with pytest.raises(error, match=said) as caught:
         provider.complete(ask(timeout_s))

@@ -14,11 +14,11 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
+from recollect.portable.import_progress import Tally
 from recollect.portable.importing import Importing, Request
-from recollect.portable.report import Tally
 from recollect.store.sqlite import SqliteStore
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

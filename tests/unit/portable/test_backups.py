@@ -78,8 +78,8 @@ def test_twenty_random_backups_come_back_exactly(desk: Desk) -> None:
         desk.clock.advance(minutes=drawn.randrange(1, 600))
         path = str(folder / f"{number}.db")
         desk.store.upkeep.backup(path)
-        kept.append((path, list(desk.store.holdings.dump(NAMESPACE))))
-    last = list(desk.store.holdings.dump(NAMESPACE))
+        kept.append((path, list(desk.store.bulk.dump(NAMESPACE))))
+    last = list(desk.store.bulk.dump(NAMESPACE))
     with pytest.raises(StoreBusy):
         restore(desk.settings, kept[0][0])
     desk.store.close()
@@ -89,11 +89,11 @@ def test_twenty_random_backups_come_back_exactly(desk: Desk) -> None:
         done = restore(desk.settings, path)
         aside = aside or str(done["aside"])
         store = SqliteStore(desk.settings, desk.clock)
-        assert list(store.holdings.dump(NAMESPACE)) == rows
+        assert list(store.bulk.dump(NAMESPACE)) == rows
         store.close()
     restore(desk.settings, aside)
     store = SqliteStore(desk.settings, desk.clock)
-    assert list(store.holdings.dump(NAMESPACE)) == last
+    assert list(store.bulk.dump(NAMESPACE)) == last
     store.close()
 
 
@@ -102,7 +102,7 @@ def test_a_backup_with_a_changed_row_is_refused_and_nothing_happens(desk: Desk) 
 
     fill(desk, 1)
     path = desk.backups.create().path
-    before = list(desk.store.holdings.dump(NAMESPACE))
+    before = list(desk.store.bulk.dump(NAMESPACE))
     db = apsw.Connection(path)
     db.execute("UPDATE events SET body = replace(body, 'event', 'tneve')")
     db.close()
@@ -111,5 +111,5 @@ def test_a_backup_with_a_changed_row_is_refused_and_nothing_happens(desk: Desk) 
     with pytest.raises(DamagedDatabase):
         restore(desk.settings, path)
     store = SqliteStore(desk.settings, desk.clock)
-    assert list(store.holdings.dump(NAMESPACE)) == before
+    assert list(store.bulk.dump(NAMESPACE)) == before
     store.close()

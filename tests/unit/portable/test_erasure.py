@@ -107,7 +107,7 @@ def test_no_byte_of_what_was_forgotten_is_left(desk: Desk, project: str, by: str
     done = desk.erasure.forget(aim, "ada")
     assert done.chosen == foreseen.chosen
     assert where(desk, CANARY) == []
-    assert desk.store.upkeep.check() == [] and desk.store.holdings.orphans() == {}
+    assert desk.store.upkeep.check() == [] and desk.store.bulk.orphans() == {}
     assert desk.store.upkeep.scrub(None, 5000).damaged == ()
 
 
@@ -284,16 +284,16 @@ def test_an_error_in_the_middle_leaves_everything_as_it_was(
 ) -> None:
     plant(desk, project, CANARY)
     here = desk.namespace(project)
-    before = list(desk.store.holdings.dump(here))
-    from recollect.store.sqlite import holdings
+    before = list(desk.store.bulk.dump(here))
+    from recollect.store.sql import bulk
 
     def fail(*_: object) -> None:
         raise BadInput("in the middle")
 
-    monkeypatch.setattr(holdings, "put_operation", fail)
+    monkeypatch.setattr(bulk, "put_operation", fail)
     with pytest.raises(BadInput):
         desk.erasure.forget(Aim(text=CANARY), "ada")
-    assert list(desk.store.holdings.dump(here)) == before
+    assert list(desk.store.bulk.dump(here)) == before
 
 
 @pytest.mark.parametrize(
@@ -319,13 +319,13 @@ def test_events_that_are_being_extracted_are_waited_for(
     desk: Desk, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from recollect.core.errors import StoreBusy
-    from recollect.store.sqlite import holdings
+    from recollect.store.sql import bulk
 
     plant(desk, project, CANARY)
     here = desk.namespace(project)
     batch = desk.store.events.claim(here, 10, 100_000)
     assert batch is not None
-    monkeypatch.setattr(holdings, "CLAIM_WAIT_S", 0.0)
+    monkeypatch.setattr(bulk, "CLAIM_WAIT_S", 0.0)
     with pytest.raises(StoreBusy):
         desk.erasure.forget(Aim(text=CANARY), "ada")
     desk.store.events.release(batch)
@@ -389,8 +389,8 @@ def test_a_move_that_fits_nothing_does_not_speak_of_backups(desk: Desk, project:
 
 def test_sweeping_leaves_a_store_that_goes_on(desk: Desk, project: str) -> None:
     plant(desk, project, CANARY)
-    desk.store.holdings.erase(desk.namespace(project), Selection(session_id="planted"), "ada")
-    desk.store.holdings.sweep()
+    desk.store.bulk.erase(desk.namespace(project), Selection(session_id="planted"), "ada")
+    desk.store.bulk.sweep()
     log = pathlib.Path(desk.settings.path("recollect.db-wal"))
     assert log.stat().st_size == 0
     desk.clock.advance(hours=timedelta(hours=1).seconds / 3600)

@@ -175,7 +175,7 @@ def test_secrets_in_foreign_rows_do_not_come_in(desk: Desk) -> None:
     db.close()
     desk.take("kiro-memory")
     (namespace,) = desk.store.projects.namespaces()
-    assert secret not in str(list(desk.store.holdings.dump(namespace)))
+    assert secret not in str(list(desk.store.bulk.dump(namespace)))
 
 
 def test_a_foreign_database_is_read_and_nothing_is_written_beside_it(desk: Desk) -> None:

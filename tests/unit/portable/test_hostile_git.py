@@ -32,7 +32,7 @@ def test_git_is_started_in_one_place_only() -> None:
 def test_a_clone_that_left_things_out_is_read_without_them(
     tmp_path: pathlib.Path, filters: str
 ) -> None:
-    from recollect.portable import git
+    from recollect.portable import git_history
 
     whole = repositories.repository(tmp_path / "whole")
     repositories.git(whole, "config", "uploadpack.allowFilter", "true")
@@ -40,24 +40,24 @@ def test_a_clone_that_left_things_out_is_read_without_them(
     repositories.git(
         tmp_path, "clone", "-q", "--no-checkout", f"--filter={filters}", f"file://{whole}", "part"
     )
-    found = list(git.commits(str(part), "/actor/ada/"))
-    assert git.count(str(part)) == len(found) == 3
+    found = list(git_history.commits(str(part), "/actor/ada/"))
+    assert git_history.count(str(part)) == len(found) == 3
     assert [bool(one.files) for one in found] == [filters == "blob:none"] * 3
 
 
 def test_shallow_clones_detached_heads_and_sha256_are_read(tmp_path: pathlib.Path) -> None:
-    from recollect.portable import git
+    from recollect.portable import git_history
 
     whole = repositories.repository(tmp_path / "whole")
     repositories.git(tmp_path, "clone", "-q", "--depth=2", f"file://{whole}", "shallow")
-    assert git.count(str(tmp_path / "shallow")) == 2
+    assert git_history.count(str(tmp_path / "shallow")) == 2
     repositories.git(whole, "checkout", "-q", "--detach", "HEAD~1")
-    assert git.count(str(whole)) == 2
+    assert git_history.count(str(whole)) == 2
     other = tmp_path / "other"
     other.mkdir()
     repositories.git(other, "init", "-q", "--object-format=sha256")
     repositories.git(other, "commit", "-q", "--allow-empty", "-m", "Only one")
-    assert [one.title for one in git.commits(str(other), "/actor/ada/")] == ["Only one"]
+    assert [one.title for one in git_history.commits(str(other), "/actor/ada/")] == ["Only one"]
     repositories.git(whole, "pack-refs", "--all")
     repositories.git(whole, "checkout", "-q", "main")
-    assert git.count(str(whole)) == 3
+    assert git_history.count(str(whole)) == 3

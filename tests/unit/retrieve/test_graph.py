@@ -11,7 +11,7 @@ from recollect.core.values import Entity, Fact, Relationship
 from recollect.retrieve import graph as graphs
 from recollect.retrieve import priors
 from recollect.retrieve.dates import anchors_in, spans_in
-from recollect.retrieve.entities import EntityIndex
+from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.graph import Graph, Graphs
 from recollect.retrieve.query import intent
 from recollect.store.interface import Selection
@@ -146,7 +146,7 @@ def test_what_was_erased_is_known_no_more(store: SqliteStore) -> None:
     store.graph.put(thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
     kept = Graphs(store)
     assert kept.of(NAMESPACE).walk("alpha").facts
-    store.holdings.erase(NAMESPACE, Selection(everything=True), "ada")
+    store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
     assert not kept.of(NAMESPACE).walk("alpha").facts
 
 

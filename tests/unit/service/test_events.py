@@ -10,7 +10,7 @@ from recollect.core.values import MessageBody, TextBody, Turn
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.scribe import Scribe
+from recollect.ingest.turn_writer import Scribe
 from recollect.service import read, sessions
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope

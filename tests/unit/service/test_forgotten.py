@@ -14,7 +14,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import Question
-from recollect.lifecycle.maintain import Maintenance
+from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import read, things, tools, write
 from recollect.service.scope import Scope
 from recollect.store.sqlite import SqliteStore

@@ -156,8 +156,8 @@ def test_what_only_the_target_has_is_counted_and_told(
     server = opened()
     copying.copy(store, server, "ada")
     kept = [one.record_id for one in store.records.page(NAMESPACE, RecordFilter()).items]
-    store.holdings.erase(NAMESPACE, Selection(record_ids=tuple(kept[:3])), "ada")
-    store.holdings.erase(OTHER, Selection(everything=True), "ada")
+    store.bulk.erase(NAMESPACE, Selection(record_ids=tuple(kept[:3])), "ada")
+    store.bulk.erase(OTHER, Selection(everything=True), "ada")
     with pytest.raises(errors.StoreError, match="also has what is not here: 4 memories;") as told:
         copying.copy(store, server, "ada")
     assert "empty store" in told.value.hint

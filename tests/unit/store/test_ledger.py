@@ -88,9 +88,9 @@ def test_forgetting_everything_is_no_loss(tmp_path: pathlib.Path) -> None:
     converse(store, 0, quiet, range(20))
     note = put_note(store, 0, quiet)
     delete_note(store, 0, note, quiet)
-    store.holdings.erase(namespace(0), Selection(everything=True), "crash")
+    store.bulk.erase(namespace(0), Selection(everything=True), "crash")
     store.log.purge(SystemClock().now() + timedelta(days=1))
-    store.holdings.sweep()
+    store.bulk.sweep()
     kept = {name: (tmp_path / name).read_bytes() for name in (DATABASE, NAME)}
     store.close()
     open_store(str(tmp_path)).close()

@@ -14,7 +14,7 @@ from recollect.portable.backups import Backups
 from recollect.store import open_store
 from recollect.store.postgres import PostgresStore
 from recollect.store.postgres import migrations as steps
-from recollect.store.postgres.complaints import not_connected
+from recollect.store.postgres.connect_errors import not_connected
 from recollect.store.postgres.connection import connect
 from recollect.store.postgres.password import from_keychain
 from recollect.store.sqlite import SqliteStore

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import planned
 from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite import statements as sql
-from recollect.store.sqlite.engine import planned
 
 LISTED = {
     "GET_RECORDS": "memory_records",

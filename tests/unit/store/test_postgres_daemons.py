@@ -237,7 +237,7 @@ def test_a_project_that_another_daemon_erased_is_not_written_to_again(opened: Op
     assert listener.changes.listening.wait(20)
     assert listener.projects.resolve(place) == first
     heard.changes.clear()
-    writer.holdings.erase(f"/actor/ada/project/{first}/", Selection(everything=True), "ada")
+    writer.bulk.erase(f"/actor/ada/project/{first}/", Selection(everything=True), "ada")
     assert heard.wait_for("projects", first)
     second = listener.projects.resolve(place)
     assert second != first and writer.projects.resolve(place) == second

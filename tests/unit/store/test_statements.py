@@ -6,7 +6,7 @@ import re
 import pytest
 
 import recollect
-from recollect.store.sqlite import statements
+from recollect.store.sql import statements
 
 PACKAGE = pathlib.Path(recollect.__file__).parent
 NAMESPACED = (

@@ -1,6 +1,9 @@
-// The one way to the daemon. A failed call throws a Problem that says what was wrong and what to do.
-export class Problem extends Error {
-  constructor(status, { code = "failed", message = "The request failed.", hint = "", field = "" } = {}) {
+// All calls to the daemon. A failed call throws a Problem: what went wrong, and what to do.
+class Problem extends Error {
+  constructor(
+    status,
+    { code = "failed", message = "The request failed.", hint = "", field = "" } = {},
+  ) {
     super(message);
     Object.assign(this, { status, code, hint, field });
   }

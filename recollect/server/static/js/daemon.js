@@ -14,10 +14,12 @@ export const memory = (record) => get(`/api/memories/${id(record)}`);
 export const history = (record) => get(`/api/memories/${id(record)}/history`);
 export const provenance = (record) => get(`/api/memories/${id(record)}/provenance`);
 export const edit = (record, change) => patch(`/api/memories/${id(record)}`, change);
-export const forget = (record, never = false) => remove(`/api/memories/${id(record)}`, undefined, never ? { never: true } : {});
+export const forget = (record, never = false) =>
+  remove(`/api/memories/${id(record)}`, undefined, never ? { never: true } : {});
 export const undo = (operation) => post(`/api/operations/${id(operation)}/undo`);
 export const move = (record, project) => post(`/api/memories/${id(record)}/move`, { project });
-export const feedback = (record, verdict) => post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
+export const feedback = (record, verdict) =>
+  post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
 export const operations = (filters) => get("/api/operations", filters);
 export const timeline = (filters, signal) => get("/api/timeline", filters, signal);
 
@@ -27,7 +29,8 @@ export const explain = (query, project) => get("/api/explain", { query, project 
 
 export const sessions = (filters, signal) => get("/api/sessions", filters, signal);
 export const session = (name) => get(`/api/sessions/${id(name)}`);
-export const conversation = (name, after) => get(`/api/sessions/${id(name)}/conversation`, { after });
+export const conversation = (name, after) =>
+  get(`/api/sessions/${id(name)}/conversation`, { after });
 export const resume = (name) => get("/api/resume", { session_id: name });
 
 export const known = (filters) => get("/api/facts", filters);

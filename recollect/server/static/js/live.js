@@ -5,7 +5,17 @@ import { signal } from "./html.js";
 export const connection = signal("connecting"); // connecting, live, lost
 export const news = signal({ number: 0, kind: "", data: null });
 export const feed = signal([]); // newest first
-const KINDS = ["event", "prompt", "memory", "summary", "session", "checkpoint", "receipt", "removed", "run"];
+const KINDS = [
+  "event",
+  "prompt",
+  "memory",
+  "summary",
+  "session",
+  "checkpoint",
+  "receipt",
+  "removed",
+  "run",
+];
 const KEPT = 200;
 const POLL_MS = 5000;
 let number = 0;
@@ -40,7 +50,10 @@ export function start() {
   for (const kind of KINDS)
     source.addEventListener(kind, (message) => {
       const data = JSON.parse(message.data);
-      feed.value = [{ id: message.lastEventId, kind, data, at: Date.now() }, ...feed.value].slice(0, KEPT);
+      feed.value = [
+        { id: message.lastEventId, kind, data, at: Date.now() },
+        ...feed.value,
+      ].slice(0, KEPT);
       tell(kind, data);
     });
   source.addEventListener("reset", () => tell("reset", null));

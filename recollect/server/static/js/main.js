@@ -28,9 +28,19 @@ const VIEWS = {
   insights: ["Insights", Insights],
   settings: ["Settings", Settings],
 };
-const LINK = { live: ["good", "Live"], connecting: ["", "Connecting…"], lost: ["bad", "Not reached; trying again"] };
+const LINK = {
+  live: ["good", "Live"],
+  connecting: ["", "Connecting…"],
+  lost: ["bad", "Not reached; trying again"],
+};
 
-const Lost = () => html`<${Empty} title="There is no such page"><p><a href="#/now">Go to Now</a></p><//>`;
+const Lost = () => html`
+  <${Empty} title="There is no such page">
+    <p>
+      <a href="#/now">Go to Now</a>
+    </p>
+  <//>
+`;
 
 function App() {
   const { view } = route.value;
@@ -44,33 +54,70 @@ function App() {
     document.title = `${title} · Recollect`;
   }, [title]);
   const [tone, words] = LINK[connection.value];
-  return html`<div>
-    <a class="skip" href="#main">Skip to the content</a>
-    <div class="frame">
-      <div class="side">
-        <a class="brand" href="#/now"><img src="/static/icon.svg" alt="" />Recollect</a>
-        <nav class="nav" aria-label="Views">
-          ${Object.entries(VIEWS).map(([name, [label]]) => html`<a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}><${Icon} name=${name} />${label}</a>`)}
-          <button class="phone" onClick=${() => (palette.value = true)}><${Icon} name="search" />Search</button>
-        </nav>
-        <div class="foot">
-          <button onClick=${() => (palette.value = true)}><${Icon} name="search" />Search <kbd class="faint">Ctrl K</kbd></button>
-          <label class="row-line"><span class="hidden-visually">Theme</span><select value=${choice.value} onChange=${(event) => (choice.value = event.target.value)} aria-label="Theme">
-            <option value="system">System theme</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
-          <span class="row-line" role="status"><i class=${`dot ${tone}`}></i>${words}</span>
-          ${health.data ? html`<span class="faint">Version ${health.data.version}</span>` : null}
+  return html`
+    <div>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <div class="frame">
+        <div class="side">
+          <a class="brand" href="#/now">
+            <img src="/static/icon.svg" alt="" />
+            Recollect
+          </a>
+          <nav class="nav" aria-label="Views">
+            ${Object.entries(VIEWS).map(([name, [label]]) => html`
+              <a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}>
+                <${Icon} name=${name} />
+                ${label}
+              </a>
+            `)}
+            <button class="phone" onClick=${() => (palette.value = true)}>
+              <${Icon} name="search" />
+              Search
+            </button>
+          </nav>
+          <div class="foot">
+            <button onClick=${() => (palette.value = true)}>
+              <${Icon} name="search" />
+              Search <kbd class="faint">Ctrl K</kbd>
+            </button>
+            <label class="row-line">
+              <span class="hidden-visually">Theme</span>
+              <select
+                value=${choice.value}
+                onChange=${(event) => (choice.value = event.target.value)}
+                aria-label="Theme">
+                <option value="system">System theme</option>
+                <option value="light">Light</option>
+                <option value="dark">Dark</option>
+              </select>
+            </label>
+            <span class="row-line" role="status">
+              <i class=${`dot ${tone}`}></i>
+              ${words}
+            </span>
+            ${health.data ? html`<span class="faint">Version ${health.data.version}</span>` : null}
+          </div>
         </div>
+        <main class="main" id="main" tabindex="-1">
+          <${Section} key=${view}>
+            <${View} />
+          <//>
+        </main>
       </div>
-      <main class="main" id="main" tabindex="-1"><${Section} key=${view}><${View} /><//></main>
+      ${palette.value ? html`<${Palette} />` : null}
+      <${Toasts} />
     </div>
-    ${palette.value ? html`<${Palette} />` : null}
-    <${Toasts} />
-  </div>`;
+  `;
 }
 
 addEventListener("keydown", (event) => {
   const typing = /^(input|textarea|select)$/i.test(event.target.tagName ?? "");
-  if ((event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing)) {
+  if (
+    (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) ||
+    (event.key === "/" && !typing)
+  ) {
     event.preventDefault();
     palette.value = true;
   }

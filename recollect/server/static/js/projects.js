@@ -10,7 +10,16 @@ export function nameOf(namespace) {
   return projects.value.find((one) => one.project_id === id)?.name ?? id;
 }
 
-export const ProjectFilter = () => html`<select aria-label="Project" value=${route.value.params.project ?? ""} onChange=${(event) => refine({ project: event.target.value })}>
-  <option value="">All projects</option>
-  ${projects.value.map((one) => html`<option key=${one.project_id} value=${one.project_id || "global"}>${one.name || "everywhere"}</option>`)}
-</select>`;
+export const ProjectFilter = () => html`
+  <select
+    aria-label="Project"
+    value=${route.value.params.project ?? ""}
+    onChange=${(event) => refine({ project: event.target.value })}>
+    <option value="">All projects</option>
+    ${projects.value.map((one) => html`
+      <option key=${one.project_id} value=${one.project_id || "global"}>
+        ${one.name || "everywhere"}
+      </option>
+    `)}
+  </select>
+`;

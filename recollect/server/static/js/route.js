@@ -11,7 +11,11 @@ function parse() {
       return part;
     }
   });
-  return { view, id: decoded.join("/"), params: Object.fromEntries(new URLSearchParams(query)) };
+  return {
+    view,
+    id: decoded.join("/"),
+    params: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
 export const route = signal(parse());

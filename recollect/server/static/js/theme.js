@@ -12,7 +12,9 @@ function read() {
     return "system";
   }
 }
-const settle = () => (theme.value = choice.value === "system" ? (system.matches ? "dark" : "light") : choice.value);
+const settle = () =>
+  (theme.value =
+    choice.value === "system" ? (system.matches ? "dark" : "light") : choice.value);
 system.addEventListener("change", settle);
 effect(() => {
   settle();

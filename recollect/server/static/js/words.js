@@ -1,9 +1,25 @@
 // How numbers, times and kinds are said.
-const units = [["year", 31536e3], ["month", 2592e3], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const units = [
+  ["year", 31536e3],
+  ["month", 2592e3],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const day = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const day = new Intl.DateTimeFormat("en", {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+});
 const stamp = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+const clock = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  hour12: false,
+});
 const plain = new Intl.NumberFormat("en");
 
 export function ago(text) {
@@ -17,22 +33,52 @@ export const dayOf = (text) => day.format(new Date(text));
 export const when = (text) => (text ? stamp.format(new Date(text)) : "never");
 export const hour = (text) => clock.format(new Date(text));
 export const count = (value) => plain.format(value ?? 0);
-export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
-export const ms = (us) => (us >= 1e6 ? `${(us / 1e6).toFixed(1)} s` : us >= 1000 ? `${(us / 1000).toFixed(us < 1e4 ? 1 : 0)} ms` : `${us} µs`);
+export const plural = (value, one, many = `${one}s`) =>
+  `${count(value)} ${value === 1 ? one : many}`;
+export const ms = (us) =>
+  us >= 1e6
+    ? `${(us / 1e6).toFixed(1)} s`
+    : us >= 1000
+      ? `${(us / 1000).toFixed(us < 1e4 ? 1 : 0)} ms`
+      : `${us} µs`;
 export const bytes = (value) => {
   let size = value ?? 0;
   for (const unit of ["B", "KB", "MB", "GB"]) {
-    if (size < 1024 || unit === "GB") return `${size < 10 && unit !== "B" ? size.toFixed(1) : Math.round(size)} ${unit}`;
+    if (size < 1024 || unit === "GB")
+      return `${size < 10 && unit !== "B" ? size.toFixed(1) : Math.round(size)} ${unit}`;
     size /= 1024;
   }
 };
-export const short = (text, most) => (text && text.length > most ? `${text.slice(0, most - 1)}…` : text ?? "");
+export const short = (text, most) =>
+  text && text.length > most ? `${text.slice(0, most - 1)}…` : (text ?? "");
 
-const KIND = { episode: "Conversation", observation: "Observation", knowledge: "Knowledge", summary: "Summary" };
-const TYPE = { decision: "Decision", constraint: "Constraint", heuristic: "Heuristic", rejected: "Rejected option", error: "Error and fix", discovery: "Discovery", pattern: "Pattern", tool_use: "Work done", session_summary: "Session summary" };
+const KIND = {
+  episode: "Conversation",
+  observation: "Observation",
+  knowledge: "Knowledge",
+  summary: "Summary",
+};
+const TYPE = {
+  decision: "Decision",
+  constraint: "Constraint",
+  heuristic: "Heuristic",
+  rejected: "Rejected option",
+  error: "Error and fix",
+  discovery: "Discovery",
+  pattern: "Pattern",
+  tool_use: "Work done",
+  session_summary: "Session summary",
+};
 const COLOUR = { episode: "", observation: "info", knowledge: "accent", summary: "violet" };
-export const kindOf = (record) => TYPE[record.knowledge_type] ?? TYPE[record.observation_type] ?? KIND[record.kind] ?? record.kind;
-export const colourOf = (record) => (record.knowledge_type === "rejected" || record.observation_type === "error" ? "warn" : COLOUR[record.kind] ?? "");
+export const kindOf = (record) =>
+  TYPE[record.knowledge_type] ??
+  TYPE[record.observation_type] ??
+  KIND[record.kind] ??
+  record.kind;
+export const colourOf = (record) =>
+  record.knowledge_type === "rejected" || record.observation_type === "error"
+    ? "warn"
+    : (COLOUR[record.kind] ?? "");
 export const FRESH = {
   fresh: ["good", "Files unchanged"],
   drifted: ["warn", "Files changed since"],

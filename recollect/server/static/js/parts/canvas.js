@@ -1,29 +1,69 @@
 // The graph as a picture: the same nodes and links always lie in the same places.
-import { forceCenter, forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
+import {
+  forceCenter,
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+} from "../../vendor/d3-force.js";
 import { html, useEffect, useRef } from "../html.js";
 import { theme } from "../theme.js";
 
-export const COLOURS = { project: "--violet", entity: "--accent", memory: "--info", fact: "--warn", concept: "--warn" };
+export const COLOURS = {
+  project: "--violet",
+  entity: "--accent",
+  memory: "--info",
+  fact: "--warn",
+  concept: "--warn",
+};
 const RADIUS = { project: 13, entity: 7, memory: 5, fact: 4, concept: 6 };
 const LABELS = 40;
 const TICKS = 220;
 
-export const radius = (node) => (RADIUS[node.kind] ?? 5) + Math.min(7, Math.sqrt(node.degree ?? 0));
+const radius = (node) =>
+  (RADIUS[node.kind] ?? 5) + Math.min(7, Math.sqrt(node.degree ?? 0));
 
 // Positions by a simulation without chance: nodes start on a spiral in the order of their ids.
 export function layout(nodes, links) {
   const known = new Set(nodes.map((node) => node.id));
-  const placed = [...nodes].sort((a, b) => (a.id < b.id ? -1 : 1)).map((node, i) => {
-    const angle = i * 2.399963;
-    return { ...node, x: 14 * Math.sqrt(i) * Math.cos(angle), y: 14 * Math.sqrt(i) * Math.sin(angle), degree: 0 };
-  });
-  const joined = links.filter((link) => known.has(link.source) && known.has(link.target)).map((link) => ({ ...link }));
+  const placed = [...nodes]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((node, i) => {
+      const angle = i * 2.399963;
+      return {
+        ...node,
+        x: 14 * Math.sqrt(i) * Math.cos(angle),
+        y: 14 * Math.sqrt(i) * Math.sin(angle),
+        degree: 0,
+      };
+    });
+  const joined = links
+    .filter((link) => known.has(link.source) && known.has(link.target))
+    .map((link) => ({ ...link }));
   const simulation = forceSimulation(placed)
-    .force("links", forceLink(joined).id((node) => node.id).distance(46).strength(0.35))
-    .force("apart", forceManyBody().strength(placed.length > 400 ? -70 : -140).distanceMax(420))
-    .force("collide", forceCollide((node) => radius(node) + 4))
-    .force("x", forceX().strength(0.05)).force("y", forceY().strength(0.07))
-    .force("centre", forceCenter(0, 0)).stop();
+    .force(
+      "links",
+      forceLink(joined)
+        .id((node) => node.id)
+        .distance(46)
+        .strength(0.35),
+    )
+    .force(
+      "apart",
+      forceManyBody()
+        .strength(placed.length > 400 ? -70 : -140)
+        .distanceMax(420),
+    )
+    .force(
+      "collide",
+      forceCollide((node) => radius(node) + 4),
+    )
+    .force("x", forceX().strength(0.05))
+    .force("y", forceY().strength(0.07))
+    .force("centre", forceCenter(0, 0))
+    .stop();
   for (const link of joined) {
     link.source.degree += 1;
     link.target.degree += 1;
@@ -44,20 +84,26 @@ export function Picture({ graph, focus, choose, label }) {
     const near = new Set();
     const lit = () => at.over?.id ?? focus;
     const fitted = () => {
-      const xs = graph.nodes.map((node) => node.x), ys = graph.nodes.map((node) => node.y);
-      const wide = Math.max(...xs) - Math.min(...xs) + 120, high = Math.max(...ys) - Math.min(...ys) + 120;
+      const xs = graph.nodes.map((node) => node.x),
+        ys = graph.nodes.map((node) => node.y);
+      const wide = Math.max(...xs) - Math.min(...xs) + 120,
+        high = Math.max(...ys) - Math.min(...ys) + 120;
       at.scale = Math.min(1.6, element.clientWidth / wide, element.clientHeight / high);
       at.x = -((Math.max(...xs) + Math.min(...xs)) / 2);
       at.y = -((Math.max(...ys) + Math.min(...ys)) / 2);
     };
     const draw = () => {
-      const ratio = devicePixelRatio || 1, wide = element.clientWidth, high = element.clientHeight;
+      const ratio = devicePixelRatio || 1,
+        wide = element.clientWidth,
+        high = element.clientHeight;
       if (!wide) return;
       element.width = wide * ratio;
       element.height = high * ratio;
       if (!at.scale) fitted();
       near.clear();
-      for (const link of graph.links) if (link.source.id === lit() || link.target.id === lit()) near.add(link.source.id).add(link.target.id);
+      for (const link of graph.links)
+        if (link.source.id === lit() || link.target.id === lit())
+          near.add(link.source.id).add(link.target.id);
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, wide, high);
       pen.translate(wide / 2, high / 2);
@@ -89,7 +135,13 @@ export function Picture({ graph, focus, choose, label }) {
       pen.font = `${12 / at.scale}px ${style.getPropertyValue("--font")}`;
       pen.textAlign = "center";
       const taken = [];
-      const wanted = [...graph.nodes].sort((a, b) => (b.id === lit()) - (a.id === lit()) || near.has(b.id) - near.has(a.id) || b.degree - a.degree || (a.id < b.id ? -1 : 1));
+      const wanted = [...graph.nodes].sort(
+        (a, b) =>
+          (b.id === lit()) - (a.id === lit()) ||
+          near.has(b.id) - near.has(a.id) ||
+          b.degree - a.degree ||
+          (a.id < b.id ? -1 : 1),
+      );
       let written = 0;
       for (const node of wanted) {
         if (written >= LABELS * Math.max(1, at.scale)) break;
@@ -97,9 +149,16 @@ export function Picture({ graph, focus, choose, label }) {
         // Memories are many: they are named when one looks closer.
         if (!lit() && node.kind === "memory" && at.scale < 1.8) continue;
         const text = node.label.length > 30 ? `${node.label.slice(0, 29)}…` : node.label;
-        const width = pen.measureText(text).width, y = node.y + radius(node) + 13 / at.scale;
-        const box = [node.x - width / 2, y - 12 / at.scale, node.x + width / 2, y + 3 / at.scale];
-        if (taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1])) continue;
+        const width = pen.measureText(text).width,
+          y = node.y + radius(node) + 13 / at.scale;
+        const box = [
+          node.x - width / 2,
+          y - 12 / at.scale,
+          node.x + width / 2,
+          y + 3 / at.scale,
+        ];
+        if (taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1]))
+          continue;
         taken.push(box);
         written += 1;
         pen.globalAlpha = 1;
@@ -115,7 +174,8 @@ export function Picture({ graph, focus, choose, label }) {
       const box = element.getBoundingClientRect();
       const x = (event.clientX - box.left - box.width / 2) / at.scale - at.x;
       const y = (event.clientY - box.top - box.height / 2) / at.scale - at.y;
-      let best = null, least = Infinity;
+      let best = null,
+        least = Infinity;
       for (const node of graph.nodes) {
         const far = Math.hypot(node.x - x, node.y - y) - radius(node);
         if (far < 8 / at.scale && far < least) [best, least] = [node, far];
@@ -129,7 +189,8 @@ export function Picture({ graph, focus, choose, label }) {
     };
     const move = (event) => {
       if (drag) {
-        const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+        const dx = event.clientX - drag.x,
+          dy = event.clientY - drag.y;
         drag.moved ||= Math.abs(dx) + Math.abs(dy) > 4;
         if (drag.moved) {
           at.x += dx / at.scale;
@@ -157,8 +218,14 @@ export function Picture({ graph, focus, choose, label }) {
     };
     const keys = (event) => {
       const step = 40 / at.scale;
-      const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-      if (moves[event.key]) [at.x, at.y] = [at.x + moves[event.key][0], at.y + moves[event.key][1]];
+      const moves = {
+        ArrowLeft: [step, 0],
+        ArrowRight: [-step, 0],
+        ArrowUp: [0, step],
+        ArrowDown: [0, -step],
+      };
+      if (moves[event.key])
+        [at.x, at.y] = [at.x + moves[event.key][0], at.y + moves[event.key][1]];
       else if (event.key === "+" || event.key === "=") at.scale *= 1.2;
       else if (event.key === "-") at.scale /= 1.2;
       else if (event.key === "0") at.scale = 0;
@@ -168,12 +235,25 @@ export function Picture({ graph, focus, choose, label }) {
     };
     const watcher = new ResizeObserver(draw);
     watcher.observe(element);
-    for (const [name, act] of [["pointerdown", down], ["pointermove", move], ["pointerup", up], ["keydown", keys]]) element.addEventListener(name, act);
+    for (const [name, act] of [
+      ["pointerdown", down],
+      ["pointermove", move],
+      ["pointerup", up],
+      ["keydown", keys],
+    ])
+      element.addEventListener(name, act);
     element.addEventListener("wheel", wheel, { passive: false });
     draw();
     return () => {
       watcher.disconnect();
-      for (const [name, act] of [["pointerdown", down], ["pointermove", move], ["pointerup", up], ["keydown", keys], ["wheel", wheel]]) element.removeEventListener(name, act);
+      for (const [name, act] of [
+        ["pointerdown", down],
+        ["pointermove", move],
+        ["pointerup", up],
+        ["keydown", keys],
+        ["wheel", wheel],
+      ])
+        element.removeEventListener(name, act);
     };
   }, [graph, focus, theme.value]);
   return html`<canvas ref=${canvas} tabindex="0" role="img" aria-label=${label}></canvas>`;

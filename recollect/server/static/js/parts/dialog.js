@@ -8,15 +8,36 @@ export function Dialog({ label, kind = "", close, children }) {
     box.current.showModal();
     return () => before?.focus?.();
   }, []);
-  return html`<dialog ref=${box} class=${kind} aria-label=${label} onClose=${close} onClick=${(event) => event.target === box.current && box.current.close()}>${children}</dialog>`;
+  return html`
+    <dialog
+      ref=${box}
+      class=${kind}
+      aria-label=${label}
+      onClose=${close}
+      onClick=${(event) => event.target === box.current && box.current.close()}>
+      ${children}
+    </dialog>
+  `;
 }
 
 export function Confirm({ title, text, yes = "Delete", tone = "danger", act, close }) {
-  return html`<${Dialog} label=${title} close=${close}>
-    <div class="body"><h2>${title}</h2><p class="soft wrap">${text}</p></div>
-    <footer><button onClick=${close}>Cancel</button><button class=${tone} onClick=${() => {
-      close();
-      act();
-    }}>${yes}</button></footer>
-  <//>`;
+  return html`
+    <${Dialog} label=${title} close=${close}>
+      <div class="body">
+        <h2>${title}</h2>
+        <p class="soft wrap">${text}</p>
+      </div>
+      <footer>
+        <button onClick=${close}>Cancel</button>
+        <button
+          class=${tone}
+          onClick=${() => {
+            close();
+            act();
+          }}>
+          ${yes}
+        </button>
+      </footer>
+    <//>
+  `;
 }

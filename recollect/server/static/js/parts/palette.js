@@ -8,7 +8,16 @@ import { Dialog } from "./dialog.js";
 import { Badge, Kind } from "./pieces.js";
 
 export const palette = signal(false);
-const VIEWS = ["now", "memories", "why", "graph", "timeline", "sessions", "insights", "settings"];
+const VIEWS = [
+  "now",
+  "memories",
+  "why",
+  "graph",
+  "timeline",
+  "sessions",
+  "insights",
+  "settings",
+];
 const WAIT_MS = 140;
 
 export function Palette() {
@@ -19,7 +28,12 @@ export function Palette() {
   const box = useRef(null);
   useEffect(() => box.current?.focus(), []);
   useEffect(() => {
-    const views = VIEWS.filter((name) => name.includes(text.toLowerCase())).map((name) => ({ key: name, to: href(name), badge: "View", title: name[0].toUpperCase() + name.slice(1) }));
+    const views = VIEWS.filter((name) => name.includes(text.toLowerCase())).map((name) => ({
+      key: name,
+      to: href(name),
+      badge: "View",
+      title: name[0].toUpperCase() + name.slice(1),
+    }));
     setAt(0);
     if (!text.trim()) {
       setFound(views);
@@ -27,13 +41,28 @@ export function Palette() {
     }
     const stop = new AbortController();
     const wait = setTimeout(async () => {
-      const asked = [daemon.search({ query: text.slice(0, 1000), limit: 8 }, stop.signal), daemon.entities({ query: text.slice(0, 200), limit: 4 })];
+      const asked = [
+        daemon.search({ query: text.slice(0, 1000), limit: 8 }, stop.signal),
+        daemon.entities({ query: text.slice(0, 200), limit: 4 }),
+      ];
       const [memories, entities] = await Promise.allSettled(asked);
       if (stop.signal.aborted) return;
       setProblem(memories.status === "rejected" ? memories.reason : null);
       setFound([
-        ...(memories.value?.items ?? []).map(({ record }) => ({ key: record.record_id, to: href("memories", record.record_id), record, title: record.title, extra: nameOf(record.namespace) })),
-        ...(entities.value?.items ?? []).map((one) => ({ key: one.entity_id, to: href("graph", one.entity_id), badge: one.type, title: one.name, extra: nameOf(one.namespace) })),
+        ...(memories.value?.items ?? []).map(({ record }) => ({
+          key: record.record_id,
+          to: href("memories", record.record_id),
+          record,
+          title: record.title,
+          extra: nameOf(record.namespace),
+        })),
+        ...(entities.value?.items ?? []).map((one) => ({
+          key: one.entity_id,
+          to: href("graph", one.entity_id),
+          badge: one.type,
+          title: one.name,
+          extra: nameOf(one.namespace),
+        })),
         ...views,
       ]);
     }, WAIT_MS);
@@ -52,14 +81,59 @@ export function Palette() {
     } else return;
     event.preventDefault();
   };
-  return html`<${Dialog} label="Search everywhere" kind="palette" close=${close}>
-    <input ref=${box} type="search" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found[at] ? `found-${at}` : null} aria-label="Search everywhere" placeholder="Search memories, entities, views…" value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${keys} />
-    <ul class="items" id="palette-list" role="listbox" aria-label="Found">
-      ${found.map((one, i) => html`<li key=${one.key} id=${`found-${i}`} role="option" aria-selected=${i === at}><a class="item" tabindex="-1" href=${one.to} aria-current=${i === at ? "true" : null} onClick=${close}><span class="top">${one.record ? html`<${Kind} record=${one.record} />` : html`<${Badge}>${one.badge}<//>`}<span class="title clip">${short(one.title, 120)}</span><span class="faint small">${one.extra ?? ""}</span></span></a></li>`)}
-    </ul>
-    ${problem ? html`<p class="state error" role="alert">${problem.message}</p>` : text && !found.length ? html`<p class="state">Nothing fits. Press Enter in <a href="#/memories" onClick=${() => {
-      close();
-      go("memories", "", { q: text });
-    }}>Memories</a> to search there with filters.</p>` : null}
-  <//>`;
+  return html`
+    <${Dialog} label="Search everywhere" kind="palette" close=${close}>
+      <input
+        ref=${box}
+        type="search"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant=${found[at] ? `found-${at}` : null}
+        aria-label="Search everywhere"
+        placeholder="Search memories, entities, views…"
+        value=${text}
+        onInput=${(event) => setText(event.target.value)}
+        onKeyDown=${keys}
+      />
+      <ul class="items" id="palette-list" role="listbox" aria-label="Found">
+        ${found.map((one, i) => html`
+          <li key=${one.key} id=${`found-${i}`} role="option" aria-selected=${i === at}>
+            <a
+              class="item"
+              tabindex="-1"
+              href=${one.to}
+              aria-current=${i === at ? "true" : null}
+              onClick=${close}>
+              <span class="top">
+                ${one.record
+                  ? html`<${Kind} record=${one.record} />`
+                  : html`<${Badge}>${one.badge}<//>`}
+                <span class="title clip">${short(one.title, 120)}</span>
+                <span class="faint small">${one.extra ?? ""}</span>
+              </span>
+            </a>
+          </li>
+        `)}
+      </ul>
+      ${problem ? html`
+        <p class="state error" role="alert">
+          ${problem.message}
+        </p>
+      ` : text && !found.length ? html`
+        <p class="state">
+          Nothing fits. Press Enter in${" "}
+          <a
+            href="#/memories"
+            onClick=${() => {
+              close();
+              go("memories", "", { q: text });
+            }}>
+            Memories
+          </a>${" "}
+          to search there with filters.
+        </p>
+      ` : null}
+    <//>
+  `;
 }

@@ -6,8 +6,12 @@ import { ago, colourOf, FRESH, kindOf, when } from "../words.js";
 const PATHS = {
   now: "M3 12h4l3 8 4-16 3 8h4",
   memories: "M4 5h16M4 12h16M4 19h10",
-  why: "M9.1 9a3 3 0 1 1 4.4 2.6c-.9.5-1.5 1-1.5 2.1M12 17.5v.01M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z",
-  graph: "M6 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6l8.3 1.2M6.5 7l2 9M16.6 8.6l-6.3 8",
+  why:
+    "M9.1 9a3 3 0 1 1 4.4 2.6c-.9.5-1.5 1-1.5 2.1M12 17.5v.01" +
+    "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z",
+  graph:
+    "M6 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4z" +
+    "M9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6l8.3 1.2M6.5 7l2 9M16.6 8.6l-6.3 8",
   timeline: "M12 3v18M12 7h7M12 12H5M12 17h7",
   sessions: "M4 5h16v11H9l-5 4z",
   insights: "M4 20V10M10 20V4M16 20v-8M22 20H2",
@@ -15,27 +19,85 @@ const PATHS = {
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",
 };
-export const Icon = ({ name }) => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+export const Icon = ({ name }) => html`
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <path d=${PATHS[name]} />
+  </svg>
+`;
 
-export const Badge = ({ tone = "", title, children }) => html`<span class=${`badge ${tone}`} title=${title}>${children}</span>`;
+export const Badge = ({ tone = "", title, children }) => html`
+  <span class=${`badge ${tone}`} title=${title}>
+    ${children}
+  </span>
+`;
 export const Kind = ({ record }) => html`<${Badge} tone=${colourOf(record)}>${kindOf(record)}<//>`;
-export const Fresh = ({ value }) => (FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null);
-export const Ago = ({ at }) => html`<time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>`;
+export const Fresh = ({ value }) =>
+  FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null;
+export const Ago = ({ at }) => html`
+  <time class="faint small" datetime=${at} title=${when(at)}>
+    ${ago(at)}
+  </time>
+`;
 
 // One memory as a line of a list.
-export const MemoryLine = ({ record, project, score, current, params, where = "memories" }) => html`<a class="item" href=${href(where, record.record_id, params)} aria-current=${current ? "true" : null}>
-  <span class="top"><${Kind} record=${record} />${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}<span class="title clip">${record.title}</span><${Ago} at=${record.valid_from} /></span>
-  <span class="row-line small soft"><span class="clip">${record.summary && record.summary !== record.title ? record.summary : (record.facts ?? [])[0] ?? ""}</span></span>
-  <span class="row-line small faint">${project ? html`<span>${project}</span>` : null}${(record.files ?? []).slice(0, 2).map((file) => html`<code class="clip" key=${file}>${file}</code>`)}<${Fresh} value=${record.freshness} />${score != null ? html`<span class="num">score ${score.toFixed(2)}</span>` : null}</span>
-</a>`;
+export const MemoryLine = ({
+  record,
+  project,
+  score,
+  current,
+  params,
+  where = "memories",
+}) => html`
+  <a
+    class="item"
+    href=${href(where, record.record_id, params)}
+    aria-current=${current ? "true" : null}>
+    <span class="top">
+      <${Kind} record=${record} />
+      ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+      <span class="title clip">${record.title}</span>
+      <${Ago} at=${record.valid_from} />
+    </span>
+    <span class="row-line small soft">
+      <span class="clip">
+        ${record.summary && record.summary !== record.title
+          ? record.summary
+          : ((record.facts ?? [])[0] ?? "")}
+      </span>
+    </span>
+    <span class="row-line small faint">
+      ${project ? html`<span>${project}</span>` : null}
+      ${(record.files ?? []).slice(0, 2).map((file) => html`
+        <code class="clip" key=${file}>
+          ${file}
+        </code>
+      `)}
+      <${Fresh} value=${record.freshness} />
+      ${score != null ? html`<span class="num">score ${score.toFixed(2)}</span>` : null}
+    </span>
+  </a>
+`;
 
 // The share each signal has in a score.
 export function Parts({ parts }) {
   const entries = Object.entries(parts ?? {}).filter(([, value]) => typeof value === "number");
   const most = Math.max(1e-9, ...entries.map(([, value]) => Math.abs(value)));
-  return html`<div class="parts">${entries.map(
-    ([name, value]) => html`<span class="soft">${name.replaceAll("_", " ")}</span><span class="bar"><i style=${{ width: `${(100 * Math.abs(value)) / most}%` }}></i></span><span class="num">${value.toFixed(3)}</span>`,
-  )}</div>`;
+  return html`
+    <div class="parts">
+      ${entries.map(([name, value]) => html`
+        <span class="soft">${name.replaceAll("_", " ")}</span>
+        <span class="bar">
+          <i style=${{ width: `${(100 * Math.abs(value)) / most}%` }}></i>
+        </span>
+        <span class="num">${value.toFixed(3)}</span>
+      `)}
+    </div>
+  `;
 }
 
-export const Metric = ({ value, label, to }) => html`<div class="card metric"><b>${value}</b>${to ? html`<a href=${to}>${label}</a>` : html`<span>${label}</span>`}</div>`;
+export const Metric = ({ value, label, to }) => html`
+  <div class="card metric">
+    <b>${value}</b>
+    ${to ? html`<a href=${to}>${label}</a>` : html`<span>${label}</span>`}
+  </div>
+`;

@@ -2,19 +2,42 @@
 import { Component, html, useEffect, useRef, useState } from "../html.js";
 import { news } from "../live.js";
 
-export const Loading = ({ lines = 4 }) => html`<div role="status" aria-label="Loading">
-  ${Array.from({ length: lines }, (_, i) => html`<div class="loading" key=${i} style=${{ width: `${92 - 13 * (i % 3)}%` }}></div>`)}
-</div>`;
+export const Loading = ({ lines = 4 }) => html`
+  <div role="status" aria-label="Loading">
+    ${Array.from({ length: lines }, (_, i) => html`
+      <div class="loading" key=${i} style=${{ width: `${92 - 13 * (i % 3)}%` }}></div>
+    `)}
+  </div>
+`;
 
-export const Empty = ({ title, children }) => html`<div class="state"><h3>${title}</h3>${children}</div>`;
+export const Empty = ({ title, children }) => html`
+  <div class="state">
+    <h3>${title}</h3>
+    ${children}
+  </div>
+`;
 
 export function Failure({ error, again }) {
-  return html`<div class="state error" role="alert">
-    <h3>${error.message}</h3>
-    ${error.field ? html`<p>It concerns <code>${error.field}</code>.</p>` : null}
-    ${error.hint ? html`<p>What helps: <code>${error.hint}</code></p>` : null}
-    ${again ? html`<div class="row-line"><button onClick=${again}>Try again</button></div>` : null}
-  </div>`;
+  return html`
+    <div class="state error" role="alert">
+      <h3>${error.message}</h3>
+      ${error.field ? html`
+        <p>
+          It concerns <code>${error.field}</code>.
+        </p>
+      ` : null}
+      ${error.hint ? html`
+        <p>
+          What helps: <code>${error.hint}</code>
+        </p>
+      ` : null}
+      ${again ? html`
+        <div class="row-line">
+          <button onClick=${again}>Try again</button>
+        </div>
+      ` : null}
+    </div>
+  `;
 }
 
 // A section that breaks shows so, and leaves the rest of the page alone.
@@ -24,7 +47,10 @@ export class Section extends Component {
   }
   render({ children }, { error }) {
     if (!error) return children;
-    const shown = { message: "This part of the page broke.", hint: String(error.message ?? error) };
+    const shown = {
+      message: "This part of the page broke.",
+      hint: String(error.message ?? error),
+    };
     return html`<${Failure} error=${shown} again=${() => this.setState({ error: null })} />`;
   }
 }
@@ -33,7 +59,11 @@ export class Section extends Component {
 export function useData(load, key, kinds = []) {
   const [state, set] = useState({ data: null, error: null, busy: true });
   const [turn, again] = useState(0);
-  const mark = news.value.number && (kinds.includes(news.value.kind) || (news.value.kind === "reset" && kinds.length)) ? news.value.number : 0;
+  const mark =
+    news.value.number &&
+    (kinds.includes(news.value.kind) || (news.value.kind === "reset" && kinds.length))
+      ? news.value.number
+      : 0;
   const seen = useRef(0);
   if (mark) seen.current = mark;
   const latest = seen.current;
@@ -44,7 +74,10 @@ export function useData(load, key, kinds = []) {
       () =>
         load(stop.signal).then(
           (data) => stop.signal.aborted || set({ data, error: null, busy: false }),
-          (error) => stop.signal.aborted || error.name === "AbortError" || set((old) => ({ data: old.data, error, busy: false })),
+          (error) =>
+            stop.signal.aborted ||
+            error.name === "AbortError" ||
+            set((old) => ({ data: old.data, error, busy: false })),
         ),
       latest ? 150 : 0,
     );
@@ -56,9 +89,28 @@ export function useData(load, key, kinds = []) {
   return { ...state, again: () => again((n) => n + 1) };
 }
 
+// A list that comes in pages: `read(next)` gives { items, next }. `more` is null at the end.
+export function usePages(read, key, kinds) {
+  const [later, setLater] = useState([]);
+  const first = async () => {
+    const page = await read();
+    setLater([]);
+    return page;
+  };
+  const state = useData(first, key, kinds);
+  const pages = state.data ? [state.data, ...later] : [];
+  const next = pages.at(-1)?.next;
+  return {
+    ...state,
+    items: pages.flatMap((page) => page.items),
+    more: next == null ? null : async () => setLater([...later, await read(next)]),
+  };
+}
+
 // Show one of the states, or what `children` makes of the data.
 export function Shown({ state, empty, children }) {
-  if (state.error && !state.data) return html`<${Failure} error=${state.error} again=${state.again} />`;
+  if (state.error && !state.data)
+    return html`<${Failure} error=${state.error} again=${state.again} />`;
   if (!state.data) return html`<${Loading} />`;
-  return empty && empty.when(state.data) ? empty.show : children(state.data);
+  return empty?.when(state.data) ? empty.show : children(state.data);
 }

@@ -10,14 +10,25 @@ export function say(text, { act, label = "Undo", tone = "" } = {}) {
   shown.value = [...shown.value, { id, text, act, label, tone }];
   setTimeout(() => drop(id), act ? 12000 : 5000);
 }
-export const sorry = (error) => say(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
+export const sorry = (error) =>
+  say(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
 const drop = (id) => (shown.value = shown.value.filter((one) => one.id !== id));
 
-export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">${shown.value.map(
-  (one) => html`<div class="toast" key=${one.id}><span>${one.text}</span>${one.act
-    ? html`<button onClick=${() => {
-        drop(one.id);
-        one.act();
-      }}>${one.label}</button>`
-    : null}</div>`,
-)}</div>`;
+export const Toasts = () => html`
+  <div class="toasts" role="status" aria-live="polite">
+    ${shown.value.map((one) => html`
+      <div class="toast" key=${one.id}>
+        <span>${one.text}</span>
+        ${one.act ? html`
+          <button
+            onClick=${() => {
+              drop(one.id);
+              one.act();
+            }}>
+            ${one.label}
+          </button>
+        ` : null}
+      </div>
+    `)}
+  </div>
+`;

@@ -22,56 +22,235 @@ function filled(points, days) {
 
 const recallLines = (points) => ({
   times: points.map((one) => seconds(one.day)),
-  series: [{ label: "mean", values: points.map((one) => one.mean_ms) }, { label: "longest", values: points.map((one) => one.longest_ms) }],
+  series: [
+    { label: "mean", values: points.map((one) => one.mean_ms) },
+    { label: "longest", values: points.map((one) => one.longest_ms) },
+  ],
 });
-const tokenLines = (points) => ({ times: points.map((one) => seconds(one.day)), series: [{ label: "Tokens", values: points.map((one) => one.tokens) }] });
+const tokenLines = (points) => ({
+  times: points.map((one) => seconds(one.day)),
+  series: [{ label: "Tokens", values: points.map((one) => one.tokens) }],
+});
 
 export function Insights() {
   const { params } = route.value;
   const asked = { project: params.project, days: params.days ?? 30 };
   const key = JSON.stringify(asked);
-  return html`<div>
-    <div class="head"><h1>Insights</h1><p class="lead">How your memory grows, and what it does for you.</p></div>
-    <div class="filters"><${ProjectFilter} /><select aria-label="Period" value=${String(asked.days)} onChange=${(event) => refine({ days: event.target.value })}><option value="7">A week</option><option value="30">A month</option><option value="90">Three months</option><option value="365">A year</option></select></div>
-    <${Section}><${Overview} asked=${asked} k=${key} /><//>
-    <div class="grid half">
-      <${Section}><${Card} title="Activity" load=${() => daemon.activity(asked)} k=${key} none=${(data) => !data.items.some((one) => one.events)}>${(data) => html`<${Lines} label="Events and memories a day" times=${data.items.map((one) => seconds(one.day))} series=${[{ label: "Events", values: data.items.map((one) => one.events) }, { label: "Memories", values: data.items.map((one) => one.memories) }]} />`}<//><//>
-      <${Section}><${Card} title="When you work" load=${() => daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })} k=${key} none=${(data) => !data.rows.flat().some(Boolean)}>${(data) => html`<${Heat} rows=${data.rows} />`}<//><//>
-      <${Section}><${Card} title="How long recall takes" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Half of the last answers came within ${data.p50_ms} ms, 95 % within ${data.p95_ms} ms.</p><${Lines} label="Latency of recall, a day" unit=" ms" ...${recallLines(filled(data.timeline, asked.days))} />`}<//><//>
-      <${Section}><${Card} title="What was injected" load=${() => daemon.retrieval(asked)} k=${key} none=${(data) => !data.timeline.length}>${(data) => html`<p class="small soft">Of the last ${count(data.spoke + data.silent)} questions, memory had something to say to ${count(data.spoke)}.</p><${Lines} label="Injected tokens a day" ...${tokenLines(filled(data.timeline, asked.days))} />`}<//><//>
-      <${Section}><${Card} title="Kinds of memory" load=${() => daemon.types(asked)} k=${key} none=${(data) => !Object.keys(data.memories).length}>${(data) => html`<${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />`}<//><//>
-      <${Section}><${Card} title="Concepts" load=${() => daemon.concepts(asked)} k=${key} none=${(data) => !Object.keys(data.concepts).length}>${(data) => html`<${Bars} items=${ordered(data.concepts).slice(0, 14).map(([name, number]) => [name, number, href("memories", "", { concept: name })])} />`}<//><//>
-      <${Section}><${Card} title="Quality gate" load=${daemon.queue} k=${key} none=${(data) => !data.items.some((one) => one.last_run)}>${(data) => html`<${Gate} runs=${data.items.map((one) => one.last_run).filter(Boolean)} />`}<//><//>
-      <${Section}><${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>${(data) => html`<${Cost} data=${data} />`}<//><//>
+  return html`
+    <div>
+      <div class="head">
+        <h1>Insights</h1>
+        <p class="lead">How your memory grows, and what it does for you.</p>
+      </div>
+      <div class="filters">
+        <${ProjectFilter} />
+        <select
+          aria-label="Period"
+          value=${String(asked.days)}
+          onChange=${(event) => refine({ days: event.target.value })}>
+          <option value="7">A week</option>
+          <option value="30">A month</option>
+          <option value="90">Three months</option>
+          <option value="365">A year</option>
+        </select>
+      </div>
+      <${Section}>
+        <${Overview} asked=${asked} k=${key} />
+      <//>
+      <div class="grid half">
+        <${Section}>
+          <${Card}
+            title="Activity"
+            load=${() => daemon.activity(asked)}
+            k=${key}
+            none=${(data) => !data.items.some((one) => one.events)}>
+            ${(data) => html`
+              <${Lines}
+                label="Events and memories a day"
+                times=${data.items.map((one) => seconds(one.day))}
+                series=${[
+                  { label: "Events", values: data.items.map((one) => one.events) },
+                  { label: "Memories", values: data.items.map((one) => one.memories) },
+                ]}
+              />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="When you work"
+            load=${() =>
+              daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })
+            }
+            k=${key}
+            none=${(data) => !data.rows.flat().some(Boolean)}>
+            ${(data) => html`<${Heat} rows=${data.rows} />`}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="How long recall takes"
+            load=${() => daemon.retrieval(asked)}
+            k=${key}
+            none=${(data) => !data.timeline.length}>
+            ${(data) => html`
+              <p class="small soft">
+                Half of the last answers came within ${data.p50_ms} ms, 95 % within${" "}
+                ${data.p95_ms} ms.
+              </p>
+              <${Lines}
+                label="Latency of recall, a day"
+                unit=" ms"
+                ...${recallLines(filled(data.timeline, asked.days))}
+              />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="What was injected"
+            load=${() => daemon.retrieval(asked)}
+            k=${key}
+            none=${(data) => !data.timeline.length}>
+            ${(data) => html`
+              <p class="small soft">
+                Of the last ${count(data.spoke + data.silent)} questions, memory had something
+                to say to ${count(data.spoke)}.
+              </p>
+              <${Lines}
+                label="Injected tokens a day"
+                ...${tokenLines(filled(data.timeline, asked.days))}
+              />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="Kinds of memory"
+            load=${() => daemon.types(asked)}
+            k=${key}
+            none=${(data) => !Object.keys(data.memories).length}>
+            ${(data) => html`
+              <${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="Concepts"
+            load=${() => daemon.concepts(asked)}
+            k=${key}
+            none=${(data) => !Object.keys(data.concepts).length}>
+            ${(data) => html`
+              <${Bars}
+                items=${ordered(data.concepts)
+                  .slice(0, 14)
+                  .map(([name, number]) => [
+                    name,
+                    number,
+                    href("memories", "", { concept: name }),
+                  ])}
+              />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card}
+            title="Quality gate"
+            load=${daemon.queue}
+            k=${key}
+            none=${(data) => !data.items.some((one) => one.last_run)}>
+            ${(data) => html`
+              <${Gate} runs=${data.items.map((one) => one.last_run).filter(Boolean)} />
+            `}
+          <//>
+        <//>
+        <${Section}>
+          <${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>
+            ${(data) => html`<${Cost} data=${data} />`}
+          <//>
+        <//>
+      </div>
     </div>
-  </div>`;
+  `;
 }
 
 function Card({ title, load, k, none, children }) {
   const state = useData(load, k);
-  return html`<section class="card" aria-label=${title}><header><h2>${title}</h2></header><div class="body"><${Shown} state=${state} empty=${{ when: none, show: html`<${Empty} title="Nothing in this time" />` }}>${children}<//></div></section>`;
+  return html`
+    <section class="card" aria-label=${title}>
+      <header>
+        <h2>${title}</h2>
+      </header>
+      <div class="body">
+        <${Shown}
+          state=${state}
+          empty=${{ when: none, show: html`<${Empty} title="Nothing in this time" />` }}>
+          ${children}
+        <//>
+      </div>
+    </section>
+  `;
 }
 
 function Overview({ asked, k }) {
   const state = useData(() => daemon.overview(asked), k, ["reset"]);
   const data = state.data;
   if (state.error) return html`<${Failure} error=${state.error} again=${state.again} />`;
-  return html`<div class="grid metrics">
-    <${Metric} value=${data ? count(data.memories) : "…"} label="memories made" /><${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" /><${Metric} value=${data ? count(data.events) : "…"} label="events" />
-    <${Metric} value=${data ? count(data.retrievals) : "…"} label="questions to memory" /><${Metric} value=${data ? count(data.economics.injected_tokens) : "…"} label="tokens injected" /><${Metric} value=${data ? count(data.economics.discovery_tokens) : "…"} label="tokens it took to find out" />
-  </div>`;
+  return html`
+    <div class="grid metrics">
+      <${Metric} value=${data ? count(data.memories) : "…"} label="memories made" />
+      <${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" />
+      <${Metric} value=${data ? count(data.events) : "…"} label="events" />
+      <${Metric} value=${data ? count(data.retrievals) : "…"} label="questions to memory" />
+      <${Metric}
+        value=${data ? count(data.economics.injected_tokens) : "…"}
+        label="tokens injected"
+      />
+      <${Metric}
+        value=${data ? count(data.economics.discovery_tokens) : "…"}
+        label="tokens it took to find out"
+      />
+    </div>
+  `;
 }
 
-const ordered = (counts) => Object.entries(counts).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+const ordered = (counts) =>
+  Object.entries(counts).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 
 const Bars = ({ items }) => {
   const most = Math.max(1, ...items.map(([, value]) => value));
-  return html`<div class="parts">${items.map(([name, value, to]) => html`<span class="clip">${to ? html`<a href=${to}>${name}</a>` : String(name).replaceAll("_", " ")}</span><span class="bar"><i style=${{ width: `${(100 * value) / most}%` }}></i></span><span class="num">${count(value)}</span>`)}</div>`;
+  return html`
+    <div class="parts">
+      ${items.map(([name, value, to]) => html`
+        <span class="clip">
+          ${to ? html`<a href=${to}>${name}</a>` : String(name).replaceAll("_", " ")}
+        </span>
+        <span class="bar">
+          <i style=${{ width: `${(100 * value) / most}%` }}></i>
+        </span>
+        <span class="num">${count(value)}</span>
+      `)}
+    </div>
+  `;
 };
 
 function Heat({ rows }) {
   const most = Math.max(1, ...rows.flat());
-  return html`<div class="heat" role="img" aria-label="Events by day of the week and hour">${rows.flatMap((row, day) => [html`<span>${DAYS[day]}</span>`, ...row.map((value, at) => html`<i class=${value ? `l${Math.max(1, Math.ceil((4 * value) / most))}` : ""} title=${`${DAYS[day]} ${at}:00 · ${plural(value, "event")}`}></i>`)])}<span></span>${Array.from({ length: 24 }, (_, at) => html`<span>${at % 6 ? "" : at}</span>`)}</div>`;
+  return html`
+    <div class="heat" role="img" aria-label="Events by day of the week and hour">
+      ${rows.flatMap((row, day) => [
+        html`<span>${DAYS[day]}</span>`,
+        ...row.map((value, at) => html`
+          <i
+            class=${value ? `l${Math.max(1, Math.ceil((4 * value) / most))}` : ""}
+            title=${`${DAYS[day]} ${at}:00 · ${plural(value, "event")}`}></i>
+        `),
+      ])}
+      <span></span>
+      ${Array.from({ length: 24 }, (_, at) => html`<span>${at % 6 ? "" : at}</span>`)}
+    </div>
+  `;
 }
 
 function Gate({ runs }) {
@@ -79,14 +258,44 @@ function Gate({ runs }) {
   let kept = 0;
   for (const run of runs) {
     kept += run.kept;
-    for (const [reason, number] of Object.entries(run.dropped)) dropped[reason] = (dropped[reason] ?? 0) + number;
+    for (const [reason, number] of Object.entries(run.dropped))
+      dropped[reason] = (dropped[reason] ?? 0) + number;
   }
   const total = Object.values(dropped).reduce((sum, value) => sum + value, 0);
-  return html`<div><p class="soft">In the last run of each project, ${plural(kept, "memory was", "memories were")} kept and ${count(total)} kept out${total ? ", because:" : "."}</p><${Bars} items=${ordered(dropped)} /></div>`;
+  return html`
+    <div>
+      <p class="soft">
+        In the last run of each project,${" "}
+        ${plural(kept, "memory was", "memories were")} kept and${" "}
+        ${count(total)} kept out${total ? ", because:" : "."}
+      </p>
+      <${Bars} items=${ordered(dropped)} />
+    </div>
+  `;
 }
 
 function Cost({ data }) {
   const { provider, budget } = data.extraction;
-  if (!provider || provider === "none") return html`<p>Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is spent.</p>`;
-  return html`<dl class="facts"><dt>Provider</dt><dd>${provider}</dd><dt>Today</dt><dd>${count(budget.tokens)} of ${count(budget.daily_tokens)} tokens, ${plural(budget.calls, "call")}</dd><dt>Cost</dt><dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd></dl>`;
+  if (!provider || provider === "none")
+    return html`
+      <p>
+        Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is
+        spent.
+      </p>
+    `;
+  return html`
+    <dl class="facts">
+      <dt>Provider</dt>
+      <dd>${provider}</dd>
+      <dt>Today</dt>
+      <dd>
+        ${count(budget.tokens)} of ${count(budget.daily_tokens)} tokens,${" "}
+        ${plural(budget.calls, "call")}
+      </dd>
+      <dt>Cost</dt>
+      <dd>
+        about $${budget.usd.toFixed(3)} of $${budget.daily_usd}
+      </dd>
+    </dl>
+  `;
 }

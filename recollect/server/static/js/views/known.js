@@ -1,4 +1,4 @@
-// What is known for certain enough to be told: preferences, facts and procedures, each to be mended.
+// Beliefs (preferences and facts) and procedures in force, each of which can be corrected.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
@@ -8,21 +8,86 @@ import { Confirm, Dialog } from "../parts/dialog.js";
 import { Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
-import { back, Tabs } from "./memories.js";
+import { undo } from "../parts/undo.js";
 
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 
-export function Known({ params }) {
-  const state = useData(() => daemon.known({ project: params.project, limit: 500 }), params.project ?? "", ["memory", "run", "reset"]);
-  return html`<div>
-    <div class="head"><h1>Memories</h1><${Tabs} params=${params} /><p class="lead">What is taken to be true now. Correct it, or take it out; both can be undone.</p></div>
-    <div class="filters"><${ProjectFilter} /></div>
-    <${Section}><${Shown} state=${state}>${(data) => html`<div class="grid">
-      <${Table} title="Preferences" none="Nothing you asked for yet: say “always use pnpm here” to an agent, and it will stand here." items=${data.preferences.map((one) => ({ id: one.preference_id, what: `${one.category}.${one.key}`, value: one.value, sure: one.strength, source: one.source_type, at: one.updated_at, namespace: one.namespace, edit: true }))} again=${state.again} />
-      <${Table} title="Facts" none="No facts yet: they come as your agents work." items=${data.facts.map((one) => ({ id: one.fact_id, what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`, value: one.object, sure: one.confidence, source: one.source_type, at: one.valid_from, namespace: one.namespace, edit: true, sensitive: one.sensitive }))} again=${state.again} />
-      <${Table} title="Procedures" none="No procedures yet: steps that you repeat are noticed after the third time." items=${data.procedures.map((one) => ({ id: one.procedure_id, what: one.name, value: one.steps.join(" → "), sure: one.confidence, source: `${one.successes} of ${one.successes + one.failures} worked`, at: one.updated_at, namespace: one.namespace }))} again=${state.again} />
-    </div>`}<//><//>
-  </div>`;
+export function Known({ params, tabs }) {
+  const state = useData(
+    () => daemon.known({ project: params.project, limit: 500 }),
+    params.project ?? "",
+    ["memory", "run", "reset"],
+  );
+  return html`
+    <div>
+      <div class="head">
+        <h1>Memories</h1>
+        ${tabs}
+        <p class="lead">
+          What is taken to be true now. Correct it, or take it out; both can be undone.
+        </p>
+      </div>
+      <div class="filters">
+        <${ProjectFilter} />
+      </div>
+      <${Section}>
+        <${Shown} state=${state}>
+          ${(data) => html`
+            <div class="grid">
+              <${Table}
+                title="Preferences"
+                none=${
+                  "No preferences yet: tell an agent “always use pnpm here”, " +
+                  "and it will be listed here."
+                }
+                items=${data.preferences.map((one) => ({
+                  id: one.preference_id,
+                  what: `${one.category}.${one.key}`,
+                  value: one.value,
+                  sure: one.strength,
+                  source: one.source_type,
+                  at: one.updated_at,
+                  namespace: one.namespace,
+                  edit: true,
+                }))}
+                again=${state.again}
+              />
+              <${Table}
+                title="Facts"
+                none="No facts yet: they come as your agents work."
+                items=${data.facts.map((one) => ({
+                  id: one.fact_id,
+                  what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`,
+                  value: one.object,
+                  sure: one.confidence,
+                  source: one.source_type,
+                  at: one.valid_from,
+                  namespace: one.namespace,
+                  edit: true,
+                  sensitive: one.sensitive,
+                }))}
+                again=${state.again}
+              />
+              <${Table}
+                title="Procedures"
+                none="No procedures yet: steps that you repeat are noticed after the third time."
+                items=${data.procedures.map((one) => ({
+                  id: one.procedure_id,
+                  what: one.name,
+                  value: one.steps.join(" → "),
+                  sure: one.confidence,
+                  source: `${one.successes} of ${one.successes + one.failures} worked`,
+                  at: one.updated_at,
+                  namespace: one.namespace,
+                }))}
+                again=${state.again}
+              />
+            </div>
+          `}
+        <//>
+      <//>
+    </div>
+  `;
 }
 
 function Table({ title, none, items, again }) {
@@ -31,19 +96,93 @@ function Table({ title, none, items, again }) {
     open(null);
     try {
       const done = await work();
-      say(words, { act: () => back(done.op_id, again) });
+      say(words, { act: () => undo(done.op_id, again) });
       again();
     } catch (error) {
       sorry(error);
     }
   };
-  return html`<section class="card" aria-label=${title}><header><h2>${title}</h2></header>
-    ${items.length ? html`<div class="table" tabindex="0" role="region" aria-label=${`${title}, a table`}><table><thead><tr><th>What</th><th>Value</th><th>How sure</th><th>Since</th><th>Project</th><th><span class="hidden-visually">Act</span></th></tr></thead><tbody>
-      ${items.map((one) => html`<tr key=${one.id}><td class="wrap"><a href=${href("memories", "", { q: one.what })}>${one.what}</a></td><td class="wrap">${one.value} ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}</td><td><${Badge} tone=${SURE[one.source] ?? ""}>${one.source}<//> ${Math.round(one.sure * 100)} %</td><td>${when(one.at)}</td><td>${nameOf(one.namespace)}</td><td><div class="row-line">${one.edit ? html`<button onClick=${() => open({ one, kind: "edit" })} aria-label=${`Correct ${one.what}`}>Correct</button>` : null}<button class="danger" onClick=${() => open({ one, kind: "delete" })} aria-label=${`Take out ${one.what}`}>Take out</button></div></td></tr>`)}
-    </tbody></table></div>` : html`<${Empty} title="None"><p>${none}</p><//>`}
-    ${dialog?.kind === "delete" ? html`<${Confirm} title="Take it out?" yes="Take out" text=${`${dialog.one.what}: ${dialog.one.value}`} close=${() => open(null)} act=${() => act(() => daemon.drop(dialog.one.id), "Taken out.")} />` : null}
-    ${dialog?.kind === "edit" ? html`<${Correct} one=${dialog.one} close=${() => open(null)} save=${(change) => act(() => daemon.mend(dialog.one.id, change), "Corrected.")} />` : null}
-  </section>`;
+  return html`
+    <section class="card" aria-label=${title}>
+      <header>
+        <h2>${title}</h2>
+      </header>
+      ${items.length ? html`
+        <div class="table" tabindex="0" role="region" aria-label=${`${title}, a table`}>
+          <table>
+            <thead>
+              <tr>
+                <th>What</th>
+                <th>Value</th>
+                <th>How sure</th>
+                <th>Since</th>
+                <th>Project</th>
+                <th>
+                  <span class="hidden-visually">Act</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              ${items.map((one) => html`
+                <tr key=${one.id}>
+                  <td class="wrap">
+                    <a href=${href("memories", "", { q: one.what })}>${one.what}</a>
+                  </td>
+                  <td class="wrap">
+                    ${one.value}${" "}
+                    ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}
+                  </td>
+                  <td>
+                    <${Badge} tone=${SURE[one.source] ?? ""}>${one.source}<//>${" "}
+                    ${Math.round(one.sure * 100)} %
+                  </td>
+                  <td>${when(one.at)}</td>
+                  <td>${nameOf(one.namespace)}</td>
+                  <td>
+                    <div class="row-line">
+                      ${one.edit ? html`
+                        <button
+                          onClick=${() => open({ one, kind: "edit" })}
+                          aria-label=${`Correct ${one.what}`}>
+                          Correct
+                        </button>
+                      ` : null}
+                      <button
+                        class="danger"
+                        onClick=${() => open({ one, kind: "delete" })}
+                        aria-label=${`Take out ${one.what}`}>
+                        Take out
+                      </button>
+                    </div>
+                  </td>
+                </tr>
+              `)}
+            </tbody>
+          </table>
+        </div>
+      ` : html`
+        <${Empty} title="None">
+          <p>${none}</p>
+        <//>
+      `}
+      ${dialog?.kind === "delete" ? html`
+        <${Confirm}
+          title="Take it out?"
+          yes="Take out"
+          text=${`${dialog.one.what}: ${dialog.one.value}`}
+          close=${() => open(null)}
+          act=${() => act(() => daemon.drop(dialog.one.id), "Taken out.")}
+        />
+      ` : null}
+      ${dialog?.kind === "edit" ? html`
+        <${Correct}
+          one=${dialog.one}
+          close=${() => open(null)}
+          save=${(change) => act(() => daemon.mend(dialog.one.id, change), "Corrected.")}
+        />
+      ` : null}
+    </section>
+  `;
 }
 
 function Correct({ one, close, save }) {
@@ -51,8 +190,25 @@ function Correct({ one, close, save }) {
     event.preventDefault();
     save({ value: new FormData(event.target).get("value") });
   };
-  return html`<${Dialog} label=${`Correct ${one.what}`} close=${close}><form onSubmit=${submit}>
-    <div class="body grid"><h2 class="wrap">${one.what}</h2><label class="field">Value<input name="value" type="text" required maxlength="500" value=${one.value} /></label></div>
-    <footer><button type="button" onClick=${close}>Cancel</button><button class="primary" type="submit">Save</button></footer>
-  </form><//>`;
+  return html`
+    <${Dialog} label=${`Correct ${one.what}`} close=${close}>
+      <form onSubmit=${submit}>
+        <div class="body grid">
+          <h2 class="wrap">${one.what}</h2>
+          <label class="field">
+            Value
+            <input name="value" type="text" required maxlength="500" value=${one.value} />
+          </label>
+        </div>
+        <footer>
+          <button type="button" onClick=${close}>
+            Cancel
+          </button>
+          <button class="primary" type="submit">
+            Save
+          </button>
+        </footer>
+      </form>
+    <//>
+  `;
 }

@@ -1,24 +1,48 @@
-// Memories: search in three modes, filters in the address, and one memory with all that is known of it.
+// Memories: search in three modes, filters in the address, and one memory beside the list.
 import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { news } from "../live.js";
-import { nameOf, ProjectFilter, projects } from "../projects.js";
-import { go, href, refine, route } from "../route.js";
-import { plural, when } from "../words.js";
-import { Confirm, Dialog } from "../parts/dialog.js";
+import { nameOf, ProjectFilter } from "../projects.js";
+import { go, refine, route } from "../route.js";
 import { VirtualList } from "../parts/list.js";
-import { Ago, Badge, Fresh, Kind, MemoryLine } from "../parts/pieces.js";
-import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { MemoryLine } from "../parts/pieces.js";
+import { Empty, Failure, Loading, Section } from "../parts/states.js";
 import { Known } from "./known.js";
+import { Memory } from "./memory.js";
 
 const ROW = 88;
 const PAGE = 60;
 const FOUND = 100;
-const MODES = [["hybrid", "Both"], ["keyword", "Words"], ["semantic", "Meaning"]];
-const KINDS = [["", "Every kind"], ["knowledge", "Knowledge"], ["observation", "Observations"], ["summary", "Summaries"], ["episode", "Conversations"]];
-const TYPES = [["", "Every type"], ["decision", "Decisions"], ["constraint", "Constraints"], ["heuristic", "Heuristics"], ["rejected", "Rejected"], ["error", "Errors and fixes"], ["discovery", "Discoveries"], ["pattern", "Patterns"], ["tool_use", "Work done"]];
-const SPANS = [["", "Any time"], ["1", "Today"], ["7", "This week"], ["30", "This month"], ["90", "Three months"]];
+const MODES = [
+  ["hybrid", "Both"],
+  ["keyword", "Words"],
+  ["semantic", "Meaning"],
+];
+const KINDS = [
+  ["", "Every kind"],
+  ["knowledge", "Knowledge"],
+  ["observation", "Observations"],
+  ["summary", "Summaries"],
+  ["episode", "Conversations"],
+];
+const TYPES = [
+  ["", "Every type"],
+  ["decision", "Decisions"],
+  ["constraint", "Constraints"],
+  ["heuristic", "Heuristics"],
+  ["rejected", "Rejected"],
+  ["error", "Errors and fixes"],
+  ["discovery", "Discoveries"],
+  ["pattern", "Patterns"],
+  ["tool_use", "Work done"],
+];
+const SPANS = [
+  ["", "Any time"],
+  ["1", "Today"],
+  ["7", "This week"],
+  ["30", "This month"],
+  ["90", "Three months"],
+];
 const FILTERS = ["project", "kind", "type", "concept", "file", "session_id"];
 
 function filtersOf(params) {
@@ -31,8 +55,16 @@ function filtersOf(params) {
 }
 
 // All pages so far of what the filters name; a search has one page.
-function usePages(params) {
-  const key = JSON.stringify([params.q, params.mode, params.days, params.since, params.until, params.as_of, ...FILTERS.map((name) => params[name])]);
+function useFound(params) {
+  const key = JSON.stringify([
+    params.q,
+    params.mode,
+    params.days,
+    params.since,
+    params.until,
+    params.as_of,
+    ...FILTERS.map((name) => params[name]),
+  ]);
   const [state, set] = useState({ items: [], next: null, done: false, error: null, key: "" });
   const busy = useRef(false);
   const read = async (fresh) => {
@@ -41,12 +73,34 @@ function usePages(params) {
     try {
       const filters = filtersOf(params);
       if (params.q) {
-        const answer = await daemon.search({ ...filters, query: params.q.slice(0, 1000), mode: params.mode ?? "hybrid", limit: FOUND });
-        set({ items: answer.items.map((one) => ({ ...one.record, score: one.score, parts: one.parts })), next: null, done: true, error: null, key, answer });
+        const answer = await daemon.search({
+          ...filters,
+          query: params.q.slice(0, 1000),
+          mode: params.mode ?? "hybrid",
+          limit: FOUND,
+        });
+        set({
+          items: answer.items.map((one) => ({
+            ...one.record,
+            score: one.score,
+            parts: one.parts,
+          })),
+          next: null,
+          done: true,
+          error: null,
+          key,
+          answer,
+        });
       } else {
         const before = fresh ? undefined : state.next;
         const page = await daemon.memories({ ...filters, limit: PAGE, before });
-        set((old) => ({ items: fresh ? page.items : [...old.items, ...page.items], next: page.next, done: !page.next, error: null, key }));
+        set((old) => ({
+          items: fresh ? page.items : [...old.items, ...page.items],
+          next: page.next,
+          done: !page.next,
+          error: null,
+          key,
+        }));
       }
     } catch (error) {
       set((old) => ({ ...old, error, done: true, key }));
@@ -64,207 +118,167 @@ function usePages(params) {
       return () => clearTimeout(wait);
     }
   }, [number]);
-  return { ...state, stale: state.key !== key, more: () => read(false), again: () => read(true) };
+  return {
+    ...state,
+    stale: state.key !== key,
+    more: () => read(false),
+    again: () => read(true),
+  };
 }
 
 export function Memories() {
   const { id, params } = route.value;
-  if (params.known) return html`<${Known} params=${params} />`;
-  return html`<${Found} id=${id} params=${params} />`;
+  const tabs = html`<${Tabs} params=${params} />`;
+  if (params.known) return html`<${Known} params=${params} tabs=${tabs} />`;
+  return html`<${Found} id=${id} params=${params} tabs=${tabs} />`;
 }
 
-export const Tabs = ({ params }) => html`<div class="segments push" role="group" aria-label="Show">
-  <button aria-pressed=${!params.known} onClick=${() => go("memories", "", { project: params.project })}>Memories</button>
-  <button aria-pressed=${!!params.known} onClick=${() => go("memories", "", { project: params.project, known: "1" })}>Facts and preferences</button>
-</div>`;
+const Tabs = ({ params }) => html`
+  <div class="segments push" role="group" aria-label="Show">
+    <button
+      aria-pressed=${!params.known}
+      onClick=${() => go("memories", "", { project: params.project })}>
+      Memories
+    </button>
+    <button
+      aria-pressed=${!!params.known}
+      onClick=${() => go("memories", "", { project: params.project, known: "1" })}>
+      Facts and preferences
+    </button>
+  </div>
+`;
 
-function Found({ id, params }) {
-  const list = usePages(params);
+function Found({ id, params, tabs }) {
+  const list = useFound(params);
   const set = (name) => (event) => refine({ [name]: event.target.value });
   const chosen = [...FILTERS, "days", "since", "until", "as_of"].filter((name) => params[name]);
-  return html`<div>
-    <div class="head"><h1>Memories</h1><${Tabs} params=${params} /><p class="lead">What your agents remember. Search it, mend it, or make it go away.</p></div>
-    <div class="filters" role="search">
-      <input class="grow" type="search" aria-label="Search memories" placeholder="Search by words or meaning…" value=${params.q ?? ""} onInput=${set("q")} />
-      <div class="segments" role="group" aria-label="Search by">${MODES.map(([mode, label]) => html`<button key=${mode} aria-pressed=${(params.mode ?? "hybrid") === mode} onClick=${() => refine({ mode: mode === "hybrid" ? "" : mode })}>${label}</button>`)}</div>
+  return html`
+    <div>
+      <div class="head">
+        <h1>Memories</h1>
+        ${tabs}
+        <p class="lead">What your agents remember. Search it, mend it, or make it go away.</p>
+      </div>
+      <div class="filters" role="search">
+        <input
+          class="grow"
+          type="search"
+          aria-label="Search memories"
+          placeholder="Search by words or meaning…"
+          value=${params.q ?? ""}
+          onInput=${set("q")}
+        />
+        <div class="segments" role="group" aria-label="Search by">
+          ${MODES.map(([mode, label]) => html`
+            <button
+              key=${mode}
+              aria-pressed=${(params.mode ?? "hybrid") === mode}
+              onClick=${() => refine({ mode: mode === "hybrid" ? "" : mode })}>
+              ${label}
+            </button>
+          `)}
+        </div>
+      </div>
+      <div class="filters">
+        <${ProjectFilter} />
+        <${Choice} label="Kind" options=${KINDS} value=${params.kind} change=${set("kind")} />
+        <${Choice} label="Type" options=${TYPES} value=${params.type} change=${set("type")} />
+        <${Choice} label="Time" options=${SPANS} value=${params.days} change=${set("days")} />
+        <label class="row-line small soft">
+          As of <input type="date" value=${params.as_of ?? ""} onChange=${set("as_of")} />
+        </label>
+        ${["concept", "file", "session_id"]
+          .filter((name) => params[name])
+          .map((name) => html`
+            <button
+              key=${name}
+              class="chip"
+              onClick=${() => refine({ [name]: "" })}
+              aria-label=${`Remove the filter ${name}`}>
+              ${name.replace("_id", "")}: ${params[name]} ×
+            </button>
+          `)}
+        ${chosen.length ? html`
+          <button class="plain" onClick=${() => go("memories", id, { q: params.q })}>
+            Clear filters
+          </button>
+        ` : null}
+      </div>
+      <div class=${id ? "grid two" : "grid"}>
+        <${Section}>
+          <section class="card" aria-label="Found memories">
+            <header>
+              <h2>
+                ${params.q
+                  ? "Best first"
+                  : params.as_of
+                    ? `As of ${params.as_of}`
+                    : "Newest first"}
+              </h2>
+              ${list.answer && params.q ? html`
+                <span class="push small faint">
+                  ${list.answer.semantic ? "" : "by words alone · "}
+                  ${list.answer.latency_ms} ms
+                </span>
+              ` : null}
+            </header>
+            <${Listed} list=${list} params=${params} id=${id} />
+          </section>
+        <//>
+        ${id ? html`
+          <${Section} key=${id}>
+            <${Memory} id=${id} params=${params} />
+          <//>
+        ` : null}
+      </div>
     </div>
-    <div class="filters">
-      <${ProjectFilter} />
-      <${Choice} label="Kind" options=${KINDS} value=${params.kind} change=${set("kind")} />
-      <${Choice} label="Type" options=${TYPES} value=${params.type} change=${set("type")} />
-      <${Choice} label="Time" options=${SPANS} value=${params.days} change=${set("days")} />
-      <label class="row-line small soft">As of <input type="date" value=${params.as_of ?? ""} onChange=${set("as_of")} /></label>
-      ${["concept", "file", "session_id"].filter((name) => params[name]).map((name) => html`<button key=${name} class="chip" onClick=${() => refine({ [name]: "" })} aria-label=${`Remove the filter ${name}`}>${name.replace("_id", "")}: ${params[name]} ×</button>`)}
-      ${chosen.length ? html`<button class="plain" onClick=${() => go("memories", id, { q: params.q })}>Clear filters</button>` : null}
-    </div>
-    <div class=${id ? "grid two" : "grid"}>
-      <${Section}><section class="card" aria-label="Found memories">
-        <header><h2>${params.q ? "Best first" : params.as_of ? `As of ${params.as_of}` : "Newest first"}</h2>
-          ${list.answer && params.q ? html`<span class="push small faint">${list.answer.semantic ? "" : "by words alone · "}${list.answer.latency_ms} ms</span>` : null}</header>
-        <${Listed} list=${list} params=${params} id=${id} />
-      </section><//>
-      ${id ? html`<${Section} key=${id}><${Detail} id=${id} params=${params} /><//>` : null}
-    </div>
-  </div>`;
+  `;
 }
 
-const Choice = ({ label, options, value, change }) => html`<select aria-label=${label} value=${value ?? ""} onChange=${change}>${options.map(([key, words]) => html`<option key=${key} value=${key}>${words}</option>`)}</select>`;
+const Choice = ({ label, options, value, change }) => html`
+  <select aria-label=${label} value=${value ?? ""} onChange=${change}>
+    ${options.map(([key, words]) => html`
+      <option key=${key} value=${key}>
+        ${words}
+      </option>
+    `)}
+  </select>
+`;
 
 function Listed({ list, params, id }) {
-  if (list.error && !list.items.length) return html`<${Failure} error=${list.error} again=${list.again} />`;
+  if (list.error && !list.items.length)
+    return html`<${Failure} error=${list.error} again=${list.again} />`;
   if (!list.key) return html`<${Loading} lines=${8} />`;
   if (!list.items.length && list.done)
-    return params.q || Object.keys(params).length
-      ? html`<${Empty} title="Nothing fits"><p>Try fewer filters, other words, or “Meaning”.</p><//>`
-      : html`<${Empty} title="Nothing is remembered yet"><p>Connect an agent with <code>recollect install</code> and work as usual, bring your history with <code>recollect import</code>, or write something down: <code>recollect add "…"</code></p><//>`;
-  return html`<${VirtualList} label="Memories" items=${list.items} height=${ROW} done=${list.done} more=${list.more} row=${(record) => html`<${MemoryLine} record=${record} project=${nameOf(record.namespace)} score=${record.score} current=${record.record_id === id} params=${params} />`} />`;
-}
-
-function Detail({ id, params }) {
-  const state = useData(() => daemon.memory(id), id, ["memory", "removed"]);
-  const [dialog, open] = useState(null);
-  const [tab, show] = useState("what");
-  if (state.error?.status === 404) return html`<${Gone} id=${id} params=${params} again=${state.again} />`;
-  return html`<aside class="card panel" aria-label="One memory">
-    <${Shown} state=${state}>${(record) => html`
-      <header><${Kind} record=${record} />${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}<${Fresh} value=${record.freshness} /><span class="push"><a class="button" href=${href("memories", "", params)} aria-label="Close this memory">Close</a></span></header>
-      <div class="body">
-        <h2 class="wrap">${record.title}</h2>
-        <p class="small faint">${nameOf(record.namespace)} · ${when(record.valid_from)} · said by ${record.author} · made by ${record.strategy}</p>
-        <div class="row-line" style=${{ marginBottom: "12px" }}>
-          <button onClick=${() => open("edit")}>Edit</button>
-          <button aria-pressed=${record.pinned} onClick=${() => change(record, { pinned: !record.pinned }, record.pinned ? "Unpinned." : "Pinned: it will not age.", state.again)}>${record.pinned ? "Unpin" : "Pin"}</button>
-          <button onClick=${() => open("move")}>Move…</button>
-          <button class="danger" onClick=${() => open("delete")}>Delete</button>
-          <button class="danger" onClick=${() => open("never")}>Never again</button>
-        </div>
-        <div class="segments" role="group" aria-label="Show">${[["what", "What"], ["source", "Where from"], ["past", "History"]].map(([name, label]) => html`<button key=${name} aria-pressed=${tab === name} onClick=${() => show(name)}>${label}</button>`)}</div>
-        <hr />
-        ${tab === "what" ? html`<${What} record=${record} />` : tab === "source" ? html`<${Source} id=${id} />` : html`<${Past} id=${id} again=${state.again} />`}
-      </div>
-      ${dialog === "edit" ? html`<${Edit} record=${record} close=${() => open(null)} again=${state.again} />` : null}
-      ${dialog === "move" ? html`<${Move} record=${record} close=${() => open(null)} again=${state.again} />` : null}
-      ${dialog === "delete" ? html`<${Confirm} title="Delete this memory?" text=${`“${record.title}” will no longer be found or injected. You can undo it for 30 days.`} close=${() => open(null)} act=${() => drop(record, false, params)} />` : null}
-      ${dialog === "never" ? html`<${Confirm} title="Never again?" yes="Forget and refuse" text=${`“${record.title}” is deleted, and the same statement is refused when it comes again, also from imports.`} close=${() => open(null)} act=${() => drop(record, true, params)} />` : null}
-    `}<//>
-  </aside>`;
-}
-
-const What = ({ record }) => html`<div class="grid">
-  ${record.summary && record.summary !== record.title ? html`<p class="wrap">${record.summary}</p>` : null}
-  ${record.facts?.length ? html`<div><h3>Facts</h3><ul>${record.facts.map((fact) => html`<li class="wrap" key=${fact}>${fact}</li>`)}</ul></div>` : null}
-  ${record.files?.length ? html`<div><h3>Files</h3><ul>${record.files.map((file) => html`<li key=${file}><a class="mono" href=${href("memories", "", { file })}>${file}</a></li>`)}</ul></div>` : null}
-  ${record.concepts?.length ? html`<div class="row-line">${record.concepts.map((concept) => html`<a class="chip" key=${concept} href=${href("memories", "", { concept })}>${concept}</a>`)}</div>` : null}
-  ${record.detail ? html`<details open=${record.detail.length < 1200}><summary>In full</summary><div class="quote wrap">${record.detail}</div></details>` : null}
-  <dl class="facts small">
-    <dt>Importance</dt><dd>${record.importance} of 10</dd>
-    <dt>Confidence</dt><dd>${Math.round(record.confidence * 100)} %</dd>
-    <dt>Recalled</dt><dd>${record.access_count ? html`${plural(record.access_count, "time")}, last <${Ago} at=${record.last_accessed} />` : "not yet"}</dd>
-    ${record.session_id ? html`<dt>Session</dt><dd><a href=${href("sessions", record.session_id, { namespace: record.namespace })}>${record.session_id}</a></dd>` : null}
-    ${record.expires_at ? html`<dt>Expires</dt><dd>${when(record.expires_at)}</dd>` : null}
-    <dt>Id</dt><dd class="mono">${record.record_id}</dd>
-  </dl>
-</div>`;
-
-function Source({ id }) {
-  const state = useData(() => daemon.provenance(id), id);
-  return html`<${Shown} state=${state} empty=${{ when: (data) => !data.events.length, show: html`<${Empty} title="No events behind it"><p>It was written by hand, or came from elsewhere.</p><//>` }}>${(data) => html`<div>
-    <p class="small soft">${plural(data.events.length, "event")} this memory was made from.</p>
-    ${data.events.map(({ event }) => html`<div class="turn" key=${event.event_id}><div class="row-line"><${Badge}>${event.kind.replace("_", " ")}<//><span class="small soft">${event.source.surface}</span><${Ago} at=${event.valid_time} /></div><pre class="quote">${said(event.body)}</pre></div>`)}
-  </div>`}<//>`;
-}
-const said = (body) => body.content ?? body.turns?.map((turn) => `${turn.role}: ${turn.content}`).join("\n\n") ?? JSON.stringify(body.data, null, 1);
-
-function Past({ id, again }) {
-  const state = useData(() => daemon.history(id), id, ["memory", "removed"]);
-  return html`<${Shown} state=${state} empty=${{ when: (data) => !data.versions.length, show: html`<${Empty} title="Never changed"><p>Edits, merges and moves of this memory will be listed here, with a way back.</p><//>` }}>${(data) => html`<ol class="tl">
-    ${data.versions.map((one) => html`<li key=${one.op_id}><b>${one.ended_by || "changed"}</b> <${Ago} at=${one.until} />${one.reason ? html` <span class="soft">${one.reason}</span>` : null}
-      <${Difference} before=${one.record} after=${data.record} />
-      <button onClick=${() => back(one.op_id, again)}>Undo this</button></li>`)}
-  </ol>`}<//>`;
-}
-
-// What was otherwise, field by field.
-function Difference({ before, after }) {
-  const names = ["title", "summary", "detail", "facts", "concepts", "files", "importance", "confidence", "pinned"];
-  const changed = after ? names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])) : ["title"];
-  const text = (value) => (Array.isArray(value) ? value.join("; ") : String(value));
-  return html`<dl class="facts small">${changed.map((name) => html`<dt>${name}</dt><dd class="wrap"><del class="faint">${text(before[name])}</del>${after ? html`<br />${text(after[name])}` : null}</dd>`)}</dl>`;
-}
-
-function Edit({ record, close, again }) {
-  const save = (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    const lines = (name) => form.get(name).split("\n").map((line) => line.trim()).filter(Boolean);
-    close();
-    change(record, { title: form.get("title"), summary: form.get("summary"), facts: lines("facts"), concepts: lines("concepts"), files: lines("files"), importance: Number(form.get("importance")), version: record.version }, "Saved.", again);
-  };
-  return html`<${Dialog} label="Edit this memory" close=${close}><form onSubmit=${save}>
-    <div class="body grid"><h2>Edit</h2>
-      <label class="field">Title<input name="title" type="text" required maxlength="200" value=${record.title} /></label>
-      <label class="field">Summary<textarea name="summary" maxlength="4000">${record.summary}</textarea></label>
-      <label class="field">Facts, one a line<textarea name="facts">${(record.facts ?? []).join("\n")}</textarea></label>
-      <label class="field">Concepts, one a line<textarea name="concepts">${(record.concepts ?? []).join("\n")}</textarea></label>
-      <label class="field">Files, one a line<textarea name="files">${(record.files ?? []).join("\n")}</textarea></label>
-      <label class="field">Importance, 1 to 10<input name="importance" type="number" min="1" max="10" value=${record.importance} /></label>
-    </div>
-    <footer><button type="button" onClick=${close}>Cancel</button><button class="primary" type="submit">Save</button></footer>
-  </form><//>`;
-}
-
-function Move({ record, close, again }) {
-  const [target, choose] = useState("");
-  const act = async () => {
-    close();
-    try {
-      const done = await daemon.move(record.record_id, target);
-      say("Moved.", { act: () => back(done.op_id, again) });
-      again();
-    } catch (error) {
-      sorry(error);
-    }
-  };
-  return html`<${Dialog} label="Move to another project" close=${close}>
-    <div class="body grid"><h2>Move to another project</h2><p class="soft">It is now in ${nameOf(record.namespace)}.</p>
-      <label class="field">Project<select value=${target} onChange=${(event) => choose(event.target.value)}><option value="">Choose…</option>${projects.value.filter((one) => one.name !== nameOf(record.namespace)).map((one) => html`<option key=${one.project_id} value=${one.project_id || "global"}>${one.name || "everywhere"}</option>`)}</select></label></div>
-    <footer><button onClick=${close}>Cancel</button><button class="primary" disabled=${!target} onClick=${act}>Move</button></footer>
-  <//>`;
-}
-
-function Gone({ id, params, again }) {
-  const state = useData(() => daemon.history(id), id);
-  const last = state.data?.versions[0];
-  return html`<aside class="card panel" aria-label="One memory"><header><h2>This memory is gone</h2><span class="push"><a class="button" href=${href("memories", "", params)}>Close</a></span></header>
-    <div class="body">${last ? html`<p>It was ${last.ended_by === "merge" ? "merged into another one" : last.ended_by === "move" ? "moved" : "deleted"} <${Ago} at=${last.until} />.</p><p class="wrap"><b>${last.record.title}</b></p><button class="primary" onClick=${() => back(last.op_id, again)}>Bring it back</button>` : html`<p class="soft">Nothing of it is kept.</p>`}</div></aside>`;
-}
-
-async function change(record, changes, words, again) {
-  try {
-    const done = await daemon.edit(record.record_id, changes);
-    say(words, { act: () => back(done.op_id, again) });
-    again();
-  } catch (error) {
-    sorry(error);
-  }
-}
-
-async function drop(record, never, params) {
-  try {
-    const done = await daemon.forget(record.record_id, never);
-    say(never ? "Forgotten, and refused from now on." : "Deleted.", { act: () => back(done.op_ids[0], () => go("memories", record.record_id, params)) });
-    go("memories", "", params);
-  } catch (error) {
-    sorry(error);
-  }
-}
-
-export async function back(operation, again) {
-  try {
-    await daemon.undo(operation);
-    say("It is as it was before.");
-    again();
-  } catch (error) {
-    sorry(error);
-  }
+    return params.q || Object.keys(params).length ? html`
+      <${Empty} title="Nothing fits">
+        <p>Try fewer filters, other words, or “Meaning”.</p>
+      <//>
+    ` : html`
+      <${Empty} title="Nothing is remembered yet">
+        <p>
+          Connect an agent with <code>recollect install</code> and work as usual, bring your
+          history with <code>recollect import</code>, or write something down:${" "}
+          <code>recollect add "…"</code>
+        </p>
+      <//>
+    `;
+  return html`
+    <${VirtualList}
+      label="Memories"
+      items=${list.items}
+      height=${ROW}
+      done=${list.done}
+      more=${list.more}
+      row=${(record) => html`
+        <${MemoryLine}
+          record=${record}
+          project=${nameOf(record.namespace)}
+          score=${record.score}
+          current=${record.record_id === id}
+          params=${params}
+        />
+      `}
+    />
+  `;
 }

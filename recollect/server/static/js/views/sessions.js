@@ -5,57 +5,228 @@ import { nameOf, ProjectFilter } from "../projects.js";
 import { href, route } from "../route.js";
 import { count, short, when } from "../words.js";
 import { Ago, Badge } from "../parts/pieces.js";
-import { Empty, Section, Shown, useData } from "../parts/states.js";
+import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
 import { say } from "../parts/toast.js";
 
 const TONE = { active: "good", completed: "", failed: "bad", quiet: "" };
 const QUIET_MS = 6 * 36e5;
 
 // Not every host says when a session ends.
-const standing = (one) => (one.status === "active" && Date.now() - new Date(one.last_event_at) > QUIET_MS ? "quiet" : one.status);
+const standing = (one) =>
+  one.status === "active" && Date.now() - new Date(one.last_event_at) > QUIET_MS
+    ? "quiet"
+    : one.status;
 
 export function Sessions() {
   const { id, params } = route.value;
-  return html`<div>
-    <div class="head"><h1>Sessions</h1><p class="lead">Every conversation with an agent, and where it stopped.</p></div>
-    <div class="filters"><${ProjectFilter} /></div>
-    <div class=${id ? "grid two" : "grid"}>
-      ${id ? html`<${Section} key=${id}><${One} id=${id} params=${params} /><//>` : null}
-      <${Section}><${List} id=${id} params=${params} /><//>
+  return html`
+    <div>
+      <div class="head">
+        <h1>Sessions</h1>
+        <p class="lead">Every conversation with an agent, and where it stopped.</p>
+      </div>
+      <div class="filters">
+        <${ProjectFilter} />
+      </div>
+      <div class=${id ? "grid two" : "grid"}>
+        ${id ? html`
+          <${Section} key=${id}>
+            <${One} id=${id} params=${params} />
+          <//>
+        ` : null}
+        <${Section}>
+          <${List} id=${id} params=${params} />
+        <//>
+      </div>
     </div>
-  </div>`;
+  `;
 }
 
 function List({ id, params }) {
-  const [pages, setPages] = useState([]);
-  const state = useData(() => daemon.sessions({ project: params.project, limit: 50 }).then((page) => (setPages([]), page)), params.project ?? "", ["session", "prompt"]);
-  const last = pages.at(-1) ?? state.data;
-  const more = async () => setPages([...pages, await daemon.sessions({ project: params.project, limit: 50, before: last.next })]);
-  const summed = useData(() => daemon.memories({ project: params.project, kind: "summary", limit: 200 }), params.project ?? "", ["summary"]);
+  const state = usePages(
+    (before) => daemon.sessions({ project: params.project, limit: 50, before }),
+    params.project ?? "",
+    ["session", "prompt"],
+  );
+  const summed = useData(
+    () => daemon.memories({ project: params.project, kind: "summary", limit: 200 }),
+    params.project ?? "",
+    ["summary"],
+  );
   const titles = new Map((summed.data?.items ?? []).map((one) => [one.session_id, one.title]));
-  return html`<section class="card" aria-label="Sessions"><header><h2>Newest first</h2></header>
-    <${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="No sessions yet"><p>Connect an agent: <code>recollect install</code></p><//>` }}>${(data) => html`<div><ul class="items">${[data, ...pages].flatMap((page) => page.items).map((one) => html`<li key=${one.namespace + one.session_id}><a class="item" aria-current=${one.session_id === id ? "true" : null} href=${href("sessions", one.session_id, { ...params, namespace: one.namespace })}>
-      <span class="top"><${Badge} tone=${TONE[standing(one)]}>${standing(one)}<//><span class="title clip">${short(titles.get(one.session_id) ?? one.session_id, 120)}</span><${Ago} at=${one.last_event_at} /></span>
-      <span class="row-line small faint"><span>${one.surface}</span><span>${nameOf(one.namespace)}</span></span></a></li>`)}</ul>
-      ${last?.next ? html`<div class="state"><button onClick=${more}>Show more</button></div>` : null}</div>`}<//>
-  </section>`;
+  return html`
+    <section class="card" aria-label="Sessions">
+      <header>
+        <h2>Newest first</h2>
+      </header>
+      <${Shown}
+        state=${state}
+        empty=${{
+          when: (data) => !data.items.length,
+          show: html`
+            <${Empty} title="No sessions yet">
+              <p>
+                Connect an agent: <code>recollect install</code>
+              </p>
+            <//>
+          `,
+        }}>
+        ${() => html`
+          <div>
+            <ul class="items">
+              ${state.items.map((one) => html`
+                <li key=${one.namespace + one.session_id}>
+                  <a
+                    class="item"
+                    aria-current=${one.session_id === id ? "true" : null}
+                    href=${href("sessions", one.session_id, {
+                      ...params,
+                      namespace: one.namespace,
+                    })}>
+                    <span class="top">
+                      <${Badge} tone=${TONE[standing(one)]}>${standing(one)}<//>
+                      <span class="title clip">
+                        ${short(titles.get(one.session_id) ?? one.session_id, 120)}
+                      </span>
+                      <${Ago} at=${one.last_event_at} />
+                    </span>
+                    <span class="row-line small faint">
+                      <span>${one.surface}</span>
+                      <span>${nameOf(one.namespace)}</span>
+                    </span>
+                  </a>
+                </li>
+              `)}
+            </ul>
+            ${state.more ? html`
+              <div class="state">
+                <button onClick=${state.more}>Show more</button>
+              </div>
+            ` : null}
+          </div>
+        `}
+      <//>
+    </section>
+  `;
 }
 
 function One({ id, params }) {
   const state = useData(() => daemon.session(id), id, ["prompt", "checkpoint", "summary"]);
-  return html`<section class="card panel" aria-label="One session"><${Shown} state=${state}>${(data) => {
-    const { session, checkpoint } = data;
-    const summary = data.memories.find((record) => record.kind === "summary");
-    return html`<header><${Badge} tone=${TONE[standing(session)]}>${standing(session)}<//><h2>${session.surface}</h2><span class="soft small">${nameOf(session.namespace)}</span><span class="push"><a class="button" href=${href("sessions", "", { project: params.project })} aria-label="Close this session">Close</a></span></header>
-    <div class="body grid">
-      <dl class="facts small"><dt>Began</dt><dd>${when(session.started_at)}</dd><dt>${session.ended_at ? "Ended" : "Last heard"}</dt><dd>${when(session.ended_at ?? session.last_event_at)}</dd><dt>Events</dt><dd>${Object.entries(data.events).map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`).join(", ")}</dd><dt>Id</dt><dd class="mono">${session.session_id}</dd></dl>
-      ${summary ? html`<div><h3>Summary</h3><p class="wrap">${summary.summary || summary.title}</p>${summary.facts.length ? html`<ul>${summary.facts.map((fact) => html`<li class="wrap" key=${fact}>${fact}</li>`)}</ul>` : null}</div>` : null}
-      ${checkpoint ? html`<div><h3>Where it stopped</h3><dl class="facts"><dt>Task</dt><dd class="wrap">${checkpoint.task}</dd>${checkpoint.progress ? html`<dt>Progress</dt><dd class="wrap">${checkpoint.progress}</dd>` : null}${checkpoint.next_steps?.length ? html`<dt>Next</dt><dd><ul>${checkpoint.next_steps.map((step) => html`<li key=${step}>${step}</li>`)}</ul></dd>` : null}${checkpoint.questions?.length ? html`<dt>Open</dt><dd><ul>${checkpoint.questions.map((step) => html`<li key=${step}>${step}</li>`)}</ul></dd>` : null}${checkpoint.files?.length ? html`<dt>Files</dt><dd>${checkpoint.files.map((file) => html`<a class="mono" key=${file} href=${href("memories", "", { file })}>${file}</a> `)}</dd>` : null}</dl></div>` : null}
-      <${Resume} id=${id} />
-      <p class="small"><a href=${href("memories", "", { session_id: id })}>Memories of this session</a> · <a href=${href("why", "", { session_id: id })}>What it was given</a></p>
-      <div><h3>Conversation</h3><${Section}><${Conversation} id=${id} /><//></div>
-    </div>`;
-  }}<//></section>`;
+  return html`
+    <section class="card panel" aria-label="One session">
+      <${Shown} state=${state}>
+        ${(data) => {
+          const { session, checkpoint } = data;
+          const summary = data.memories.find((record) => record.kind === "summary");
+          return html`
+            <header>
+              <${Badge} tone=${TONE[standing(session)]}>${standing(session)}<//>
+              <h2>${session.surface}</h2>
+              <span class="soft small">${nameOf(session.namespace)}</span>
+              <span class="push">
+                <a
+                  class="button"
+                  href=${href("sessions", "", { project: params.project })}
+                  aria-label="Close this session">
+                  Close
+                </a>
+              </span>
+            </header>
+            <div class="body grid">
+              <dl class="facts small">
+                <dt>Began</dt>
+                <dd>${when(session.started_at)}</dd>
+                <dt>${session.ended_at ? "Ended" : "Last heard"}</dt>
+                <dd>${when(session.ended_at ?? session.last_event_at)}</dd>
+                <dt>Events</dt>
+                <dd>
+                  ${Object.entries(data.events)
+                    .map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`)
+                    .join(", ")}
+                </dd>
+                <dt>Id</dt>
+                <dd class="mono">${session.session_id}</dd>
+              </dl>
+              ${summary ? html`
+                <div>
+                  <h3>Summary</h3>
+                  <p class="wrap">${summary.summary || summary.title}</p>
+                  ${summary.facts.length ? html`
+                    <ul>
+                      ${summary.facts.map((fact) => html`
+                        <li class="wrap" key=${fact}>
+                          ${fact}
+                        </li>
+                      `)}
+                    </ul>
+                  ` : null}
+                </div>
+              ` : null}
+              ${checkpoint ? html`
+                <div>
+                  <h3>Where it stopped</h3>
+                  <dl class="facts">
+                    <dt>Task</dt>
+                    <dd class="wrap">${checkpoint.task}</dd>
+                    ${checkpoint.progress ? html`
+                        <dt>Progress</dt>
+                        <dd class="wrap">${checkpoint.progress}</dd>
+                    ` : null}
+                    ${checkpoint.next_steps?.length ? html`
+                        <dt>Next</dt>
+                        <dd>
+                          <ul>
+                            ${checkpoint.next_steps.map((step) => html`
+                              <li key=${step}>${step}</li>
+                            `)}
+                          </ul>
+                        </dd>
+                    ` : null}
+                    ${checkpoint.questions?.length ? html`
+                        <dt>Open</dt>
+                        <dd>
+                          <ul>
+                            ${checkpoint.questions.map((step) => html`
+                              <li key=${step}>${step}</li>
+                            `)}
+                          </ul>
+                        </dd>
+                    ` : null}
+                    ${checkpoint.files?.length ? html`
+                        <dt>Files</dt>
+                        <dd>
+                          ${checkpoint.files.map((file) => html`
+                              <a
+                                class="mono"
+                                key=${file}
+                                href=${href("memories", "", { file })}>
+                                ${file}
+                              </a>${" "}
+                          `)}
+                        </dd>
+                    ` : null}
+                  </dl>
+                </div>
+              ` : null}
+              <${Resume} id=${id} />
+              <p class="small">
+                <a href=${href("memories", "", { session_id: id })}>
+                  Memories of this session
+                </a>${" "}
+                · <a href=${href("why", "", { session_id: id })}>What it was given</a>
+              </p>
+              <div>
+                <h3>Conversation</h3>
+                <${Section}>
+                  <${Conversation} id=${id} />
+                <//>
+              </div>
+            </div>
+          `;
+        }}
+      <//>
+    </section>
+  `;
 }
 
 function Resume({ id }) {
@@ -68,27 +239,70 @@ function Resume({ id }) {
       set(error.message);
     }
   };
-  const copy = () => navigator.clipboard.writeText(text).then(() => say("Copied."), () => say("The browser did not allow copying: mark the text and copy it."));
-  return text == null
-    ? html`<div><button onClick=${load}>Text to resume it with</button></div>`
-    : html`<div><pre class="quote" tabindex="0">${text || "There is nothing to resume."}</pre>${text ? html`<button onClick=${copy}>Copy</button>` : null}</div>`;
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => say("Copied."),
+      () => say("The browser did not allow copying: mark the text and copy it."),
+    );
+  return text == null ? html`
+    <div>
+      <button onClick=${load}>Text to resume it with</button>
+    </div>
+  ` : html`
+    <div>
+      <pre class="quote" tabindex="0">
+        ${text || "There is nothing to resume."}
+      </pre>
+      ${text ? html`<button onClick=${copy}>Copy</button>` : null}
+    </div>
+  `;
 }
 
 function Conversation({ id }) {
-  const [pages, setPages] = useState([]);
-  const state = useData(() => daemon.conversation(id).then((page) => (setPages([]), page)), id, ["prompt", "event"]);
-  const last = pages.at(-1) ?? state.data;
-  const more = async () => setPages([...pages, await daemon.conversation(id, last.next)]);
-  return html`<${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<p class="soft">Nothing was said.</p>` }}>${(data) => html`<div>
-    ${[data, ...pages].flatMap((page) => page.items).map((line, i) => html`<${Said} key=${i} line=${line} />`)}
-    ${last?.next != null ? html`<button onClick=${more}>Show more</button>` : null}
-  </div>`}<//>`;
+  const state = usePages((after) => daemon.conversation(id, after), id, ["prompt", "event"]);
+  return html`
+    <${Shown}
+      state=${state}
+      empty=${{
+        when: (data) => !data.items.length,
+        show: html`<p class="soft">Nothing was said.</p>`,
+      }}>
+      ${() => html`
+        <div>
+          ${state.items.map((line, i) => html`<${Said} key=${i} line=${line} />`)}
+          ${state.more ? html`<button onClick=${state.more}>Show more</button>` : null}
+        </div>
+      `}
+    <//>
+  `;
 }
 
 const TONES = { user: "accent", assistant: "info" };
 
-const Said = ({ line }) => html`<div class="turn">
-  <div class="row-line"><${Badge} tone=${TONES[line.role] ?? ""}>${line.role === "assistant" ? "agent" : line.role}<//>${line.tool ? html`<code>${line.tool}</code>` : null}${line.failed ? html`<${Badge} tone="bad">failed<//>` : null}<${Ago} at=${line.at} /></div>
-  ${line.text.length > 700 ? html`<details><summary class="wrap">${short(line.text, 300)}</summary><div class="wrap">${line.text}</div></details>` : html`<div class="wrap">${line.text}</div>`}
-  ${line.files.length ? html`<div class="small">${line.files.map((file) => html`<a class="mono" key=${file} href=${href("memories", "", { file })}>${file}</a> `)}</div>` : null}
-</div>`;
+const Said = ({ line }) => html`
+  <div class="turn">
+    <div class="row-line">
+      <${Badge} tone=${TONES[line.role] ?? ""}>
+        ${line.role === "assistant" ? "agent" : line.role}
+      <//>
+      ${line.tool ? html`<code>${line.tool}</code>` : null}
+      ${line.failed ? html`<${Badge} tone="bad">failed<//>` : null}
+      <${Ago} at=${line.at} />
+    </div>
+    ${line.text.length > 700 ? html`
+      <details>
+        <summary class="wrap">${short(line.text, 300)}</summary>
+        <div class="wrap">${line.text}</div>
+      </details>
+    ` : html`<div class="wrap">${line.text}</div>`}
+    ${line.files.length ? html`
+      <div class="small">
+        ${line.files.map((file) => html`
+          <a class="mono" key=${file} href=${href("memories", "", { file })}>
+            ${file}
+          </a>${" "}
+        `)}
+      </div>
+    ` : null}
+  </div>
+`;

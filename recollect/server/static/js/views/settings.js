@@ -6,32 +6,94 @@ import { Ago, Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { say, sorry } from "../parts/toast.js";
 
-export const Settings = () => html`<div>
-  <div class="head"><h1>Settings and health</h1><p class="lead">Is everything well, and what can be changed.</p></div>
-  <div class="grid half">
-    <${Section}><${Health} /><//>
-    <${Section}><${Hosts} /><//>
-    <${Section}><${Queue} /><//>
-    <${Section}><${Storage} /><//>
+export const Settings = () => html`
+  <div>
+    <div class="head">
+      <h1>Settings and health</h1>
+      <p class="lead">Is everything well, and what can be changed.</p>
+    </div>
+    <div class="grid half">
+      <${Section}>
+        <${Health} />
+      <//>
+      <${Section}>
+        <${Hosts} />
+      <//>
+      <${Section}>
+        <${Queue} />
+      <//>
+      <${Section}>
+        <${Storage} />
+      <//>
+    </div>
+    <div style=${{ height: "16px" }}></div>
+    <${Section}>
+      <${All} />
+    <//>
   </div>
-  <div style=${{ height: "16px" }}></div>
-  <${Section}><${All} /><//>
-</div>`;
+`;
 
 function Card({ title, state, children }) {
-  return html`<section class="card" aria-label=${title}><header><h2>${title}</h2></header><div class="body"><${Shown} state=${state}>${children}<//></div></section>`;
+  return html`
+    <section class="card" aria-label=${title}>
+      <header>
+        <h2>${title}</h2>
+      </header>
+      <div class="body">
+        <${Shown} state=${state}>${children}<//>
+      </div>
+    </section>
+  `;
 }
 
 function Health() {
   const state = useData(daemon.health, "", ["reset"]);
-  return html`<${Card} title="Health" state=${state}>${(data) => html`<dl class="facts">
-    <dt>State</dt><dd><${Badge} tone=${data.status === "ok" ? "good" : "bad"}>${data.status}<//></dd>
-    <dt>Version</dt><dd>${data.version}, process ${data.pid}</dd><dt>Running since</dt><dd>${when(data.started_at)}</dd>
-    <dt>Model</dt><dd>${data.embedding.model ?? "none"} <${Badge} tone=${data.embedding.problem ? "warn" : "good"}>${data.embedding.state}<//>${data.embedding.problem ? html`<br /><span class="small">${data.embedding.problem}</span>` : null}</dd>
-    <dt>With a vector</dt><dd>${count(data.embedding.embedded)} of ${plural(data.embedding.memories ?? 0, "memory", "memories")}</dd>
-    <dt>Waiting in the spool</dt><dd>${plural(data.spool.events, "event")}${data.spool.damaged ? `, ${data.spool.damaged} damaged` : ""}</dd>
-    <dt>Errors, last hour</dt><dd>${data.errors_last_hour.count}${data.errors_last_hour.latest.map((line) => html`<div class="small faint wrap">${line}</div>`)}</dd>
-  </dl>`}<//>`;
+  return html`
+    <${Card} title="Health" state=${state}>
+      ${(data) => html`
+        <dl class="facts">
+          <dt>State</dt>
+          <dd>
+            <${Badge} tone=${data.status === "ok" ? "good" : "bad"}>${data.status}<//>
+          </dd>
+          <dt>Version</dt>
+          <dd>
+            ${data.version}, process ${data.pid}
+          </dd>
+          <dt>Running since</dt>
+          <dd>${when(data.started_at)}</dd>
+          <dt>Model</dt>
+          <dd>
+            ${data.embedding.model ?? "none"}${" "}
+            <${Badge} tone=${data.embedding.problem ? "warn" : "good"}>
+              ${data.embedding.state}
+            <//>
+            ${data.embedding.problem ? html`
+              <br />
+              <span class="small">${data.embedding.problem}</span>
+            ` : null}
+          </dd>
+          <dt>With a vector</dt>
+          <dd>
+            ${count(data.embedding.embedded)} of${" "}
+            ${plural(data.embedding.memories ?? 0, "memory", "memories")}
+          </dd>
+          <dt>Waiting in the spool</dt>
+          <dd>
+            ${plural(data.spool.events, "event")}
+            ${data.spool.damaged ? `, ${data.spool.damaged} damaged` : ""}
+          </dd>
+          <dt>Errors, last hour</dt>
+          <dd>
+            ${data.errors_last_hour.count}
+            ${data.errors_last_hour.latest.map((line) => html`
+              <div class="small faint wrap">${line}</div>
+            `)}
+          </dd>
+        </dl>
+      `}
+    <//>
+  `;
 }
 
 function Hosts() {
@@ -46,10 +108,59 @@ function Hosts() {
       set((old) => ({ ...old, [name]: { ok: false, message: error.message } }));
     }
   };
-  return html`<${Card} title="Agents" state=${state}>${(data) => {
-    const { items } = data;
-    return items.length ? html`<div class="table"><table><thead><tr><th>Agent</th><th>Last heard</th><th>Proof</th></tr></thead><tbody>${items.map((one) => html`<tr key=${one.name}><td>${one.title} ${one.connected ? html`<${Badge} tone="good">connected<//>` : html`<${Badge}>not connected<//>`}</td><td>${one.last_heard ? html`<${Ago} at=${one.last_heard} />` : "never"}</td><td>${one.connected ? html`<button disabled=${proofs[one.name]?.busy} onClick=${() => prove(one.name)}>${proofs[one.name]?.busy ? "Proving…" : "Prove"}</button>` : html`<code class="small">recollect install ${one.name}</code>`}${proofs[one.name]?.message ? html`<div class="small ${proofs[one.name].ok ? "" : "soft"}">${proofs[one.name].message}</div>` : null}</td></tr>`)}</tbody></table></div>` : html`<${Empty} title="No agent is connected"><p><code>recollect install</code></p><//>`;
-  }}<//>`;
+  return html`
+    <${Card} title="Agents" state=${state}>
+      ${(data) => {
+        const { items } = data;
+        return items.length ? html`
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th>Agent</th>
+                  <th>Last heard</th>
+                  <th>Proof</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${items.map((one) => html`
+                  <tr key=${one.name}>
+                    <td>
+                      ${one.title}${" "}
+                      <${Badge} tone=${one.connected ? "good" : ""}>
+                        ${one.connected ? "connected" : "not connected"}
+                      <//>
+                    </td>
+                    <td>${one.last_heard ? html`<${Ago} at=${one.last_heard} />` : "never"}</td>
+                    <td>
+                      ${one.connected ? html`
+                        <button
+                          disabled=${proofs[one.name]?.busy}
+                          onClick=${() => prove(one.name)}>
+                          ${proofs[one.name]?.busy ? "Proving…" : "Prove"}
+                        </button>
+                      ` : html`<code class="small">recollect install ${one.name}</code>`}
+                      ${proofs[one.name]?.message ? html`
+                        <div class=${`small ${proofs[one.name].ok ? "" : "soft"}`}>
+                          ${proofs[one.name].message}
+                        </div>
+                      ` : null}
+                    </td>
+                  </tr>
+                `)}
+              </tbody>
+            </table>
+          </div>
+        ` : html`
+          <${Empty} title="No agent is connected">
+            <p>
+              <code>recollect install</code>
+            </p>
+          <//>
+        `;
+      }}
+    <//>
+  `;
 }
 
 function Queue() {
@@ -57,23 +168,61 @@ function Queue() {
   const run = async () => {
     try {
       const done = await daemon.runNow();
-      say(done.waiting ? `Extraction goes on: ${plural(done.waiting, "event")} to go.` : "Everything is extracted.");
+      say(
+        done.waiting
+          ? `Extraction goes on: ${plural(done.waiting, "event")} to go.`
+          : "Everything is extracted.",
+      );
       state.again();
     } catch (error) {
       sorry(error);
     }
   };
-  return html`<${Card} title="Extraction" state=${state}>${({ items, extraction }) => {
-    const waiting = items.reduce((sum, one) => sum + one.events, 0);
-    const held = items.reduce((sum, one) => sum + one.quarantined, 0);
-    const runs = items.map((one) => one.last_run).filter(Boolean).sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
-    return html`<div class="grid"><dl class="facts">
-      <dt>Goes by</dt><dd>${!extraction.provider || extraction.provider === "none" ? "rules; nothing leaves this machine" : extraction.provider}</dd>
-      <dt>Waiting</dt><dd>${plural(waiting, "event")}</dd>
-      <dt>Set aside</dt><dd>${plural(held, "event")}${held ? html` <code>recollect queue --retry</code>` : null}</dd>
-      ${runs[0] ? html`<dt>Last run</dt><dd><${Ago} at=${runs[0].started_at} />: ${runs[0].outcome.replaceAll("_", " ")}, ${plural(runs[0].kept, "memory", "memories")} kept</dd>` : null}
-    </dl><div><button onClick=${run}>Run now</button></div></div>`;
-  }}<//>`;
+  return html`
+    <${Card} title="Extraction" state=${state}>
+      ${({ items, extraction }) => {
+        const waiting = items.reduce((sum, one) => sum + one.events, 0);
+        const held = items.reduce((sum, one) => sum + one.quarantined, 0);
+        const runs = items
+          .map((one) => one.last_run)
+          .filter(Boolean)
+          .sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
+        return html`
+          <div class="grid">
+            <dl class="facts">
+              <dt>Goes by</dt>
+              <dd>
+                ${!extraction.provider || extraction.provider === "none"
+                  ? "rules; nothing leaves this machine"
+                  : extraction.provider}
+              </dd>
+              <dt>Waiting</dt>
+              <dd>${plural(waiting, "event")}</dd>
+              <dt>Set aside</dt>
+              <dd>
+                ${plural(held, "event")}
+                ${held ? html`
+                  ${" "}
+                  <code>recollect queue --retry</code>
+                ` : null}
+              </dd>
+              ${runs[0] ? html`
+                <dt>Last run</dt>
+                <dd>
+                  <${Ago} at=${runs[0].started_at} />:${" "}
+                  ${runs[0].outcome.replaceAll("_", " ")},${" "}
+                  ${plural(runs[0].kept, "memory", "memories")} kept
+                </dd>
+              ` : null}
+            </dl>
+            <div>
+              <button onClick=${run}>Run now</button>
+            </div>
+          </div>
+        `;
+      }}
+    <//>
+  `;
 }
 
 function Storage() {
@@ -97,14 +246,89 @@ function Storage() {
     }
   };
   const items = copies.data?.items ?? [];
-  return html`<${Card} title="Storage and backups" state=${state}>${(data) => html`<div class="grid"><dl class="facts">
-    <dt>Kept</dt><dd>${plural(data.records, "memory", "memories")}, ${plural(data.events, "event")}</dd><dt>Free on the disk</dt><dd>${bytes(data.free_bytes)}</dd>
-    <dt>Database</dt><dd>${data.problems.length ? html`<${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}` : html`<${Badge} tone="good">whole<//>`}</dd>
-    <dt>Last backup</dt><dd>${items[0] ? html`<${Ago} at=${items[0].made_at} />, ${bytes(items[0].bytes)}` : "none yet"}</dd></dl>
-    <div class="row-line"><button onClick=${make}>Back up now</button><button onClick=${clear}>Remove the sample project</button></div></div>`}<//>`;
+  return html`
+    <${Card} title="Storage and backups" state=${state}>
+      ${(data) => html`
+        <div class="grid">
+          <dl class="facts">
+            <dt>Kept</dt>
+            <dd>
+              ${plural(data.records, "memory", "memories")}, ${plural(data.events, "event")}
+            </dd>
+            <dt>Free on the disk</dt>
+            <dd>${bytes(data.free_bytes)}</dd>
+            <dt>Database</dt>
+            <dd>
+              ${data.problems.length ? html`
+                <${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>
+                ${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}
+              ` : html`<${Badge} tone="good">whole<//>`}
+            </dd>
+            <dt>Last backup</dt>
+            <dd>
+              ${items[0] ? html`
+                <${Ago} at=${items[0].made_at} />, ${bytes(items[0].bytes)}
+              ` : (
+                "none yet"
+              )}
+            </dd>
+          </dl>
+          <div class="row-line">
+            <button onClick=${make}>Back up now</button>
+            <button onClick=${clear}>Remove the sample project</button>
+          </div>
+        </div>
+      `}
+    <//>
+  `;
 }
 
 function All() {
   const state = useData(daemon.settings, "");
-  return html`<section class="card" aria-label="Every setting"><header><h2>Every setting</h2><span class="push small soft">Change one: <code>recollect settings set NAME VALUE</code></span></header><${Shown} state=${state}>${(data) => html`<div class="table"><table><thead><tr><th>Name</th><th>Value</th><th>What it does</th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.name}><td class="mono">${one.name}</td><td class="wrap">${String(one.value)}${one.name !== "home" && one.value !== one.default ? html` <${Badge} tone="accent">changed<//>` : null}</td><td>${one.help} <span class="faint small">${one.allowed ? `${one.allowed}; ` : ""}default ${one.default === "" ? "empty" : String(one.default)}</span></td></tr>`)}</tbody></table></div>`}<//></section>`;
+  return html`
+    <section class="card" aria-label="Every setting">
+      <header>
+        <h2>Every setting</h2>
+        <span class="push small soft">
+          Change one: <code>recollect settings set NAME VALUE</code>
+        </span>
+      </header>
+      <${Shown} state=${state}>
+        ${(data) => html`
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th>Value</th>
+                  <th>What it does</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${data.items.map((one) => html`
+                  <tr key=${one.name}>
+                    <td class="mono">${one.name}</td>
+                    <td class="wrap">
+                      ${String(one.value)}
+                      ${one.name !== "home" && one.value !== one.default ? html`
+                        ${" "}
+                        <${Badge} tone="accent">changed<//>
+                      ` : null}
+                    </td>
+                    <td>
+                      ${one.help}${" "}
+                      <span class="faint small">
+                        ${one.allowed ? `${one.allowed}; ` : ""}default${" "}
+                        ${one.default === "" ? "empty" : String(one.default)}
+                      </span>
+                    </td>
+                  </tr>
+                `)}
+              </tbody>
+            </table>
+          </div>
+        `}
+      <//>
+    </section>
+  `;
 }

@@ -5,19 +5,51 @@ import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { dayOf, hour, plural, short } from "../words.js";
 import { Ago, Badge, Kind } from "../parts/pieces.js";
-import { Empty, Failure, Loading, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { Empty, Failure, Loading, Section, Shown, useData, usePages } from "../parts/states.js";
+import { undo } from "../parts/undo.js";
 
 export function Timeline() {
   const { params } = route.value;
-  return html`<div>
-    <div class="head"><h1>Timeline</h1><p class="lead">What was remembered, day by day, and what was changed.</p></div>
-    <div class="filters"><${ProjectFilter} />
-      <div class="segments" role="group" aria-label="Show">${[["", "Memories"], ["events", "Events"], ["changes", "Changes"]].map(([name, label]) => html`<button key=${name} aria-pressed=${(params.log ?? "") === name} onClick=${() => refine({ log: name })}>${label}</button>`)}</div>
-      <label class="row-line small soft">Before <input type="date" value=${params.until ?? ""} onChange=${(event) => refine({ until: event.target.value })} /></label>
+  return html`
+    <div>
+      <div class="head">
+        <h1>Timeline</h1>
+        <p class="lead">What was remembered, day by day, and what was changed.</p>
+      </div>
+      <div class="filters">
+        <${ProjectFilter} />
+        <div class="segments" role="group" aria-label="Show">
+          ${[
+            ["", "Memories"],
+            ["events", "Events"],
+            ["changes", "Changes"],
+          ].map(([name, label]) => html`
+            <button
+              key=${name}
+              aria-pressed=${(params.log ?? "") === name}
+              onClick=${() => refine({ log: name })}>
+              ${label}
+            </button>
+          `)}
+        </div>
+        <label class="row-line small soft">
+          Before${" "}
+          <input
+            type="date"
+            value=${params.until ?? ""}
+            onChange=${(event) => refine({ until: event.target.value })}
+          />
+        </label>
+      </div>
+      <${Section}>
+        ${params.log === "changes"
+          ? html`<${Changes} params=${params} />`
+          : params.log === "events"
+            ? html`<${Events} params=${params} />`
+            : html`<${Days} key=${JSON.stringify(params)} params=${params} />`}
+      <//>
     </div>
-    <${Section}>${params.log === "changes" ? html`<${Changes} params=${params} />` : params.log === "events" ? html`<${Events} params=${params} />` : html`<${Days} key=${JSON.stringify(params)} params=${params} />`}<//>
-  </div>`;
+  `;
 }
 
 function Days({ params }) {
@@ -29,7 +61,12 @@ function Days({ params }) {
     busy.current = true;
     try {
       const until = params.until ? new Date(params.until).toISOString() : undefined;
-      const page = await daemon.memories({ project: params.project, until, before: state.next, limit: 60 });
+      const page = await daemon.memories({
+        project: params.project,
+        until,
+        before: state.next,
+        limit: 60,
+      });
       set((old) => ({ items: [...old.items, ...page.items], next: page.next, error: null }));
     } catch (error) {
       set((old) => ({ ...old, error, next: null }));
@@ -40,49 +77,224 @@ function Days({ params }) {
     more();
   }, []);
   useEffect(() => {
-    const watcher = new IntersectionObserver((seen) => seen[0].isIntersecting && state.next && more());
+    const watcher = new IntersectionObserver(
+      (seen) => seen[0].isIntersecting && state.next && more(),
+    );
     if (end.current) watcher.observe(end.current);
     return () => watcher.disconnect();
   }, [state.next]);
-  if (state.error && !state.items.length) return html`<${Failure} error=${state.error} again=${more} />`;
+  if (state.error && !state.items.length)
+    return html`<${Failure} error=${state.error} again=${more} />`;
   if (state.next === undefined) return html`<${Loading} lines=${8} />`;
-  if (!state.items.length) return html`<div class="card"><${Empty} title="Nothing in this time"><p>Choose another project or a later day.</p><//></div>`;
+  if (!state.items.length)
+    return html`
+      <div class="card">
+        <${Empty} title="Nothing in this time">
+          <p>Choose another project or a later day.</p>
+        <//>
+      </div>
+    `;
   const days = new Map();
-  for (const record of [...state.items].sort((a, b) => (a.valid_from < b.valid_from ? 1 : -1))) {
+  for (const record of [...state.items].sort((a, b) =>
+    a.valid_from < b.valid_from ? 1 : -1,
+  )) {
     const day = dayOf(record.valid_from);
     days.set(day, [...(days.get(day) ?? []), record]);
   }
-  return html`<div>${[...days].map(([day, records]) => html`<section key=${day} aria-label=${day}><h2 class="day">${day} <span class="faint small">${plural(records.length, "memory", "memories")}</span></h2>
-    <ul class="tl">${records.map((record) => html`<li key=${record.record_id}><div class="row-line"><span class="faint small num">${hour(record.valid_from)}</span><${Kind} record=${record} /><a href=${href("memories", record.record_id)}>${record.title}</a><span class="faint small">${nameOf(record.namespace)}</span></div>${record.summary && record.summary !== record.title ? html`<div class="small soft two-lines">${record.summary}</div>` : null}</li>`)}</ul></section>`)}
-    <div ref=${end} class="state small">${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : "That is the beginning."}</div></div>`;
+  return html`
+    <div>
+      ${[...days].map(([day, records]) => html`
+        <section key=${day} aria-label=${day}>
+          <h2 class="day">
+            ${day}${" "}
+            <span class="faint small">${plural(records.length, "memory", "memories")}</span>
+          </h2>
+          <ul class="tl">
+            ${records.map((record) => html`
+              <li key=${record.record_id}>
+                <div class="row-line">
+                  <span class="faint small num">${hour(record.valid_from)}</span>
+                  <${Kind} record=${record} />
+                  <a href=${href("memories", record.record_id)}>${record.title}</a>
+                  <span class="faint small">${nameOf(record.namespace)}</span>
+                </div>
+                ${record.summary && record.summary !== record.title ? html`
+                  <div class="small soft two-lines">${record.summary}</div>
+                ` : null}
+              </li>
+            `)}
+          </ul>
+        </section>
+      `)}
+      <div ref=${end} class="state small">
+        ${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : (
+          "That is the beginning."
+        )}
+      </div>
+    </div>
+  `;
 }
 
 // The raw events, as hooks sent them.
 function Events({ params }) {
-  const [pages, setPages] = useState([]);
   const project = params.project ?? "all";
-  const state = useData(() => daemon.events({ project, limit: 50 }).then((page) => (setPages([]), page)), project, ["event", "prompt"]);
-  const last = pages.at(-1) ?? state.data;
-  const more = async () => setPages([...pages, await daemon.events({ project, limit: 50, before: last.next })]);
-  return html`<section class="card" aria-label="Events"><header><h2>Events</h2></header><${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="No events yet"><p>Connect an agent: <code>recollect install</code></p><//>` }}>${(data) => html`<div class="table"><table><thead><tr><th>When</th><th>Kind</th><th>Agent</th><th>Session</th><th>What</th></tr></thead><tbody>
-    ${[data, ...pages].flatMap((page) => page.items).map(({ event }) => html`<tr key=${event.event_id}><td><${Ago} at=${event.valid_time} /></td><td><${Badge}>${event.kind.replaceAll("_", " ")}<//></td><td>${event.source.surface}</td><td><a class="mono small" href=${href("sessions", event.session_id)}>${short(event.session_id, 16)}</a></td><td class="wrap">${short(preview(event.body), 160)}</td></tr>`)}
-  </tbody></table>${last?.next ? html`<div class="state small"><button onClick=${more}>Show earlier ones</button></div>` : null}</div>`}<//></section>`;
+  const state = usePages((before) => daemon.events({ project, limit: 50, before }), project, [
+    "event",
+    "prompt",
+  ]);
+  return html`
+    <section class="card" aria-label="Events">
+      <header>
+        <h2>Events</h2>
+      </header>
+      <${Shown}
+        state=${state}
+        empty=${{
+          when: (data) => !data.items.length,
+          show: html`
+            <${Empty} title="No events yet">
+              <p>
+                Connect an agent: <code>recollect install</code>
+              </p>
+            <//>
+          `,
+        }}>
+        ${() => html`
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th>When</th>
+                  <th>Kind</th>
+                  <th>Agent</th>
+                  <th>Session</th>
+                  <th>What</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${state.items.map(({ event }) => html`
+                  <tr key=${event.event_id}>
+                    <td><${Ago} at=${event.valid_time} /></td>
+                    <td><${Badge}>${event.kind.replaceAll("_", " ")}<//></td>
+                    <td>${event.source.surface}</td>
+                    <td>
+                      <a class="mono small" href=${href("sessions", event.session_id)}>
+                        ${short(event.session_id, 16)}
+                      </a>
+                    </td>
+                    <td class="wrap">${short(preview(event.body), 160)}</td>
+                  </tr>
+                `)}
+              </tbody>
+            </table>
+            ${state.more ? html`
+              <div class="state small">
+                <button onClick=${state.more}>Show earlier ones</button>
+              </div>
+            ` : null}
+          </div>
+        `}
+      <//>
+    </section>
+  `;
 }
-const preview = (body) => body.content ?? body.turns?.at(-1)?.content ?? JSON.stringify(body.data);
+const preview = (body) =>
+  body.content ?? body.turns?.at(-1)?.content ?? JSON.stringify(body.data);
 
-const WORDS = { add: "added", edit: "edited", move: "moved", merge: "merged", delete: "deleted", feedback: "judged", tombstone: "refused for good", undo: "undone", supersede: "replaced by something newer", forget: "forgotten for good" };
+const WORDS = {
+  add: "added",
+  edit: "edited",
+  move: "moved",
+  merge: "merged",
+  delete: "deleted",
+  feedback: "judged",
+  tombstone: "refused for good",
+  undo: "undone",
+  supersede: "replaced by something newer",
+  forget: "forgotten for good",
+};
 const BACK = new Set(["add", "edit", "move", "merge", "delete", "undo", "supersede"]);
 
 function Changes({ params }) {
-  const state = useData(() => daemon.operations({ project: params.project, limit: 100 }), params.project ?? "", ["memory", "removed"]);
-  const back = async (operation) => {
-    try {
-      await daemon.undo(operation.op_id);
-      say("It is as it was before.");
-      state.again();
-    } catch (error) {
-      sorry(error);
-    }
-  };
-  return html`<section class="card"><header><h2>Changes</h2></header><${Shown} state=${state} empty=${{ when: (data) => !data.items.length, show: html`<${Empty} title="Nothing was changed yet"><p>Edits, merges, deletions and judgements show here, with a way back.</p><//>` }}>${(data) => html`<div class="table"><table><thead><tr><th>When</th><th>What</th><th>By</th><th>Project</th><th>Memories</th><th><span class="hidden-visually">Act</span></th></tr></thead><tbody>${data.items.map((one) => html`<tr key=${one.op_id}><td><${Ago} at=${one.at} /></td><td><${Badge}>${WORDS[one.kind] ?? one.kind}<//> <span class="small soft">${one.reason}</span></td><td>${one.actor}</td><td>${nameOf(one.namespace)}</td><td>${[...new Set([...one.targets, ...one.created])].slice(0, 3).map((target) => (target.startsWith("mr_") ? html`<a class="mono small" key=${target} href=${href("memories", target)}>${target.slice(0, 3)}…${target.slice(-6)}</a> ` : html`<span class="mono small">${target.slice(-8)}</span> `))}</td><td>${BACK.has(one.kind) ? html`<button onClick=${() => back(one)} aria-label=${`Undo: ${WORDS[one.kind] ?? one.kind}`}>Undo</button>` : null}</td></tr>`)}</tbody></table></div>`}<//></section>`;
+  const state = useData(
+    () => daemon.operations({ project: params.project, limit: 100 }),
+    params.project ?? "",
+    ["memory", "removed"],
+  );
+  return html`
+    <section class="card">
+      <header>
+        <h2>Changes</h2>
+      </header>
+      <${Shown}
+        state=${state}
+        empty=${{
+          when: (data) => !data.items.length,
+          show: html`
+            <${Empty} title="Nothing was changed yet">
+              <p>Edits, merges, deletions and judgements show here, with a way back.</p>
+            <//>
+          `,
+        }}>
+        ${(data) => html`
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th>When</th>
+                  <th>What</th>
+                  <th>By</th>
+                  <th>Project</th>
+                  <th>Memories</th>
+                  <th>
+                    <span class="hidden-visually">Act</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                ${data.items.map((one) => html`
+                  <tr key=${one.op_id}>
+                    <td>
+                      <${Ago} at=${one.at} />
+                    </td>
+                    <td>
+                      <${Badge}>${WORDS[one.kind] ?? one.kind}<//>${" "}
+                      <span class="small soft">${one.reason}</span>
+                    </td>
+                    <td>${one.actor}</td>
+                    <td>${nameOf(one.namespace)}</td>
+                    <td>
+                      ${[...new Set([...one.targets, ...one.created])]
+                        .slice(0, 3)
+                        .map((target) =>
+                          target.startsWith("mr_") ? html`
+                            <a
+                              class="mono small"
+                              key=${target}
+                              href=${href("memories", target)}>
+                              ${target.slice(0, 3)}…${target.slice(-6)}
+                            </a>${" "}
+                          ` : html`
+                            <span class="mono small">${target.slice(-8)}</span>${" "}
+                          `,
+                        )}
+                    </td>
+                    <td>
+                      ${BACK.has(one.kind) ? html`
+                        <button
+                          onClick=${() => undo(one.op_id, state.again)}
+                          aria-label=${`Undo: ${WORDS[one.kind] ?? one.kind}`}>
+                          Undo
+                        </button>
+                      ` : null}
+                    </td>
+                  </tr>
+                `)}
+              </tbody>
+            </table>
+          </div>
+        `}
+      <//>
+    </section>
+  `;
 }

@@ -1,0 +1,39 @@
+"""What each signal is worth: the same run with it taken away.
+
+In: sets and an `Ingest`. Out: a table of any@5 and NDCG@10, one line a variant. Each store is
+filled once and asked in every variant, so that a difference is the signal's and nothing else's.
+"""
+
+from dataclasses import fields, replace
+
+from recollect.bench.ingest import Variant
+from recollect.bench.metrics import mean
+from recollect.bench.retrieval import OURS, Outcome
+from recollect.retrieve.rank import Weights
+
+
+def variants() -> dict[str, Variant]:
+    """The product, without each signal in turn, and its other modes."""
+    whole = Weights()
+    found = {OURS: Variant()}
+    for one in fields(Weights):
+        found[f"no {one.name}"] = Variant(weights=replace(whole, **{one.name: 0.0}))
+    found["keyword mode"] = Variant(mode="keyword")
+    found["semantic mode"] = Variant(mode="semantic")
+    found["rrf fusion"] = Variant(fusion="rrf")
+    return found
+
+
+def table(outcomes: list[Outcome]) -> str:
+    columns = list(dict.fromkeys((o.set, o.level) for o in outcomes))
+    lines = ["any@5/NDCG@10".ljust(20) + " ".join(f"{s[:9]}.{lv[0]}" for s, lv in columns)]
+    for row in dict.fromkeys(o.row for o in outcomes):
+        cells, sums = [], [0.0, 0.0]
+        for column in columns:
+            values = mean([o.values for o in outcomes if (o.set, o.level, o.row) == (*column, row)])
+            cells.append(f"{100 * values['any@5']:5.1f}/{100 * values['NDCG@10']:4.1f}")
+            sums[0] += values["any@5"]
+            sums[1] += values["NDCG@10"]
+        middle = [100 * total / len(columns) for total in sums]
+        lines.append(row.ljust(20) + " ".join(cells) + f"  mean {middle[0]:.2f}/{middle[1]:.2f}")
+    return "\n".join(lines)

@@ -1,0 +1,204 @@
+"""The quality gate: what does not deserve to be remembered stays out, and is counted.
+
+In: candidates of the rules or of a model, and two questions about what is there already. Out: those
+that pass, and one Dropped with a short reason for each that does not. Nothing is written. Public
+stores without a gate were measured at 90 % junk.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recollect.core.values import Candidate, Record, ToolClass
+from recollect.extract.interface import (
+    ChangeClaim,
+    Claim,
+    Dropped,
+    FactClaim,
+    PreferenceClaim,
+    ProcedureClaim,
+    RelationClaim,
+)
+from recollect.extract.normalised_text import content_hash, content_words, names
+
+MOST_PER_BATCH = 60
+MOST_PER_TURN = 4
+FEWEST_WORDS = 3
+MOST_EVIDENCE = 20
+
+# The same content again within this time is the same doing (A30); other kinds are never new twice.
+WINDOWS: dict[ToolClass, timedelta] = {
+    "file-read": timedelta(seconds=60),
+    "file-write": timedelta(seconds=10),
+    "command": timedelta(seconds=30),
+    "research": timedelta(seconds=120),
+    "delegation": timedelta(seconds=60),
+    "tool-use": timedelta(seconds=30),
+}
+
+# Only words of the user may tell an agent what to do.
+_INSTRUCTING = ("constraint", "heuristic")
+
+# What was only on its way when it was said.
+_RESIDUE = re.compile(
+    r"^(?:(?:now|next|first|ok(?:ay)?|so|also|good)[,.]? )?(?:let me|let's see|let us|i'll|i will|"
+    r"i'm going to|i am going to|i need to|going to|about to|trying to|i should|i can)\b"
+    r"|^(?:running|checking|reading|looking (?:at|into)|searching|investigating|working on)\b"
+    r"|^(?:continue|continuing|proceed)",
+    re.IGNORECASE,
+)
+# Subjects and predicates that say nothing by themselves.
+_EMPTY = re.compile(
+    r"^(?:the )?(?:user|assistant|agent|ai|model|developer|system|tool) (?:asked|wants?|requested|"
+    r"said|is|was|has|uses?|used|ran|executed|worked|provided|needs?|mentioned|confirmed|thanked|did)\b"
+    r"[^.]{0,40}$"
+    r"|^(?:(?:the|a|some|various|several|all) )?(?:changes?|files?|code|tests?|work|task|issue|fix|"
+    r"updates?|things?|stuff|project|feature)s? (?:was|were|is|are|has been|have been|got)? ?"
+    r"(?:made|done|updated|changed|edited|fixed|completed|finished|successful\w*|passed|passing|"
+    r"working|improved|added|ready)\W*$"
+    r"|^(?:fix|update|change|edit|improve|wip|misc|cleanup|clean up|refactor|tests?|lint|format)\w*"
+    r"(?: (?:the|some|it|this|that|stuff|things|code|files?|lint|tests?|bugs?|issues?|typos?))*"
+    r"\W*$",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"^(?:hi|hello|hey|thanks?|thank you|you'?re welcome|great|perfect|glad|happy to help|"
+    r"any ?time|good (?:morning|question|point|idea)|no problem|sure|got it|understood)\b"
+    r"[^.]{0,40}$",
+    re.IGNORECASE,
+)
+# What every session says of itself.
+_BOILERPLATE = re.compile(
+    r"\b(?:all tests pass\w*|no response requested|session (?:started|ended)|co-authored-by|"
+    r"generated with|as an ai|i don't have access|this session is being continued)\b",
+    re.IGNORECASE,
+)
+
+Known = Callable[[str], Record | None]
+Refused = Callable[[str], bool]
+
+
+def sift(
+    candidates: Iterable[Candidate],
+    *,
+    known: Known,
+    refused: Refused = lambda value: False,
+    most: int = MOST_PER_BATCH,
+) -> tuple[list[Candidate], list[Dropped]]:
+    """Part the worthy from the rest. `known` finds a live memory by content hash; `refused` says
+    whether the user turned a value down for good. What matters most is kept first when
+    there are too many; the order stays."""
+    kept: list[Candidate] = []
+    dropped: list[Dropped] = []
+    seen: dict[str, Record] = {}
+    for candidate in candidates:
+        record = candidate.record
+        reason = fault(record) or _repeats(record, seen, known)
+        if not reason and any(map(refused, (record.title, *record.facts))):
+            reason = "refused"
+        if reason:
+            dropped.append(Dropped(record.title, reason))
+            continue
+        kept.append(candidate)
+        seen[hash_of(record)] = record
+    over = _over(kept, most)
+    dropped += [Dropped(one.record.title, "cap") for one in kept if one.record.record_id in over]
+    return [one for one in kept if one.record.record_id not in over], dropped
+
+
+def fault(record: Record) -> str:
+    """What is wrong with a memory by itself; empty when nothing is."""
+    title, whole = record.title, f"{record.title} {record.summary}"
+    if record.knowledge_type in _INSTRUCTING and record.author != "user":
+        return "not the user's words"
+    if _GREETING.match(title):
+        return "greeting"
+    if _RESIDUE.match(title):
+        return "residue"
+    if _EMPTY.match(title) and len(names(whole)) < 3:
+        return "empty"
+    if _BOILERPLATE.search(title):
+        return "boilerplate"
+    words = content_words(whole)
+    if len(set(words)) < FEWEST_WORDS:
+        return "unspecific"
+    # What the rules took for a choice named the other way or the reason: short is specific there.
+    stated = record.kind == "knowledge" and (record.author == "user" or record.strategy == "rules")
+    if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
+        return "unspecific"
+    return ""
+
+
+def hash_of(record: Record) -> str:
+    return record.content_hash or content_hash(record.title, record.summary)
+
+
+def sift_claims(
+    claims: Iterable[Claim], *, refused: Refused = lambda value: False
+) -> tuple[list[Claim], list[Dropped]]:
+    """Claims, each once with all its evidence, without empty ones and what the user turned down."""
+    kept: dict[Claim, Claim] = {}
+    dropped: list[Dropped] = []
+    for claim in claims:
+        value = ""
+        match claim:
+            case PreferenceClaim():
+                value = claim.value
+            case ChangeClaim():
+                value = claim.text
+            case FactClaim():
+                value = f"{claim.subject} {claim.predicate} {claim.object}"
+                if not content_words(claim.object) or not content_words(claim.subject):
+                    dropped.append(Dropped(value[:200], "empty"))
+                    continue
+        if value and refused(value):
+            dropped.append(Dropped(value[:200], "refused"))
+        else:
+            key = replace(claim, event_ids=(), **_UNTIMED.get(type(claim), {}))
+            first = kept.get(key, claim)
+            events = dict.fromkeys((*first.event_ids, *claim.event_ids))
+            kept[key] = replace(claim, event_ids=tuple(events)[:MOST_EVIDENCE])
+    return list(kept.values()), dropped
+
+
+# What is compared without its time: the same claim later is the same claim.
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNTIMED: dict[type[Claim], dict[str, Any]] = {
+    kind: {"at": _EPOCH}
+    for kind in (FactClaim, ChangeClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
+}
+
+
+def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:
+    digest = hash_of(record)
+    before = seen.get(digest)
+    if before is not None and before.record_id == record.record_id:
+        return "known"  # said twice in one breath
+    for other in (before, known(digest)):
+        if other is None or other.record_id == record.record_id:
+            continue
+        if record.tool_class is None:
+            return "known"
+        if abs(record.valid_from - other.valid_from) <= WINDOWS[record.tool_class]:
+            return "repeated"
+    return ""
+
+
+def _over(kept: Sequence[Candidate], most: int) -> set[str]:
+    """Whom the caps leave out: the least important of a turn, then of the batch."""
+    ranked = sorted(kept, key=lambda one: -one.record.importance)
+    per_turn: dict[str, int] = {}
+    over: set[str] = set()
+    left = most
+    for one in ranked:
+        record = one.record
+        origin = record.source_event_ids[0] if record.source_event_ids else record.record_id
+        if record.kind != "summary":
+            per_turn[origin] = per_turn.get(origin, 0) + 1
+        if left <= 0 or per_turn.get(origin, 0) > MOST_PER_TURN:
+            over.add(record.record_id)
+        else:
+            left -= 1
+    return over

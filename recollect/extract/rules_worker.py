@@ -1,0 +1,179 @@
+"""Rules in a process of their own: whatever a text does to them, hooks are answered meanwhile.
+
+In: a batch. Out: its Extraction, as `Rules` makes it. The child reads the store by asking us, so it
+has no database and no settings. It is started when needed, goes when nobody needed it for a while,
+dies with the daemon, and is killed when a batch takes more than its time: that is ExtractionFailed,
+and counts against the batch like any other failure.
+"""
+
+import functools
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+from recollect.core.clock import Clock
+from recollect.core.errors import ExtractionFailed
+from recollect.extract import pickle_channel
+from recollect.extract.interface import Extraction
+from recollect.extract.rules.store_reads import QUESTIONS, Reads
+from recollect.store.interface import Batch
+
+log = logging.getLogger(__name__)
+
+MODULE = "recollect.extract.rules_worker_main"
+CPU_S = 30  # of one batch; most take less than one
+WALL_S = 300.0  # and whatever else may hold it up
+IDLE_S = 60.0
+_HELLO_S = 10.0
+_KEPT = ("PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TZ")  # nothing else of the environment
+
+
+class Apart:
+    """An extractor. One batch at a time: a second project waits for the first."""
+
+    def __init__(
+        self,
+        reads: Reads,
+        clock: Clock,
+        *,
+        cpu_s: int = CPU_S,
+        wall_s: float = WALL_S,
+        idle_s: float = IDLE_S,
+        module: str = MODULE,
+    ) -> None:
+        self._reads = reads
+        self._clock = clock
+        self._start = functools.partial(_Child, module, cpu_s, idle_s)
+        self._wall_s = wall_s
+        self._turn = threading.Lock()
+        self._guard = threading.Lock()  # of the child and of `_closed`
+        self._child: _Child | None = None
+        self._closed = False
+
+    def extract(self, batch: Batch) -> Extraction:
+        with self._turn:
+            child = self._ready()
+            watch = threading.Timer(self._wall_s, child.kill)
+            watch.daemon = True
+            watch.start()
+            try:
+                return self._asked(child, batch)
+            except (EOFError, OSError) as error:
+                raise ExtractionFailed(child.why_it_ended()) from error
+            except BaseException:  # the store cannot be read, or we are told to stop
+                child.kill()
+                raise
+            finally:
+                watch.cancel()
+
+    def close(self) -> None:
+        """End the child at once; what runs in it fails."""
+        with self._guard:
+            self._closed = True
+            if self._child is not None:
+                self._child.kill()
+
+    def status(self) -> dict[str, Any]:
+        """The child and its memory, which counts as the daemon's."""
+        with self._guard:
+            child = self._child
+        return child.status() if child is not None and child.alive else {"pid": None, "rss_mb": 0}
+
+    def _ready(self) -> "_Child":
+        """A child that answers: the one there is, or a new one."""
+        with self._guard:
+            child = self._child
+        if child is None or not child.answers():
+            child = self._start()
+            with self._guard:
+                self._child = child
+                if self._closed:
+                    child.kill()
+        return child
+
+    def _asked(self, child: "_Child", batch: Batch) -> Extraction:
+        """Hand the batch over, and answer what the child asks until it is done."""
+        pickle_channel.send(child.line, ("extract", batch.namespace, self._clock.now()))
+        pickle_channel.send_all(child.line, batch.events)
+        while True:
+            match pickle_channel.receive(child.line):
+                case ("ask", name, args):
+                    self._answer(child.line, name, args)
+                case ("done", Extraction() as extraction):
+                    return extraction
+                case ("failed", kind, trace):
+                    log.error("extraction failed unexpectedly\n%s", trace)
+                    raise ExtractionFailed(f"{kind} in extraction")
+                case other:
+                    raise ExtractionFailed(f"the worker said {str(other)[:80]}")
+
+    def _answer(self, line: Connection, name: str, args: tuple[Any, ...]) -> None:
+        if name not in QUESTIONS:
+            raise ExtractionFailed(f"the worker asked for {name[:80]}")
+        found = getattr(self._reads, name)(*args)
+        if name == "by_hash":
+            found = () if found is None else (found,)
+        elif name == "refused":
+            found = (found,)
+        pickle_channel.send_all(line, found)
+
+
+class _Child:
+    def __init__(self, module: str, cpu_s: int, idle_s: float) -> None:
+        ours, theirs = socket.socketpair()
+        numbers = (theirs.fileno(), os.getpid(), cpu_s, idle_s)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *map(str, numbers)],
+                cwd="/",
+                env={name: os.environ[name] for name in _KEPT if name in os.environ},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        self.line = Connection(ours.detach())
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def answers(self) -> bool:
+        """Whether it is there and takes work: it may have gone because nobody needed it."""
+        try:
+            pickle_channel.send(self.line, ("there?",))
+            if self.line.poll(_HELLO_S) and pickle_channel.receive(self.line) == "here":
+                return True
+        except (EOFError, OSError):
+            pass
+        self.kill()
+        return False
+
+    def kill(self) -> None:
+        """It has nothing to lose."""
+        self._process.kill()
+        self._process.wait()
+
+    def why_it_ended(self) -> str:
+        self.kill()
+        if self._process.returncode == -signal.SIGXCPU:
+            return "extraction of these took too long by far, and was ended"
+        return f"the extraction worker ended ({self._process.returncode}) in the middle of these"
+
+    def status(self) -> dict[str, Any]:
+        return {"pid": self._process.pid, "rss_mb": _rss_mb(self._process.pid)}
+
+
+def _rss_mb(pid: int) -> int:
+    """What a process holds in memory; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20
+    except (OSError, IndexError, ValueError):
+        return 0

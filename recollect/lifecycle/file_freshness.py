@@ -1,0 +1,227 @@
+"""Whether the files a memory speaks of are still what they were.
+
+In: paths and a work tree. Out: citations when a memory is made (`cite`), and fresh, drifted or
+orphaned when it is recalled (`Work`). Looking is cheap: a file whose change time is older than the
+memory is not read, and what was read once is known until the file changes. It never waits for a
+disk that hangs: what is not known in time is unknown.
+"""
+
+import hashlib
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from recollect.core import safe_files
+from recollect.core.bounded_wait import Bounded, Late
+from recollect.core.clock import to_micros
+from recollect.core.projects import canonical, locate
+from recollect.core.values import Citation, Freshness, Record
+from recollect.store.interface import Store
+
+T = TypeVar("T")
+
+MOST_FILES = 8
+MOST_BYTES = 1 << 20
+PATIENCE_S = 0.03
+BACKGROUND_S = 10.0
+MOST_RECORDS = 30
+_CACHED = 8192
+_Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a memory stands to its files, and which of them shows it."""
+
+    state: Freshness = "unknown"
+    path: str = ""
+
+
+# --- when a memory is made ----------------------------------------------------------------------
+
+_background = Bounded(2, "recollect-trees", hung_s=BACKGROUND_S)
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def cite(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
+    """The files among these paths that lie in the work tree around `where`, with their content's
+    digest and the commit that was checked out. At most a few, small ones; never raises."""
+    if not where or not where.startswith("/"):
+        return ()
+    try:
+        return unhurried(_cite, tuple(paths), where)
+    except Late:
+        return ()
+
+
+def unhurried(look: Callable[..., T], *arguments: Any) -> T:
+    """Look at a work tree where nobody waits for the answer; Late when its disk hangs."""
+    return _background.run(BACKGROUND_S, look, *arguments)
+
+
+def _cite(paths: Iterable[str], where: str) -> tuple[Citation, ...]:
+    try:
+        root = _work_tree(where)
+        commit = _commit(root)
+        found: list[Citation] = []
+        for full in dict.fromkeys(os.path.realpath(os.path.join(where, path)) for path in paths):
+            if not full.startswith(root + os.sep) or len(found) == MOST_FILES:
+                continue
+            shown = os.path.relpath(full, root)
+            digest = _content(full)
+            if digest and len(shown) <= 500:
+                found.append(Citation(path=shown, sha256=digest, commit=commit))
+        return tuple(found)
+    except (OSError, ValueError):  # a path with NUL, a tree that vanished meanwhile
+        return ()
+
+
+def _work_tree(where: str) -> str:
+    """The top of the work tree itself: a linked one has files of its own."""
+    directory = os.path.realpath(where)
+    home = os.path.realpath(os.path.expanduser("~"))
+    while directory not in (home, os.path.dirname(directory)):
+        if os.path.lexists(os.path.join(directory, ".git")):
+            return directory
+        directory = os.path.dirname(directory)
+    return locate(where).root or canonical(where)
+
+
+def _commit(root: str) -> str:
+    """The commit that is checked out, read from git's own files; empty when there is none, or
+    when those files hold something else."""
+    git = os.path.join(root, ".git")
+    if not os.path.isdir(git):
+        pointer = safe_files.path_or_nothing(git)
+        if not pointer.startswith("gitdir:"):
+            return ""
+        git = os.path.join(root, pointer[len("gitdir:") :].strip())
+    head = safe_files.path_or_nothing(os.path.join(git, "HEAD"))
+    if not head.startswith("ref:"):
+        return _hex(head)
+    name = head[len("ref:") :].strip()
+    shared = safe_files.path_or_nothing(os.path.join(git, "commondir"))
+    common = os.path.join(git, shared or ".")
+    for place in (git, common):
+        if found := _hex(safe_files.path_or_nothing(os.path.join(place, name))):
+            return found
+    for line in safe_files.text_or_nothing(os.path.join(common, "packed-refs")).splitlines():
+        if line.endswith(f" {name}"):
+            return _hex(line.split(" ", 1)[0])
+    return ""
+
+
+def _hex(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else ""
+
+
+def _content(path: str) -> str:
+    """The digest of a plain file that is not too large, else nothing."""
+    try:
+        return hashlib.sha256(safe_files.read_whole(path, MOST_BYTES)).hexdigest()
+    except OSError:
+        return ""
+
+
+# --- when it is recalled ------------------------------------------------------------------------
+
+_digests: OrderedDict[str, tuple[_Stamp, str]] = OrderedDict()
+_digests_lock = threading.Lock()
+
+
+def freshness_of(record: Record, roots: Sequence[str]) -> Standing:
+    """How a memory stands to its files in one of these work trees. Orphaned when all are gone,
+    drifted when one changed or is gone."""
+    if not record.citations or not roots:
+        return Standing()
+    gone, changed = [], []
+    for one in record.citations:
+        states = [_compared(os.path.join(root, one.path), one.sha256, record) for root in roots]
+        if "same" in states:
+            continue
+        if "changed" in states:
+            changed.append(one.path)
+        elif "gone" in states:
+            gone.append(one.path)
+        else:
+            return Standing()
+    if len(gone) == len(record.citations):
+        return Standing("orphaned", gone[0])
+    if changed or gone:
+        return Standing("drifted", (changed or gone)[0])
+    return Standing("fresh")
+
+
+def _compared(path: str, digest: str, record: Record) -> str:
+    if not digest:
+        return "unknown"  # whoever made the memory did not see the file
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return "gone"
+    except OSError:
+        return "unknown"
+    if status.st_ctime_ns // 1000 < to_micros(record.valid_from):
+        return "same"  # nothing touched it since before the memory was made
+    stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    with _digests_lock:
+        known = _digests.get(path)
+    if known is None or known[0] != stamp:
+        found = _content(path)
+        if not found:
+            return "changed" if status.st_size > MOST_BYTES else "unknown"
+        known = (stamp, found)
+        with _digests_lock:
+            _digests[path] = known
+            _digests.move_to_end(path)
+            while len(_digests) > _CACHED:
+                _digests.popitem(last=False)
+    return "same" if known[1] == digest else "changed"
+
+
+class Work:
+    """Looks at work trees on behalf of recall, in a thread of its own."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        # One that is still looking hangs, and nobody queues up behind it.
+        self._looking = Bounded(1, "recollect-fresh", hung_s=0)
+
+    @staticmethod
+    def roots(store: Store, namespace: str) -> list[str]:
+        """Where the files of a project lie now."""
+        project_id = namespace.rstrip("/").rpartition("/project/")[2]
+        if "/project/" not in namespace:
+            return []
+        return [
+            value
+            for info in store.projects.all()
+            if info.project_id == project_id
+            for kind, value in info.identities
+            if kind == "root" and os.path.isdir(value)
+        ]
+
+    def standing(
+        self, records: Sequence[Record], patience_s: float = PATIENCE_S
+    ) -> dict[str, Standing]:
+        """How the first few of these stand, as far as it can be told in time."""
+        asked = [one for one in records if one.citations][:MOST_RECORDS]
+        if not asked:
+            return {}
+        try:
+            return self._looking.run(patience_s, self._look, asked)
+        except Late:
+            return {}
+
+    def _look(self, records: Sequence[Record]) -> dict[str, Standing]:
+        roots: dict[str, list[str]] = {}
+        found = {}
+        for record in records:
+            if record.namespace not in roots:
+                roots[record.namespace] = self.roots(self._store, record.namespace)
+            found[record.record_id] = freshness_of(record, roots[record.namespace])
+        return found

@@ -1,0 +1,378 @@
+"""One pass over what has grown old: summed up, shortened, forgotten, faded, purged.
+
+In: the store and a moment. Out: a report of what was done, or, for a preview, of what would be.
+Both ask the store the same questions, and no step makes work for another one at the same moment, so
+that a preview equals the pass and a second pass finds nothing. Each step is a row of small
+transactions; between two of them others get their turn. Killed anywhere, it goes on where it was.
+"""
+
+import functools
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import TypeVar
+
+from recollect.core.bounded_wait import Late
+from recollect.core.clock import Clock
+from recollect.core.settings import Settings
+from recollect.core.values import Fact, Freshness, Level, Record, Relationship
+from recollect.ingest.memories import Memories
+from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
+from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
+from recollect.lifecycle.file_freshness import Work, freshness_of, unhurried
+from recollect.llm.base import Provider
+from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Transaction
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+ACTOR = "lifecycle"
+BATCH = 25  # memories that one transaction makes one of
+LEAVING = 10  # memories that one transaction moves to the archive: the index is what takes time
+LOOKED_UP = 400
+PURGED = 200
+PAGES = 256
+DIGEST_MEMORIES = 200
+CITING = 2000  # memories whose files one pass looks at
+
+
+@dataclass
+class Report:
+    """What a pass did, or would do, by step."""
+
+    at: datetime
+    preview: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    forgotten: Counter[str] = field(default_factory=Counter)
+    memories: dict[str, dict[str, int]] = field(default_factory=dict)
+    bytes: int = 0
+    bytes_free: int = 0
+    tight: bool = False
+    finished: bool = True
+
+
+class Stopped(Exception):
+    """Whoever runs the pass asked it to end; it goes on next time."""
+
+
+def no_pause() -> None:
+    return
+
+
+class Maintenance:
+    def __init__(
+        self,
+        store: Store,
+        memories: Memories,
+        clock: Clock,
+        settings: Settings,
+        provider: Callable[[], Provider | None] = lambda: None,
+        *,
+        told: Callable[[Record], Record | None] = lambda record: record,
+        size_limit: int = retention.SIZE_LIMIT,
+    ) -> None:
+        """`told` gives a memory as it may be told: a model sees no other."""
+        self._told = told
+        self._store = store
+        self._memories = memories
+        self._clock = clock
+        self._settings = settings
+        self._provider = provider
+        self._size_limit = size_limit
+        self.last: Report | None = None
+
+    def preview(self) -> Report:
+        """What a pass would do now. Writes nothing."""
+        report = self._report(preview=True)
+        for namespace in self._store.projects.namespaces():
+            for what, count in self._due(namespace, report).items():
+                report.counts[what] += count
+        before = report.at - timedelta(days=self._settings.archive_days)
+        report.counts["archived versions dropped"] += self._store.log.purgeable(before)
+        return self._measured(report)
+
+    def run(self, pause: Callable[[], None] = no_pause) -> Report:
+        """Do it. `pause` is called between transactions; it may wait, or raise Stopped."""
+        report = self._report(preview=False)
+        try:
+            for namespace in self._store.projects.namespaces():
+                for step in (
+                    self._digests,
+                    self._compressions,
+                    self._distillations,
+                    self._forgetting,
+                    self._consolidation,
+                    self._fading,
+                    self._freshening,
+                    self._receipts,
+                ):
+                    for _ in step(namespace, report):
+                        pause()
+            for _ in self._archive(report):
+                pause()
+            for _ in self._shrinking(report):
+                pause()
+        except Stopped:
+            report.finished = False
+        self.last = self._measured(report)
+        return self.last
+
+    # --- both ---
+
+    def _report(self, *, preview: bool) -> Report:
+        size, free = self._store.upkeep.size()
+        return Report(self._clock.now(), preview, tight=size - free > self._size_limit)
+
+    def _measured(self, report: Report) -> Report:
+        report.bytes, report.bytes_free = self._store.upkeep.size()
+        for namespace in self._store.projects.namespaces():
+            ages = self._store.aging.ages(namespace)
+            for kind, spans in decay.statistics(ages, report.at).items():
+                known = Counter(report.memories.get(kind, {}))
+                report.memories[kind] = dict(known + Counter(spans))
+        return report
+
+    def _rules(self, report: Report) -> Forgetting:
+        return retention.rules(self._settings, report.at, tight=report.tight)
+
+    def _due(self, namespace: str, report: Report) -> Counter[str]:
+        found: Counter[str] = Counter()
+        found["digests written"] = sum(1 for _ in self._spans(namespace, report.at))
+        found["turns compressed"] = sum(map(len, self._aged(namespace, "raw", report)))
+        found["episodes distilled"] = sum(map(len, self._aged(namespace, "compressed", report)))
+        due = self._store.aging.forgettable(namespace, self._rules(report))
+        report.forgotten.update(one.reason for one in due)
+        found["memories forgotten"] = len(due)
+        found["observations consolidated"] = sum(map(len, self._alike(namespace, report)))
+        found["inferred things faded"] = len(
+            self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
+        )
+        if before := self._receipts_before(report):
+            found["receipts dropped"] = self._store.receipts.purgeable(namespace, before)
+        return found
+
+    # --- a day, a week ---
+
+    def _spans(
+        self, namespace: str, now: datetime
+    ) -> Iterator[tuple[digest.Span, date, list[Record]]]:
+        """Days and weeks that are over, that nobody summed up yet, with what they hold."""
+        over = digest.spans(now)
+        marks = [digest.mark(span, first) for span, first, _, _ in over]
+        known = self._store.aging.marked(namespace, marks)
+        for span, first, since, until in over:
+            if digest.mark(span, first) in known:
+                continue
+            where = RecordFilter(since=since, until=until)
+            page = self._store.records.page(namespace, where, limit=DIGEST_MEMORIES)
+            found = [
+                one for one in page.items if one.level == "raw" and one.category not in digest.CHARS
+            ]
+            if found:
+                yield span, first, found
+
+    def _digests(self, namespace: str, report: Report) -> Iterator[None]:
+        for span, first, found in list(self._spans(namespace, report.at)):
+            made = digest.digest(span, first, found)
+            marks = [digest.mark(span, first)]
+            self._merge(namespace, [], made, marks, "what happened, in short")
+            report.counts["digests written"] += 1
+            yield
+
+    # --- stages of episodes ---
+
+    def _aged(self, namespace: str, level: Level, report: Report) -> list[list[Aged]]:
+        """Groups of episodes of one session that are due for their next stage."""
+        age = episode_compression.RAW_AGE if level == "raw" else episode_compression.COMPRESSED_AGE
+        if report.tight and level == "compressed":
+            age = timedelta(0)
+        sessions: dict[str, list[Aged]] = {}
+        for one in self._store.aging.episodes(namespace, level, report.at - age):
+            sessions.setdefault(one.session_id, []).append(one)
+        return [
+            group
+            for session in sessions.values()
+            for group in episode_compression.chunks(session, [one.chars for one in session])
+        ]
+
+    def _compressions(self, namespace: str, report: Report) -> Iterator[None]:
+        """Turns stay beside what stands for them; forgetting takes them some days later."""
+        for group in self._aged(namespace, "raw", report):
+            episodes = self._store.records.get(namespace, [one.record_id for one in group])
+            if not episodes:
+                continue
+            short = self._shortened(episodes, COMPRESS, report)
+            sources = [one.record_id for one in episodes]
+            self._merge(namespace, [], short, sources, "a session in short")
+            report.counts["turns compressed"] += len(episodes)
+            yield
+
+    def _distillations(self, namespace: str, report: Report) -> Iterator[None]:
+        for group in self._aged(namespace, "compressed", report):
+            episodes = self._store.records.get(namespace, [one.record_id for one in group])
+            if not episodes:
+                continue
+            short = self._shortened(episodes, DISTIL, report)
+            gone = [one.record_id for one in episodes]
+            self._merge(namespace, gone, short, gone, "a session, distilled")
+            report.counts["episodes distilled"] += len(episodes)
+            yield
+
+    def _shortened(self, episodes: Sequence[Record], measure: Measure, report: Report) -> Record:
+        shown = [told for one in episodes if (told := self._told(one)) is not None]
+        return episode_compression.shorter(episodes, measure, report.at, self._provider(), shown)
+
+    # --- leaving ---
+
+    def _forgetting(self, namespace: str, report: Report) -> Iterator[None]:
+        rules = self._rules(report)
+        while due := self._store.aging.forgettable(namespace, rules, LOOKED_UP):
+            for some in _batched(due, LEAVING):
+                doomed = [one.record_id for one in some]
+                reasons = Counter(one.reason for one in some)
+                self._forget(namespace, doomed, reasons)
+                report.forgotten += reasons
+                report.counts["memories forgotten"] += len(doomed)
+                yield
+
+    def _forget(self, namespace: str, doomed: list[str], reasons: "Counter[str]") -> None:
+        def work(tx: Transaction) -> None:
+            operation = tx.log(
+                "forget",
+                namespace,
+                ACTOR,
+                targets=doomed,
+                reason="; ".join(sorted(reasons)),
+                detail=dict(reasons),
+            )
+            tx.delete_records(namespace, doomed, operation.op_id)
+
+        self._store.transaction(work)
+        self._memories.changed(namespace, doomed)
+
+    def _alike(self, namespace: str, report: Report) -> list[Sequence[str]]:
+        """Groups of observations, ids only, each small enough for one transaction."""
+        since = self._rules(report).observations or datetime.min.replace(year=1970, tzinfo=UTC)
+        groups = self._store.aging.alike(
+            namespace,
+            since,
+            report.at - episode_compression.RAW_AGE,
+            consolidate.LEAST,
+            episode_compression.IMPORTANT,
+        )
+        parts = [part for group in groups for part in _batched(group.record_ids, BATCH)]
+        return [part for part in parts if len(part) >= consolidate.LEAST]
+
+    def _consolidation(self, namespace: str, report: Report) -> Iterator[None]:
+        for group in self._alike(namespace, report):
+            found = self._store.records.get(namespace, group)
+            gone = [one.record_id for one in found]
+            made = consolidate.together(found)
+            self._merge(namespace, gone, made, gone, "the same files, the same kind")
+            report.counts["observations consolidated"] += len(found)
+            yield
+
+    def _merge(
+        self, namespace: str, gone: list[str], made: Record, marks: Sequence[str], reason: str
+    ) -> None:
+        """One transaction: what goes, what comes, and the marks that keep it from happening twice.
+        It is an operation, so it can be undone."""
+
+        def work(tx: Transaction) -> None:
+            operation = tx.log(
+                "merge", namespace, ACTOR, targets=gone, created=[made.record_id], reason=reason
+            )
+            if gone:
+                tx.delete_records(namespace, gone, operation.op_id)
+            tx.put_record(made, operation.op_id)
+            tx.mark(namespace, marks, made.record_id)
+
+        self._store.transaction(work)
+        self._memories.changed(namespace, [*gone, made.record_id])
+
+    # --- fading, freshness ---
+
+    def _fading(self, namespace: str, report: Report) -> Iterator[None]:
+        before = report.at - decay.STEP
+        while due := self._store.aging.inferred(namespace, before, PURGED):
+            self._store.transaction(functools.partial(_fade, namespace, due, report.at))
+            report.counts["inferred things faded"] += len(due)
+            yield
+
+    def _freshening(self, namespace: str, report: Report) -> Iterator[None]:
+        try:
+            yield from self._freshening_in_time(namespace, report)
+        except Late:
+            log.warning("a work tree does not answer: its memories keep their freshness")
+
+    def _freshening_in_time(self, namespace: str, report: Report) -> Iterator[None]:
+        roots = unhurried(Work.roots, self._store, namespace)
+        after = ""
+        for _ in range(0, CITING, PURGED):
+            found = self._store.aging.citing(namespace, after, PURGED)
+            if not found or not roots:
+                return
+            after = found[-1].record_id
+            states = unhurried(_states, found, roots)
+            changed = {
+                one.record_id: states[one.record_id]
+                for one in found
+                if states[one.record_id] not in ("unknown", one.freshness)
+            }
+            if changed:
+                report.counts["freshness noted"] += self._store.records.freshen(namespace, changed)
+                self._memories.changed(namespace, sorted(changed))
+            yield
+
+    # --- receipts, archive, size ---
+
+    def _receipts_before(self, report: Report) -> datetime | None:
+        days = self._settings.retention_episodes
+        return report.at - timedelta(days=days) if days else None
+
+    def _receipts(self, namespace: str, report: Report) -> Iterator[None]:
+        before = self._receipts_before(report)
+        while before and (gone := self._store.receipts.purge(namespace, before, PURGED)):
+            report.counts["receipts dropped"] += gone
+            yield
+
+    def _archive(self, report: Report) -> Iterator[None]:
+        before = report.at - timedelta(days=self._settings.archive_days)
+        while gone := self._store.log.purge(before, PURGED):
+            report.counts["archived versions dropped"] += gone
+            yield
+
+    def _shrinking(self, report: Report) -> Iterator[None]:
+        """Freed pages go back when the store is large; otherwise the next rows use them."""
+        size, free = self._store.upkeep.size()
+        if size <= self._size_limit:
+            return
+        while free and (given := self._store.upkeep.shrink(PAGES)):
+            report.counts["pages given back"] += given
+            _, free = self._store.upkeep.size()
+            yield
+
+
+def _batched(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _states(found: Sequence[Record], roots: Sequence[str]) -> dict[str, Freshness]:
+    return {one.record_id: freshness_of(one, roots).state for one in found}
+
+
+def _fade(
+    namespace: str, things: Sequence[Fact | Relationship], now: datetime, tx: Transaction
+) -> None:
+    """One operation for all of them, so that it is seen in the log and can be undone."""
+    after = [decay.faded(thing, now) for thing in things]
+    ended = sum(one.valid_until is not None for one in after)
+    ids = [one.fact_id if isinstance(one, Fact) else one.relationship_id for one in things]
+    operation = tx.log(
+        "edit", namespace, ACTOR, targets=ids, reason="inferred, and not seen again for a week",
+        detail={"faded": len(after) - ended, "no longer held": ended},
+    )  # fmt: skip
+    tx.change_graph(namespace, operation.op_id, ids, after)

@@ -1,0 +1,145 @@
+"""Memories that were made elsewhere: from commits, and from other programs' stores.
+
+In: what was found, as drafts of records. Out: records, cleaned and deduplicated: by id, which is
+derived from where it was found, and by content. A draft that does not fit its limits is cut to fit.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from recollect import privacy
+from recollect.capture.hosts.reading import plain_text
+from recollect.core import ids
+from recollect.core.values import (
+    Author,
+    Citation,
+    ObservationType,
+    Record,
+    RecordKind,
+    check,
+    encode,
+)
+from recollect.extract.tombstones import Tombstones
+from recollect.ingest.memories import Memories
+from recollect.portable.transcript_import import derived_id
+from recollect.store.interface import Store
+
+_DETAIL = 64_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A memory to be: where it was found under which key, and what it says."""
+
+    program: str
+    key: str
+    namespace: str
+    at: datetime
+    kind: RecordKind
+    title: str
+    summary: str = ""
+    detail: str = ""
+    facts: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    observation_type: ObservationType | None = None
+    category: str | None = None
+    author: Author = "assistant"
+    session_id: str | None = None
+    importance: int = 5
+    commit: str = ""
+
+
+class Brought:
+    def __init__(self, store: Store, memories: Memories, *, dry_run: bool = False) -> None:
+        self._dry_run = dry_run
+        self._store = store
+        self._memories = memories
+        self._stones = Tombstones(store)
+
+    def take(self, found: Sequence[Found]) -> tuple[int, int]:
+        """Store those that are new; how many were, and how many were known (or
+        refused for good)."""
+        records = [(_record(one), _earlier_id(one)) for one in found]
+        new: dict[str, Record] = {}
+        for namespace in dict.fromkeys(one.namespace for one, _ in records):
+            here = [(one, earlier) for one, earlier in records if one.namespace == namespace]
+            wanted = [name for one, earlier in here for name in (one.record_id, earlier)]
+            known = {one.record_id for one in self._store.records.get(namespace, wanted)}
+            seen: set[str] = set()
+            for record, earlier in here:
+                told = record.content_hash in seen or self._store.records.by_hash(
+                    namespace, record.content_hash
+                )
+                if self._stones.refused(namespace, record.title):
+                    continue  # somebody said never again
+                if not known.intersection((record.record_id, earlier)) and not told:
+                    new[record.record_id] = record
+                    seen.add(record.content_hash)
+        if new and not self._dry_run:
+            self._memories.add(list(new.values()))
+        return len(new), len(records) - len(new)
+
+
+def _record(found: Found) -> Record:
+    texts = {
+        "title": found.title,
+        "summary": found.summary,
+        "detail": found.detail,
+        "facts": list(found.facts),
+        "concepts": list(found.concepts),
+        "files": list(found.files),
+    }
+    clean: dict[str, Any] = privacy.scrub_tree(_plain(texts)).value
+    files = tuple(dict.fromkeys(path[:500] for path in clean["files"] if path))[:50]
+    record = Record(
+        # Two clones that are two projects hold the same commits.
+        record_id=ids.RECORD + derived_id(found.at, found.program, found.namespace + found.key),
+        namespace=found.namespace,
+        kind=found.kind,
+        title=_line(clean["title"], 200) or _line(clean["detail"], 200) or "(untitled)",
+        summary=clean["summary"][:4000],
+        detail=clean["detail"][:_DETAIL],
+        facts=tuple(fact[:500] for fact in clean["facts"] if fact),
+        concepts=tuple(dict.fromkeys(one[:100] for one in clean["concepts"] if one)),
+        files=files,
+        observation_type=found.observation_type,
+        category=found.category,
+        strategy="import",
+        author=found.author,
+        session_id=(found.session_id or "")[:256] or None,
+        importance=max(1, min(10, found.importance)),
+        valid_from=found.at,
+        citations=tuple(Citation(path=path, commit=found.commit) for path in files[:10])
+        if found.commit
+        else (),
+    )
+    return check(msgspec.structs.replace(record, content_hash=content_hash(record)))
+
+
+def _earlier_id(found: Found) -> str:
+    """As it was made before clones could be projects of their own."""
+    return ids.RECORD + derived_id(found.at, found.program, found.key)
+
+
+def content_hash(record: Record) -> str:
+    """The same for the same words, wherever they were found."""
+    said = [record.title, record.summary, record.detail, record.facts]
+    return hashlib.blake2b(encode(said), digest_size=16).hexdigest()
+
+
+def _plain(texts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: plain_text(value) if isinstance(value, str) else [plain_text(one) for one in value]
+        for name, value in texts.items()
+    }
+
+
+def _line(text: str, most: int) -> str:
+    flat = " ".join(text[: 4 * most].split())
+    return flat if len(flat) <= most else flat[: most - 1].rsplit(" ", 1)[0] + "…"

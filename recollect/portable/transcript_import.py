@@ -1,0 +1,214 @@
+"""Sessions from transcripts, through the one write path.
+
+In: transcripts. Out: events, with the times at which they happened. Their ids are derived from what
+the host calls them, so that reading again, or reading on after a kill, adds nothing twice; what the
+hooks told of the same session is recognised, and what was erased stays erased.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from recollect import __version__, privacy
+from recollect.core import ids, keepout
+from recollect.core.clock import EPOCH, Clock
+from recollect.core.errors import BadInput
+from recollect.core.event_identity import mark
+from recollect.core.values import IMPORTED, Body, Event, Source, TextBody
+from recollect.ingest.pipeline import Pipeline
+from recollect.portable.attribution import Attribution
+from recollect.portable.import_progress import Progress
+from recollect.portable.transcripts.told import Told, Transcript
+from recollect.store.interface import Store
+
+BATCH = 200
+# A session that was written to just now: its last turn may not be over.
+LIVE = timedelta(minutes=3)
+
+
+@dataclass(frozen=True)
+class Period:
+    """What is wanted; None means no bound."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def covers(self, at: datetime) -> bool:
+        late_enough = self.since is None or at >= self.since
+        return late_enough and (self.until is None or at < self.until)
+
+    def touches(self, transcript: Transcript) -> bool:
+        began, ended = transcript.began, transcript.ended
+        if self.since is not None and ended is not None and ended < self.since:
+            return False
+        return not (self.until is not None and began is not None and began >= self.until)
+
+
+def derived_id(at: datetime, *names: str) -> str:
+    """A ULID with the time of what it stands for, the same whenever it is asked for."""
+    moment = max(0, (at.astimezone(UTC) - EPOCH) // timedelta(milliseconds=1))
+    digest = hashlib.blake2b("\0".join(names).encode("utf-8", "replace"), digest_size=10).digest()
+    return ids.join_ulid(moment, int.from_bytes(digest, "big"))
+
+
+class History:
+    def __init__(
+        self,
+        store: Store,
+        pipeline: Pipeline,
+        clock: Clock,
+        actor: str,
+        attribution: Attribution,
+        progress: Progress,
+        *,
+        dry_run: bool = False,
+        client: str = IMPORTED,
+    ) -> None:
+        self._store = store
+        self._pipeline = pipeline
+        self._clock = clock
+        self._actor = actor
+        self._attribution = attribution
+        self._progress = progress
+        self._dry_run = dry_run
+        self._client = client
+
+    def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
+        """One session. What was stored before an interruption is met again as known."""
+        if self._pipeline.kept_out(transcript.cwd):
+            self._progress.step(transcript.host, units, sessions=1, kept_out=1)
+            return
+        namespace = self._attribution.namespace(transcript.cwd)
+        events = [
+            self._event(transcript, one, namespace)
+            for one in self._settled(transcript)
+            if period.covers(one.at)
+        ]
+        self.take_events(transcript.host, namespace, transcript.session_id[:256], events, units)
+
+    def take_events(
+        self, source: str, namespace: str, session_id: str, events: list[Event], units: int = 0
+    ) -> None:
+        """Events of one session, in order."""
+        captured, stored = self._already(namespace, session_id, {one.event_id for one in events})
+        new: list[Event] = []
+        counts: Counter[str] = Counter(read=len(events), sessions=1)
+        marks = self._marks(events, anyway=bool(captured))
+        erased = self._store.bulk.forgotten([one for one in marks.values() if one])
+        for event in events:
+            marked = marks.get(event.event_id)
+            if event.event_id in stored:
+                counts["known"] += 1
+            elif marked is not None and captured[marked] > 0:
+                captured[marked] -= 1
+                counts["captured"] += 1
+            elif marked in erased:
+                counts["forgotten"] += 1
+            else:
+                new.append(event)
+        counts.update(self._put(new))
+        self._progress.step(source, units, **counts)
+
+    def missing(self, transcript: Transcript) -> bool:
+        """Whether the transcript may hold something that is not here: it went on after the last
+        thing that was heard of its session."""
+        if self._pipeline.kept_out(transcript.cwd):
+            return False
+        namespace = self._attribution.namespace(transcript.cwd)
+        known = self._store.sessions.get(namespace, transcript.session_id)
+        if known is None or transcript.ended is None:
+            return True
+        return transcript.ended > known.last_event_at + timedelta(seconds=5)
+
+    # --- parts ---
+
+    def _settled(self, transcript: Transcript) -> Iterator[Told]:
+        """Without the last turn of a session that is still going on: it comes when it is whole."""
+        recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
+        waiting: list[Told] = []
+        for one in _public(transcript.told()):
+            if one.draft.kind == "prompt":
+                yield from waiting
+                waiting = []
+            waiting.append(one)
+        if not recent:
+            yield from waiting
+
+    def _event(self, transcript: Transcript, one: Told, namespace: str) -> Event:
+        cwd = transcript.cwd[:2048]
+        return Event(
+            event_id=derived_id(one.at, transcript.host, one.key),
+            session_id=transcript.session_id[:256],
+            actor_id=self._actor,
+            namespace=namespace,
+            kind=one.draft.kind,
+            body=one.draft.body,
+            valid_time=one.at,
+            source=Source(
+                surface=transcript.host,
+                version=__version__,
+                client_id=self._client,
+                project_path=cwd.replace("\0", "") or None,
+            ),
+        )
+
+    def _already(
+        self, namespace: str, session_id: str, own: set[str]
+    ) -> tuple[Counter[bytes], set[str]]:
+        """What hooks captured of this session, by mark, and which of our own ids are stored."""
+        captured: Counter[bytes] = Counter()
+        stored: set[str] = set()
+        for known in self._store.events.session(namespace, session_id):
+            event = known.event
+            if event.event_id in own:
+                stored.add(event.event_id)
+                continue
+            marked = mark(event.session_id, event.kind, event.body)
+            if marked is not None:
+                captured[marked] += 1
+        return captured, stored
+
+    def _marks(self, events: Iterable[Event], *, anyway: bool) -> dict[str, bytes | None]:
+        """Marks of what would be stored: without secrets, as the others were made. They cost as
+        much as storing, so they are made only when there is something to compare with."""
+        if not anyway and not self._store.bulk.any_forgotten():
+            return {}
+        return {one.event_id: mark(one.session_id, one.kind, _clean(one.body)) for one in events}
+
+    def _put(self, events: list[Event]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        if self._dry_run:
+            return Counter(stored=len(events))
+        for start in range(0, len(events), BATCH):
+            batch = [(event, event.event_id) for event in events[start : start + BATCH]]
+            try:
+                outcomes = self._pipeline.events(batch)
+            except BadInput as error:
+                counts["refused"] += len(batch)
+                self._progress.complain(str(error))
+                continue
+            for outcome in outcomes:
+                status = {"stored": "stored", "kept out": "kept_out"}.get(outcome.status, "known")
+                counts[status] += 1
+        return counts
+
+
+def _public(told: Iterable[Told]) -> Iterator[Told]:
+    """A session without what its user made private by a word in a prompt: the transcript knows
+    nothing of that, but it holds the word."""
+    private = False
+    for one in told:
+        said = one.draft.body.content if isinstance(one.draft.body, TextBody) else ""
+        word = keepout.said_word(said) if one.draft.kind == "prompt" else ""
+        if not private and not word:
+            yield one
+        private = word == "private" if word else private
+
+
+def _clean(body: Body) -> Body:
+    cleaned: Body = msgspec.convert(privacy.scrub_tree(msgspec.to_builtins(body)).value, type=Body)
+    return cleaned

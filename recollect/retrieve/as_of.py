@@ -1,0 +1,55 @@
+"""Search as memory was at a moment: an engine of its own, filled with what was known then.
+
+In: the store, namespaces, a moment. Out: an engine for one question. Versions that are gone since
+come with the vectors that the archive keeps of them, so it answers as search did then.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from recollect.core.values import Record, Vector
+from recollect.embedding.embedder import MODEL
+from recollect.retrieve.engine import Embeds, Engine
+from recollect.retrieve.index import Document
+from recollect.retrieve.index_cache import by_owner, document
+from recollect.store.interface import Cursor, Store
+
+_PAGE = 500
+
+
+def engine_as_of(
+    store: Store, namespaces: Sequence[str], moment: datetime, embedder: Embeds | None
+) -> tuple[Engine, dict[str, Record]]:
+    """The engine, and the memories that it knows as they were."""
+    engine = Engine(embedder)
+    known: dict[str, Record] = {}
+    for namespace in namespaces:
+        engine.add(namespace, _documents(store, namespace, moment, known))
+    return engine, known
+
+
+def _documents(
+    store: Store, namespace: str, moment: datetime, known: dict[str, Record]
+) -> Iterator[Document]:
+    cursor: Cursor | None = None
+    while True:
+        page = store.records.page(namespace, before=cursor, limit=_PAGE, as_of=moment)
+        ids = [record.record_id for record in page.items]
+        now = {record.record_id: record.version for record in store.records.get(namespace, ids)}
+        vectors = by_owner(store.vectors.of(namespace, MODEL, ids))
+        for record in page.items:
+            known[record.record_id] = record
+            same = now.get(record.record_id) == record.version
+            then = vectors if same else by_owner(_archived(store, record, moment))
+            yield document(record, then.get(record.record_id))
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+def _archived(store: Store, record: Record, moment: datetime) -> list[Vector]:
+    """The vectors of the version that was live then."""
+    for version in store.log.versions(record.namespace, record.record_id):
+        if version.since <= moment < version.until:
+            return [one for one in version.vectors if one.model == MODEL]
+    return []

@@ -1,0 +1,283 @@
+"""Keeps the search engine in step with the store, a shelf per namespace.
+
+In: writes as they happen, and the store's rows when a shelf is first needed. Out: an engine that
+holds exactly what the store holds. A shelf is filled in a thread; until it is full, whoever asks
+is told so and searches the store by words. The least used shelves go when memory is short. One
+that holds much of no use any more is built anew beside the old one, which serves meanwhile.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core import oslayer
+from recollect.core.clock import to_micros
+from recollect.core.errors import RecollectError
+from recollect.core.values import Record, Vector
+from recollect.embedding.backfill import searchable
+from recollect.embedding.embedder import MODEL
+from recollect.retrieve.engine import Engine
+from recollect.retrieve.index import Document
+from recollect.store.interface import Cursor, Store
+
+log = logging.getLogger(__name__)
+
+_PAGE = 500
+_TOGETHER = 2  # a prompt asks its project and what is global: neither may push out the other
+Rows = NDArray[np.float32]
+
+
+class Shelves:
+    def __init__(self, store: Store, engine: Engine, cache_mb: int) -> None:
+        self._store = store
+        self._engine = engine
+        self._limit = cache_mb << 20
+        self._lock = threading.Lock()
+        self._full: OrderedDict[str, None] = OrderedDict()
+        self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
+        self._renewing: dict[str, set[str]] = {}  # likewise, while it is built anew
+        self._anew: set[str] = set()  # names of what is being built and must be read once more
+        # Grows after every change: an answer that was made before it is not given after it.
+        self.epoch = 0
+
+    def ready(self, namespaces: Sequence[str]) -> bool:
+        """Whether all of them can be searched."""
+        with self._lock:
+            for namespace in namespaces:
+                if namespace in self._full:
+                    self._full.move_to_end(namespace)
+            return all(namespace in self._full for namespace in namespaces)
+
+    def prepare(self, namespaces: Sequence[str]) -> None:
+        """Begin to fill those that are not full, in threads; returns at once."""
+        missing = []
+        with self._lock:
+            for namespace in namespaces:
+                if namespace not in self._full and namespace not in self._filling:
+                    self._filling[namespace] = set()
+                    missing.append(namespace)
+        for namespace in missing:
+            threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
+
+    def filling(self, namespaces: Sequence[str]) -> bool:
+        """Whether any of them is being filled just now."""
+        with self._lock:
+            return any(namespace in self._filling for namespace in namespaces)
+
+    def fill(self, namespaces: Iterable[str]) -> None:
+        """Fill shelves here and now."""
+        for namespace in namespaces:
+            with self._lock:
+                if namespace in self._full or namespace in self._filling:
+                    continue
+                self._filling[namespace] = set()
+            self._fill(namespace)
+
+    def drop(self, namespace: str) -> None:
+        """Empty a shelf; it is filled again when it is needed."""
+        with self._lock:
+            self._full.pop(namespace, None)
+        self._engine.drop(namespace)
+
+    def drop_all(self) -> None:
+        """Empty all of them: anything may have changed unheard. What is being built is read once
+        more from its beginning."""
+        with self._lock:
+            self.epoch += 1
+            self._anew.update(self._filling, map(_fresh, self._renewing))
+            full = list(self._full)
+        for namespace in full:
+            self.drop(namespace)
+
+    # --- listening to writes ---
+
+    def stored(self, records: Sequence[Record]) -> None:
+        for namespace, mine in _by_namespace(records):
+            if self._live(namespace, [record.record_id for record in mine]):
+                self._put(namespace, mine)
+                self._changed(namespace)
+
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        if self._live(namespace, record_ids):
+            self._engine.remove(namespace, record_ids)
+            self._changed(namespace)
+
+    def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
+        """Memories got their vectors."""
+        for namespace, mine in _by_namespace(records):
+            if self._live(namespace, [record.record_id for record in mine]):
+                self._engine.add(
+                    namespace, [document(record, rows[record.record_id]) for record in mine]
+                )
+                self._changed(namespace)
+
+    def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
+        with self._lock:
+            if namespace in self._renewing:
+                self._renewing[namespace].update(record_ids)
+            if namespace in self._filling:
+                self._filling[namespace].update(record_ids)
+                return False
+            return namespace in self._full
+
+    def _changed(self, namespace: str) -> None:
+        with self._lock:
+            self.epoch += 1
+        self._renew_if_worn(namespace)
+
+    # --- filling ---
+
+    def _fill(self, namespace: str) -> None:
+        try:
+            self._build(namespace, namespace, self._filling)
+        except RecollectError as error:
+            log.error("the search index of %s could not be filled: %s", namespace, error)
+            with self._lock:
+                self._filling.pop(namespace, None)
+                self._anew.discard(namespace)
+            self._engine.drop(namespace)
+            return
+        self._make_room(namespace)
+        oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
+
+    def _renew_if_worn(self, namespace: str) -> None:
+        """A memory that changes leaves its old words and vectors behind. Where that is much, the
+        shelf is built anew in a thread."""
+        if not self._engine.worn(namespace):
+            return
+        with self._lock:
+            if namespace in self._renewing or namespace not in self._full:
+                return
+            self._renewing[namespace] = set()
+        threading.Thread(target=self._renew, args=(namespace,), daemon=True).start()
+
+    def _renew(self, namespace: str) -> None:
+        fresh = _fresh(namespace)
+        try:
+            self._build(namespace, fresh, self._renewing)
+        except RecollectError as error:
+            log.error("the search index of %s could not be renewed: %s", namespace, error)
+            with self._lock:
+                self._renewing.pop(namespace, None)
+                self._anew.discard(fresh)
+        self._engine.drop(fresh)
+        oslayer.give_memory_back()
+
+    def _build(self, namespace: str, name: str, changes: dict[str, set[str]]) -> None:
+        """Read a namespace into the engine under a name, until nothing has changed meanwhile."""
+        anew, changed = True, set[str]()
+        while True:
+            if anew:
+                self._engine.drop(name)
+                self._engine.add(name, self._documents(namespace))
+            else:
+                self._again(namespace, name, sorted(changed))
+            with self._lock:
+                anew, changed = name in self._anew, changes[namespace]
+                if not anew and not changed:
+                    del changes[namespace]
+                    self.epoch += 1
+                    if name == namespace:
+                        self._full[namespace] = None
+                    elif namespace in self._full:
+                        self._engine.replace(namespace, name)
+                    return
+                self._anew.discard(name)
+                changes[namespace] = set()
+
+    def _documents(self, namespace: str) -> Iterator[Document]:
+        """Page by page, so that at no time more than a page is held twice."""
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
+            ids = [record.record_id for record in page.items]
+            vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
+            for record in page.items:
+                yield document(record, vectors.get(record.record_id))
+            if page.next is None:
+                return
+            cursor = page.next
+
+    def _again(self, namespace: str, name: str, record_ids: Sequence[str]) -> None:
+        """What changed while the shelf was filled is read once more."""
+        there = self._store.records.get(namespace, record_ids)
+        self._engine.remove(name, record_ids)
+        self._put(namespace, there, name)
+
+    def _put(self, namespace: str, records: Sequence[Record], name: str = "") -> None:
+        """Memories with the vectors they have: a new one has none, one that came back has."""
+        ids = [record.record_id for record in records]
+        vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        self._engine.add(
+            name or namespace,
+            [document(record, vectors.get(record.record_id)) for record in records],
+        )
+
+    def _make_room(self, keep: str) -> None:
+        """Drop the least used shelves while all together are too large."""
+        sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
+        while sum(sizes.values()) > self._limit:
+            with self._lock:
+                oldest = next(
+                    (name for name in list(self._full)[:-_TOGETHER] if name != keep), None
+                )
+                if oldest is None:
+                    return
+                del self._full[oldest]
+            self._engine.drop(oldest)
+            sizes.pop(oldest, None)
+
+
+def _fresh(namespace: str) -> str:
+    """What a shelf is called while it is built anew; no namespace is called that."""
+    return f"{namespace}\0fresh"
+
+
+def document(record: Record, vectors: Rows | None = None) -> Document:
+    """A memory as search sees it."""
+    assert record.created_at is not None
+    episode = record.kind == "episode"
+    text = searchable(record)
+    if record.files:
+        text = f"{text}\n" + "\n".join(record.files)
+    return Document(
+        id=record.record_id,
+        text=text,
+        title="" if episode else record.title,
+        # What stands for a session's turns must not lean on them, nor they on it.
+        session=record.session_id if record.session_id and record.level == "raw" else "",
+        position=record.position or 0,
+        author=record.author,
+        time=to_micros(record.valid_from),
+        created=to_micros(record.created_at),
+        importance=record.importance,
+        confidence=record.confidence,
+        freshness=record.freshness,
+        knowledge=not episode,
+        access_count=record.access_count,
+        vectors=vectors,
+    )
+
+
+def by_owner(vectors: Iterable[Vector]) -> dict[str, Rows]:
+    parts: dict[str, list[bytes]] = {}
+    for vector in vectors:
+        if vector.source_kind == "record":
+            parts.setdefault(vector.source_id, []).append(vector.vector)
+    return {owner: _matrix(blobs) for owner, blobs in parts.items()}
+
+
+def _matrix(blobs: Sequence[bytes]) -> Rows:
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32)
+
+
+def _by_namespace(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.namespace, []).append(record)
+    yield from found.items()

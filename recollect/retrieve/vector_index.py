@@ -1,0 +1,144 @@
+"""Unit vectors in little memory, and the documents nearest to a question.
+
+In: float32 rows from the embedder. Out: cosines. Rows are kept as int8 with one scale each (the
+error of a cosine is below 0.005), and as sign bits to find candidates by. Rows of zeros are none.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.retrieve.arrays import Growable, distinct, spread
+
+DIMENSIONS = 384
+_NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
+
+
+class Rows:
+    """Vectors as int8, each with its own scale."""
+
+    def __init__(self) -> None:
+        self._codes = Growable(np.int8, DIMENSIONS)
+        self._scales = Growable(np.float32)
+
+    def __len__(self) -> int:
+        return len(self._scales)
+
+    @property
+    def nbytes(self) -> int:
+        return self._codes.nbytes + self._scales.nbytes
+
+    def append(self, vector: NDArray[Any]) -> int:
+        self.extend(vector[None])
+        return len(self) - 1
+
+    def extend(self, vectors: NDArray[Any]) -> None:
+        codes, scales = _quantised(vectors)
+        self._codes.extend(codes)
+        self._scales.extend(scales)
+
+    def put(self, row: int, vector: NDArray[Any]) -> None:
+        codes, scales = _quantised(vector[None])
+        self._codes.view[row], self._scales.view[row] = codes[0], scales[0]
+
+    def get(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        codes = self._codes.view[rows].astype(np.float32)
+        return np.asarray(codes * self._scales.view[rows][:, None])
+
+    def dot(self, rows: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
+        # einsum sums every row by itself and alike, whichever rows stand beside it; a matrix
+        # product may block differently with the number of rows, and scores must not.
+        codes = self._codes.view[rows].astype(np.float32)
+        return np.asarray(np.einsum("ij,j->i", codes, query) * self._scales.view[rows])
+
+
+class Vectors:
+    """The vectors of an index's documents, one or more a document."""
+
+    def __init__(self) -> None:
+        self._rows = Rows()
+        self._signs = [Growable(np.uint64) for _ in range(DIMENSIONS // 64)]
+        self._owner = Growable(np.int32)  # row -> document, -1 once it is removed
+        self._ends = Growable(np.int32)  # document -> where its rows end
+        self.count = 0
+
+    @property
+    def nbytes(self) -> int:
+        columns = (self._owner, self._ends, *self._signs)
+        return self._rows.nbytes + sum(column.nbytes for column in columns)
+
+    def add(self, documents: Sequence[NDArray[Any] | None]) -> None:
+        """The vectors of the next documents, some rows each; None for one without."""
+        rows = [_NONE if parts is None else parts for parts in documents]
+        vectors = np.concatenate(rows) if rows else _NONE
+        owner = np.repeat(np.arange(len(rows)), [len(parts) for parts in rows])
+        good = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+        if not good.all():
+            vectors, owner = vectors[good], owner[good]
+        self._ends.extend(len(self._rows) + np.cumsum(np.bincount(owner, minlength=len(rows))))
+        self._owner.extend(owner + len(self._ends) - len(rows))
+        self._rows.extend(vectors)
+        for column, bits in zip(self._signs, _signs(vectors).T, strict=True):
+            column.extend(bits)
+        self.count += len(vectors)
+
+    def remove(self, doc: int) -> None:
+        rows = self._owner.view[self._first(doc) : self._ends.view[doc]]
+        self.count -= int((rows >= 0).sum())
+        rows[:] = -1
+
+    def mean(self, docs: tuple[int, ...]) -> NDArray[np.float32] | None:
+        """The mean vector of several documents, in the order of their content, not of arrival."""
+        if len(docs) < 2:
+            return None
+        rows = np.concatenate([np.arange(self._first(doc), self._ends.view[doc]) for doc in docs])
+        if len(rows) == 0:
+            return None
+        # A sum of float64 in a fixed order of values: the same for the same set of documents.
+        vectors = np.sort(self._rows.get(rows).astype(np.float64), axis=0)
+        return np.asarray(vectors.sum(axis=0) / len(rows), dtype=np.float32)
+
+    def cosines(self, docs: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
+        """The best cosine of each document's parts; NaN where there is none."""
+        ends = self._ends.view
+        starts = np.where(docs > 0, ends[docs - 1], 0)
+        counts = ends[docs] - starts
+        found = np.full(len(docs), np.nan, dtype=np.float32)
+        some = np.flatnonzero(counts)
+        if len(some):
+            near = self._rows.dot(spread(starts[some], counts[some]), query)
+            found[some] = np.maximum.reduceat(near, np.cumsum(counts[some]) - counts[some])
+        return found
+
+    def nearest(self, query: NDArray[Any], most: int) -> NDArray[np.int64]:
+        """Documents likely to be nearest: all of them, or the `most` by sign bits (ties kept)."""
+        owner = self._owner.view
+        if self.count <= most:
+            return distinct(owner[owner >= 0]).astype(np.int64)
+        unlike = np.where(owner >= 0, np.uint16(0), np.uint16(2 * DIMENSIONS))
+        differ = np.empty(len(owner), dtype=np.uint64)
+        ones = np.empty(len(owner), dtype=np.uint8)
+        for column, bits in zip(self._signs, _signs(query), strict=True):
+            np.bitwise_count(np.bitwise_xor(column.view, bits, out=differ), out=ones)
+            unlike += ones
+        return distinct(owner[unlike <= _kth(unlike, most)]).astype(np.int64)
+
+    def _first(self, doc: int) -> int:
+        return int(self._ends.view[doc - 1]) if doc else 0
+
+
+def _kth(values: NDArray[np.uint16], k: int) -> int:
+    """The k-th smallest of small counts, by counting."""
+    return int(np.searchsorted(np.cumsum(np.bincount(values)), k))
+
+
+def _quantised(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    scales = np.abs(vectors).max(axis=1, initial=0) / 127
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]), scales
+
+
+def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
+    """One bit a dimension, 64 of them in a number, the last axis as columns."""
+    return np.packbits(np.asarray(vectors) > 0, axis=-1).view(np.uint64)

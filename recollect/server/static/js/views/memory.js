@@ -1,0 +1,462 @@
+// One memory: what it says, where it comes from, its history, and what one can do with it.
+import * as daemon from "../daemon.js";
+import { html, useState } from "../html.js";
+import { nameOf, projects } from "../projects.js";
+import { go, href } from "../route.js";
+import { plural, when } from "../words.js";
+import { Confirm, Dialog } from "../parts/dialog.js";
+import { Ago, Badge, Fresh, Kind } from "../parts/pieces.js";
+import { Empty, Shown, useData } from "../parts/states.js";
+import { say, sorry } from "../parts/toast.js";
+import { undo } from "../parts/undo.js";
+
+export function Memory({ id, params }) {
+  const state = useData(() => daemon.memory(id), id, ["memory", "removed"]);
+  const [dialog, open] = useState(null);
+  const [tab, show] = useState("what");
+  if (state.error?.status === 404)
+    return html`<${Gone} id=${id} params=${params} again=${state.again} />`;
+  return html`
+    <aside class="card panel" aria-label="One memory">
+      <${Shown} state=${state}>
+        ${(record) => html`
+          <header>
+            <${Kind} record=${record} />
+            ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+            <${Fresh} value=${record.freshness} />
+            <span class="push">
+              <a
+                class="button"
+                href=${href("memories", "", params)}
+                aria-label="Close this memory">
+                Close
+              </a>
+            </span>
+          </header>
+          <div class="body">
+            <h2 class="wrap">${record.title}</h2>
+            <p class="small faint">
+              ${nameOf(record.namespace)} · ${when(record.valid_from)} · said by${" "}
+              ${record.author}${" "}
+              · made by ${record.strategy}
+            </p>
+            <div class="row-line" style=${{ marginBottom: "12px" }}>
+              <button onClick=${() => open("edit")}>Edit</button>
+              <button
+                aria-pressed=${record.pinned}
+                onClick=${() =>
+                  change(
+                    record,
+                    { pinned: !record.pinned },
+                    record.pinned ? "Unpinned." : "Pinned: it will not age.",
+                    state.again,
+                  )
+                }>
+                ${record.pinned ? "Unpin" : "Pin"}
+              </button>
+              <button onClick=${() => open("move")}>Move…</button>
+              <button class="danger" onClick=${() => open("delete")}>
+                Delete
+              </button>
+              <button class="danger" onClick=${() => open("never")}>
+                Never again
+              </button>
+            </div>
+            <div class="segments" role="group" aria-label="Show">
+              ${[
+                ["what", "What"],
+                ["source", "Where from"],
+                ["past", "History"],
+              ].map(([name, label]) => html`
+                <button key=${name} aria-pressed=${tab === name} onClick=${() => show(name)}>
+                  ${label}
+                </button>
+              `)}
+            </div>
+            <hr />
+            ${tab === "what" ? html`<${What} record=${record} />` : null}
+            ${tab === "source" ? html`<${Source} id=${id} />` : null}
+            ${tab === "past" ? html`<${Past} id=${id} again=${state.again} />` : null}
+          </div>
+          ${dialog === "edit" ? html`
+            <${Edit} record=${record} close=${() => open(null)} again=${state.again} />
+          ` : null}
+          ${dialog === "move" ? html`
+            <${Move} record=${record} close=${() => open(null)} again=${state.again} />
+          ` : null}
+          ${dialog === "delete" ? html`
+            <${Confirm}
+              title="Delete this memory?"
+              text=${
+                `“${record.title}” will no longer be found or injected. ` +
+                "You can undo this for 30 days."
+              }
+              close=${() => open(null)}
+              act=${() => drop(record, false, params)}
+            />
+          ` : null}
+          ${dialog === "never" ? html`
+            <${Confirm}
+              title="Never again?"
+              yes="Forget and refuse"
+              text=${
+                `“${record.title}” is deleted, and the same statement is refused ` +
+                "when it comes again, also from imports."
+              }
+              close=${() => open(null)}
+              act=${() => drop(record, true, params)}
+            />
+          ` : null}
+        `}
+      <//>
+    </aside>
+  `;
+}
+
+const What = ({ record }) => html`
+  <div class="grid">
+    ${record.summary && record.summary !== record.title ? html`
+      <p class="wrap">${record.summary}</p>
+    ` : null}
+    ${record.facts?.length ? html`
+      <div>
+        <h3>Facts</h3>
+        <ul>
+          ${record.facts.map((fact) => html`
+            <li class="wrap" key=${fact}>
+              ${fact}
+            </li>
+          `)}
+        </ul>
+      </div>
+    ` : null}
+    ${record.files?.length ? html`
+      <div>
+        <h3>Files</h3>
+        <ul>
+          ${record.files.map((file) => html`
+            <li key=${file}>
+              <a class="mono" href=${href("memories", "", { file })}>
+                ${file}
+              </a>
+            </li>
+          `)}
+        </ul>
+      </div>
+    ` : null}
+    ${record.concepts?.length ? html`
+      <div class="row-line">
+        ${record.concepts.map((concept) => html`
+          <a class="chip" key=${concept} href=${href("memories", "", { concept })}>
+            ${concept}
+          </a>
+        `)}
+      </div>
+    ` : null}
+    ${record.detail ? html`
+      <details open=${record.detail.length < 1200}>
+        <summary>In full</summary>
+        <div class="quote wrap">${record.detail}</div>
+      </details>
+    ` : null}
+    <dl class="facts small">
+      <dt>Importance</dt>
+      <dd>${record.importance} of 10</dd>
+      <dt>Confidence</dt>
+      <dd>${Math.round(record.confidence * 100)} %</dd>
+      <dt>Recalled</dt>
+      <dd>
+        ${record.access_count ? html`
+          ${plural(record.access_count, "time")}, last <${Ago} at=${record.last_accessed} />
+        ` : (
+          "not yet"
+        )}
+      </dd>
+      ${record.session_id ? html`
+        <dt>Session</dt>
+        <dd>
+          <a href=${href("sessions", record.session_id, { namespace: record.namespace })}>
+            ${record.session_id}
+          </a>
+        </dd>
+      ` : null}
+      ${record.expires_at ? html`
+        <dt>Expires</dt>
+        <dd>${when(record.expires_at)}</dd>
+      ` : null}
+      <dt>Id</dt>
+      <dd class="mono">${record.record_id}</dd>
+    </dl>
+  </div>
+`;
+
+function Source({ id }) {
+  const state = useData(() => daemon.provenance(id), id);
+  return html`
+    <${Shown}
+      state=${state}
+      empty=${{
+        when: (data) => !data.events.length,
+        show: html`
+          <${Empty} title="No events behind it">
+            <p>It was written by hand, or came from elsewhere.</p>
+          <//>
+        `,
+      }}>
+      ${(data) => html`
+        <div>
+          <p class="small soft">
+            ${plural(data.events.length, "event")} this memory was made from.
+          </p>
+          ${data.events.map(({ event }) => html`
+            <div class="turn" key=${event.event_id}>
+              <div class="row-line">
+                <${Badge}>${event.kind.replace("_", " ")}<//>
+                <span class="small soft">${event.source.surface}</span>
+                <${Ago} at=${event.valid_time} />
+              </div>
+              <pre class="quote">${said(event.body)}</pre>
+            </div>
+          `)}
+        </div>
+      `}
+    <//>
+  `;
+}
+const said = (body) =>
+  body.content ??
+  body.turns?.map((turn) => `${turn.role}: ${turn.content}`).join("\n\n") ??
+  JSON.stringify(body.data, null, 1);
+
+function Past({ id, again }) {
+  const state = useData(() => daemon.history(id), id, ["memory", "removed"]);
+  return html`
+    <${Shown}
+      state=${state}
+      empty=${{
+        when: (data) => !data.versions.length,
+        show: html`
+          <${Empty} title="Never changed">
+            <p>Edits, merges and moves of this memory will be listed here, with a way back.</p>
+          <//>
+        `,
+      }}>
+      ${(data) => html`
+        <ol class="tl">
+          ${data.versions.map((one) => html`
+            <li key=${one.op_id}>
+              <b>${one.ended_by || "changed"}</b> <${Ago} at=${one.until} />
+              ${one.reason ? html`
+                ${" "}
+                <span class="soft">${one.reason}</span>
+              ` : null}
+              <${Difference} before=${one.record} after=${data.record} />
+              <button onClick=${() => undo(one.op_id, again)}>Undo this</button>
+            </li>
+          `)}
+        </ol>
+      `}
+    <//>
+  `;
+}
+
+// What was otherwise, field by field.
+function Difference({ before, after }) {
+  const names = [
+    "title",
+    "summary",
+    "detail",
+    "facts",
+    "concepts",
+    "files",
+    "importance",
+    "confidence",
+    "pinned",
+  ];
+  const changed = after
+    ? names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    : ["title"];
+  const text = (value) => (Array.isArray(value) ? value.join("; ") : String(value));
+  return html`
+    <dl class="facts small">
+      ${changed.map((name) => html`
+        <dt>${name}</dt>
+        <dd class="wrap">
+          <del class="faint">${text(before[name])}</del>
+          ${after ? html`
+              <br />
+              ${text(after[name])}
+          ` : null}
+        </dd>
+      `)}
+    </dl>
+  `;
+}
+
+function Edit({ record, close, again }) {
+  const save = (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    const lines = (name) =>
+      form
+        .get(name)
+        .split("\n")
+        .map((line) => line.trim())
+        .filter(Boolean);
+    close();
+    change(
+      record,
+      {
+        title: form.get("title"),
+        summary: form.get("summary"),
+        facts: lines("facts"),
+        concepts: lines("concepts"),
+        files: lines("files"),
+        importance: Number(form.get("importance")),
+        version: record.version,
+      },
+      "Saved.",
+      again,
+    );
+  };
+  return html`
+    <${Dialog} label="Edit this memory" close=${close}>
+      <form onSubmit=${save}>
+        <div class="body grid">
+          <h2>Edit</h2>
+          <label class="field">
+            Title
+            <input name="title" type="text" required maxlength="200" value=${record.title} />
+          </label>
+          <label class="field">
+            Summary
+            <textarea name="summary" maxlength="4000">
+              ${record.summary}
+            </textarea>
+          </label>
+          <label class="field">
+            Facts, one a line<textarea name="facts">${(record.facts ?? []).join("\n")}</textarea>
+          </label>
+          <label class="field">
+            Concepts, one a line
+            <textarea name="concepts">${(record.concepts ?? []).join("\n")}</textarea>
+          </label>
+          <label class="field">
+            Files, one a line<textarea name="files">${(record.files ?? []).join("\n")}</textarea>
+          </label>
+          <label class="field">
+            Importance, 1 to 10
+            <input name="importance" type="number" min="1" max="10" value=${record.importance} />
+          </label>
+        </div>
+        <footer>
+          <button type="button" onClick=${close}>
+            Cancel
+          </button>
+          <button class="primary" type="submit">
+            Save
+          </button>
+        </footer>
+      </form>
+    <//>
+  `;
+}
+
+function Move({ record, close, again }) {
+  const [target, choose] = useState("");
+  const act = async () => {
+    close();
+    try {
+      const done = await daemon.move(record.record_id, target);
+      say("Moved.", { act: () => undo(done.op_id, again) });
+      again();
+    } catch (error) {
+      sorry(error);
+    }
+  };
+  return html`
+    <${Dialog} label="Move to another project" close=${close}>
+      <div class="body grid">
+        <h2>Move to another project</h2>
+        <p class="soft">It is now in ${nameOf(record.namespace)}.</p>
+        <label class="field">
+          Project
+          <select value=${target} onChange=${(event) => choose(event.target.value)}>
+            <option value="">Choose…</option>
+            ${projects.value
+              .filter((one) => one.name !== nameOf(record.namespace))
+              .map((one) => html`
+                <option key=${one.project_id} value=${one.project_id || "global"}>
+                  ${one.name || "everywhere"}
+                </option>
+              `)}
+          </select>
+        </label>
+      </div>
+      <footer>
+        <button onClick=${close}>Cancel</button>
+        <button class="primary" disabled=${!target} onClick=${act}>
+          Move
+        </button>
+      </footer>
+    <//>
+  `;
+}
+
+function Gone({ id, params, again }) {
+  const state = useData(() => daemon.history(id), id);
+  const last = state.data?.versions[0];
+  return html`
+    <aside class="card panel" aria-label="One memory">
+      <header>
+        <h2>This memory is gone</h2>
+        <span class="push">
+          <a class="button" href=${href("memories", "", params)}>
+            Close
+          </a>
+        </span>
+      </header>
+      <div class="body">
+        ${last ? html`
+          <p>
+            It was${" "}
+            ${last.ended_by === "merge"
+              ? "merged into another one"
+              : last.ended_by === "move"
+                ? "moved"
+                : "deleted"}${" "}
+            <${Ago} at=${last.until} />.
+          </p>
+          <p class="wrap">
+            <b>${last.record.title}</b>
+          </p>
+          <button class="primary" onClick=${() => undo(last.op_id, again)}>
+            Bring it back
+          </button>
+        ` : html`<p class="soft">Nothing of it is kept.</p>`}
+      </div>
+    </aside>
+  `;
+}
+
+async function change(record, changes, words, again) {
+  try {
+    const done = await daemon.edit(record.record_id, changes);
+    say(words, { act: () => undo(done.op_id, again) });
+    again();
+  } catch (error) {
+    sorry(error);
+  }
+}
+
+async function drop(record, never, params) {
+  try {
+    const done = await daemon.forget(record.record_id, never);
+    say(never ? "Forgotten, and refused from now on." : "Deleted.", {
+      act: () => undo(done.op_ids[0], () => go("memories", record.record_id, params)),
+    });
+    go("memories", "", params);
+  } catch (error) {
+    sorry(error);
+  }
+}

@@ -1,0 +1,556 @@
+"""Everything that is stored, as rows: carried away, brought in, erased, cleaned, moved.
+
+In: namespaces, selections, rows. Out: rows and counts. Each change is one transaction; what cannot
+be done whole is not done.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from recollect.core.errors import BadInput, RecollectError, StoreBusy
+from recollect.core.event_identity import mark
+from recollect.core.values import check
+from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.events import SqlEvents
+from recollect.store.sql.operations import new_operation, put_operation
+from recollect.store.sql.projects import SqlProjects
+from recollect.store.sql.selection import BLANKED, Choice
+from recollect.store.sql.tables import Table, columns_of, tables
+
+CLAIM_WAIT_S = 30.0
+_PROJECT = "project"
+# What a value of each kind must be, beyond what the table checks.
+_CODECS: dict[str, rows.Codec[Any]] = {
+    "memory_records": rows.RECORD,
+    "entities": rows.ENTITY,
+    "relationships": rows.RELATIONSHIP,
+    "facts": rows.FACT,
+    "procedures": rows.PROCEDURE,
+    "preferences": rows.PREFERENCE,
+    "sessions": rows.SESSION,
+    "checkpoints": rows.CHECKPOINT,
+    "receipts": rows.RECEIPT,
+    "operations": rows.OPERATION,
+}
+# Names of things are not texts: a rewritten id would be another thing.
+_NAMES = IDENTITIES | {"kind", "status", "surface", "seq"}
+
+Clean = Callable[[Any], tuple[Any, dict[str, int]]]
+
+
+class SqlBulk:
+    def __init__(self, engine: Engine, events: SqlEvents, projects: SqlProjects) -> None:
+        self._engine = engine
+        self._events = events
+        self._projects = projects
+
+    # --- out and in ---
+
+    def dump(self, namespace: str) -> Iterator[Row]:
+        with self._engine.reader() as db:
+            yield from _project_rows(db, namespace)
+            for table in tables(db).values():
+                yield from _rows_of(db, table, namespace)
+
+    def load(self, rows: Sequence[Row]) -> dict[str, int]:
+        loaded = self._engine.write(lambda db: _load(db, rows))
+        self._projects.forget_known()
+        self._engine.graph_versions.note_all()
+        return loaded
+
+    # --- erasing and moving ---
+
+    def choose(self, namespace: str, what: Selection) -> Chosen:
+        with self._engine.reader() as db:
+            return Choice(db, namespace, what).chosen()
+
+    def erase(self, namespace: str, what: Selection, actor: str) -> Chosen:
+        clock = self._engine.clock
+
+        def work(db: apsw.Connection) -> Chosen:
+            choice = Choice(db, namespace, what)
+            self._refuse_claimed(db, choice)
+            chosen = choice.chosen()
+            erase_selected(db, choice)
+            if what.everything:
+                erase_project(db, namespace)
+            elif chosen.total:
+                log = new_operation(
+                    clock, "forget", namespace, actor,
+                    targets=chosen.record_ids, detail={"erased": chosen.counts},
+                )  # fmt: skip
+                put_operation(db, log)
+            return chosen
+
+        chosen = self._patiently(work)
+        self._projects.forget_known()
+        self._engine.graph_versions.note(namespace)
+        return chosen
+
+    def move(self, namespace: str, what: Selection, target: str, actor: str) -> Chosen:
+        if target == namespace:
+            raise BadInput("these memories are there already", field="target")
+        clock = self._engine.clock
+
+        def work(db: apsw.Connection) -> Chosen:
+            choice = Choice(db, namespace, what)
+            self._refuse_claimed(db, choice)
+            chosen = choice.chosen()
+            if chosen.total:
+                _move(db, choice, target, everything=what.everything)
+                detail = {"from": namespace, "moved": chosen.counts}
+                log = new_operation(
+                    clock, "move", target, actor, targets=chosen.record_ids, detail=detail
+                )
+                put_operation(db, log)
+            if what.everything:
+                _move_marks(db, namespace, target)
+            return chosen
+
+        chosen = self._patiently(work)
+        self._projects.forget_known()
+        self._engine.graph_versions.note(namespace)
+        self._engine.graph_versions.note(target)
+        return chosen
+
+    def _refuse_claimed(self, db: apsw.Connection, choice: Choice) -> None:
+        """A run of the extractor holds these events in its hands, and would write what it made of
+        them after they are gone."""
+        values = {"namespace": choice.namespace, "ids": ids_json(sorted(choice.keys["events"]))}
+        if self._events.claimed(seq for (seq,) in db.execute(sql.SEQS_OF, values)):
+            raise StoreBusy(
+                "some of these events are being extracted right now", hint="Try again in a minute."
+            )
+
+    def _patiently(self, work: Callable[[apsw.Connection], Chosen]) -> Chosen:
+        deadline = time.monotonic() + CLAIM_WAIT_S
+        while True:
+            try:
+                return self._engine.write(work, when_full=True)
+            except StoreBusy:
+                if time.monotonic() >= deadline:
+                    raise
+            time.sleep(0.2)
+
+    # --- cleaning ---
+
+    def rewrite(self, namespace: str, clean: Clean, *, apply: bool) -> Rewritten:
+        dirty: dict[str, list[Any]] = {}
+        found: dict[str, int] = {}
+        with self._engine.reader() as db:
+            all_tables = tables(db)
+            for table in all_tables.values():
+                for key, row in _plain_rows(db, table, namespace):
+                    taken = clean(_texts(row))[1]
+                    if taken:
+                        dirty.setdefault(table.name, []).append(key)
+                        for kind, count in taken.items():
+                            found[kind] = found.get(kind, 0) + count
+        records = tuple(dirty.get("memory_records", ()))
+        counts = {all_tables[name].kind: len(keys) for name, keys in dirty.items()}
+        if apply and dirty:
+            self._engine.write(
+                lambda db: _rewrite(db, tables(db), namespace, dirty, clean), when_full=True
+            )
+            self._engine.graph_versions.note(namespace)
+        return Rewritten(counts, found, {namespace: records} if records else {})
+
+    def any_forgotten(self) -> bool:
+        return self._engine.one(sql.ANY_FORGOTTEN, {}) is not None
+
+    def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
+        with self._engine.reader() as db:
+            return {mark for mark in marks if db.execute(sql.FORGOTTEN, {"mark": mark}).fetchone()}
+
+    # --- orphans ---
+
+    def orphans(self) -> dict[str, int]:
+        with self._engine.reader() as db:
+            found = {name: len(list(db.execute(text))) for name, (text, _) in _ORPHANS.items()}
+        return {name: count for name, count in found.items() if count}
+
+    def drop_orphans(self) -> int:
+        def work(db: apsw.Connection) -> int:
+            dropped = 0
+            for find, drop in _ORPHANS.values():
+                ids = [row for (row,) in db.execute(find)]
+                db.execute(drop, {"ids": ids_json(ids)})
+                dropped += len(ids)
+            return dropped
+
+        return self._engine.write(work, when_full=True)
+
+
+_ORPHANS = {
+    "vectors": (sql.ORPHAN_VECTORS, sql.DROP_VECTORS),
+    "sessions": (sql.ORPHAN_SESSIONS, sql.DROP_SESSIONS),
+}
+
+
+# --- rows out ------------------------------------------------------------------------------------
+
+
+def _project_id(namespace: str) -> str:
+    return namespace.rstrip("/").rpartition("/project/")[2] if "/project/" in namespace else ""
+
+
+def _project_rows(db: apsw.Connection, namespace: str) -> Iterator[Row]:
+    key = {"project_id": _project_id(namespace)}
+    names = columns_of(db, "projects")
+    mark_names = columns_of(db, "project_identities")
+    about = Table("projects", _PROJECT, "project_id", names, frozenset())
+    marks = Table("project_identities", "mark", "value", mark_names, frozenset())
+    for cells in db.execute(sql.DUMP_PROJECT.format(columns=", ".join(names)), key):
+        row = about.plain(names, cells)
+        statement = sql.DUMP_IDENTITIES.format(columns=", ".join(mark_names))
+        row["marks"] = [marks.plain(mark_names, one) for one in db.execute(statement, key)]
+        yield _PROJECT, row
+
+
+def _rows_of(db: apsw.Connection, table: Table, namespace: str) -> Iterator[Row]:
+    names = table.travelling
+    scope = {"namespace": namespace}
+    if table.name == "events":
+        columns = ", ".join(f"t.{name}" for name in names)
+        for *cells, failures, reason, state in db.execute(
+            sql.DUMP_EVENTS.format(columns=columns), scope
+        ):
+            row = table.plain(names, tuple(cells))
+            # `failures` is NULL when a run has finished the event.
+            waits = {"failures": failures, "reason": reason, "state": state}
+            row["unextracted"] = None if state is None else waits
+            yield table.kind, row
+        return
+    statement = sql.DUMP_ROWS.format(columns=", ".join(names), table=table.name, order=table.order)
+    for cells in db.execute(statement, scope):
+        row = table.plain(names, cells)
+        if table.name == "archive":
+            row["payload"].pop("vectors", None)
+        yield table.kind, row
+
+
+def _plain_rows(
+    db: apsw.Connection, table: Table, namespace: str
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    statement = sql.SCAN.format(key=table.key, columns=", ".join(table.columns), table=table.name)
+    for key, *cells in db.execute(statement, {"namespace": namespace}):
+        yield key, table.plain(table.columns, tuple(cells))
+
+
+def _texts(row: dict[str, Any]) -> dict[str, Any]:
+    """What of a row may be cleaned."""
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in _NAMES and isinstance(value, (str, list, dict))
+    }
+
+
+# --- rows in -------------------------------------------------------------------------------------
+
+
+def _load(db: apsw.Connection, given: Sequence[Row]) -> dict[str, int]:
+    known = {table.kind: table for table in tables(db).values()}
+    loaded: dict[str, int] = {}
+    for kind, row in given:
+        if kind == _PROJECT:
+            new = _load_project(db, row)
+        elif kind in known:
+            new = _load_row(db, known[kind], row)
+        else:
+            raise BadInput(f"rows of kind {kind!r} are not known to this version", field="kind")
+        if new:
+            loaded[kind] = loaded.get(kind, 0) + 1
+    return loaded
+
+
+def _load_project(db: apsw.Connection, row: dict[str, Any]) -> bool:
+    names = columns_of(db, "projects")
+    about = Table("projects", _PROJECT, "project_id", names, frozenset())
+    new = _insert(db, about, about.cells(row))
+    mark_names = columns_of(db, "project_identities")
+    marks = Table("project_identities", "mark", "value", mark_names, frozenset())
+    for one in row.get("marks") or ():
+        if not isinstance(one, dict):
+            raise BadInput("a project's mark is not an object", field="marks")
+        _insert(db, marks, marks.cells(one))
+    return new
+
+
+def _load_row(db: apsw.Connection, table: Table, row: dict[str, Any]) -> bool:
+    cells = table.cells(row)
+    _valid(table, cells)
+    # Only some tables make their namespace known by themselves.
+    _checked(db, table, sql.ADD_NAMESPACE, {"target": cells.get("namespace")})
+    if table.name == "events":
+        return _load_event(db, table, cells, row.get("unextracted"))
+    if table.name == "memory_records":
+        cells["hash"] = rows.row_hash(cells, rows.RECORD_HASHED)
+    if table.name == "archive" and db.execute(sql.ARCHIVED_ALREADY, cells).fetchone():
+        return False
+    if table.name == "sessions":
+        columns = ", ".join(cells)
+        values = ", ".join(f":{name}" for name in cells)
+        db.execute(sql.LOAD_SESSION.format(columns=columns, values=values), cells)
+        return False  # it came with its events
+    return _insert(db, table, cells)
+
+
+def _load_event(
+    db: apsw.Connection, table: Table, cells: dict[str, Any], waits: dict[str, Any] | None
+) -> bool:
+    cells["hash"] = rows.row_hash(cells, rows.EVENT_COLUMNS)
+    if not _insert(db, table, cells):
+        return False
+    place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
+    seq = db.execute(sql.SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
+    if waits is None:
+        db.execute(sql.NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
+    elif isinstance(waits, dict):
+        state = {name: waits.get(name) for name in ("failures", "reason", "state")}
+        _checked(db, table, sql.WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
+    return True
+
+
+def _insert(db: apsw.Connection, table: Table, cells: dict[str, Any]) -> bool:
+    if "seq" in cells and db.execute(sql.SEQ_TAKEN.format(table=table.name), cells).fetchone():
+        cells = {name: cell for name, cell in cells.items() if name != "seq"}
+    columns = ", ".join(cells)
+    values = ", ".join(f":{name}" for name in cells)
+    statement = sql.LOAD_ROW.format(table=table.name, columns=columns, values=values)
+    return _checked(db, table, statement, cells) is not None
+
+
+def _checked(db: apsw.Connection, table: Table, statement: str, cells: dict[str, Any]) -> Any:
+    try:
+        return db.execute(statement, cells).fetchone()
+    except (apsw.ConstraintError, apsw.MismatchError, apsw.SQLError, TypeError) as error:
+        key = cells.get(table.key)
+        raise BadInput(f"{table.kind} {key} does not fit: {error}", field=table.kind) from error
+
+
+def _valid(table: Table, cells: dict[str, Any]) -> None:
+    """A row that could not be read back is not taken."""
+    try:
+        if table.name == "events":
+            known = {"seq": 0, "prompt_number": None, **cells}
+            check(rows.read_event([known[name] for name in rows.EVENT_READ]).event)
+        elif table.name in _CODECS:
+            codec = _CODECS[table.name]
+            check(codec.decode([cells[name] for name in codec.columns]))
+    except KeyError as error:
+        raise BadInput(f"a {table.kind} has no {error.args[0]}", field=error.args[0]) from error
+    except RecollectError as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"a {table.kind} cannot be read: {error}", field=table.kind) from error
+
+
+# --- erasing -------------------------------------------------------------------------------------
+
+
+def erase_selected(db: apsw.Connection, choice: Choice) -> None:
+    """Children before parents. A mark of each event stays, so that no import brings it back."""
+    _remember_forgotten(db, choice)
+    scope = {"namespace": choice.namespace}
+    db.execute(sql.ERASE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    for table in reversed(choice.tables.values()):
+        keys = choice.keys[table.name]
+        if not keys:
+            continue
+        ids = ids_json(sorted(keys))
+        blanked = [] if table.name != BLANKED else _blank(db, table, choice.namespace, ids)
+        statement = sql.ERASE_ROWS.format(table=table.name, key=table.key)
+        db.execute(statement, {**scope, "ids": ids})
+        for cells in blanked:
+            _insert(db, table, cells)
+
+
+def _remember_forgotten(db: apsw.Connection, choice: Choice) -> None:
+    if not db.table_exists("main", "forgotten"):
+        return  # a backup from before there were marks
+    statement = sql.GET_ROWS.format(
+        columns=", ".join(rows.EVENT_READ), table="events", key="event_id"
+    )
+    values = {
+        "namespace": choice.namespace,
+        "ids": ids_json(sorted(choice.keys["events"])),
+    }
+    for cells in list(db.execute(statement, values)):
+        event = rows.read_event(cells).event
+        marked = mark(event.session_id, event.kind, event.body)
+        if marked is not None:
+            db.execute(sql.PUT_FORGOTTEN, {"mark": marked})
+
+
+def _blank(db: apsw.Connection, table: Table, namespace: str, ids: str) -> list[dict[str, Any]]:
+    """Operations without their words. They cannot be changed, only written anew in their place."""
+    names = table.travelling
+    statement = sql.GET_ROWS.format(columns=", ".join(names), table=table.name, key=table.key)
+    found = db.execute(statement, {"namespace": namespace, "ids": ids})
+    return [
+        {**dict(zip(names, cells, strict=True)), "reason": "", "detail": "null"} for cells in found
+    ]
+
+
+def erase_project(db: apsw.Connection, namespace: str) -> None:
+    """Nothing is left of it: not even its operations, its name and where it lay."""
+    for table in tables(db).values():
+        keys = [
+            key
+            for (key,) in db.execute(
+                sql.KEYS.format(key=table.key, table=table.name), {"namespace": namespace}
+            )
+        ]
+        db.execute(
+            sql.ERASE_ROWS.format(table=table.name, key=table.key),
+            {"namespace": namespace, "ids": ids_json(keys)},
+        )
+    db.execute(sql.ERASE_NAMESPACE, {"namespace": namespace})
+    project = {"project_id": _project_id(namespace)}
+    db.execute(sql.ERASE_IDENTITIES, project)
+    db.execute(sql.ERASE_PROJECT, project)
+
+
+# --- cleaning ------------------------------------------------------------------------------------
+
+
+def _rewrite(
+    db: apsw.Connection,
+    all_tables: dict[str, Table],
+    namespace: str,
+    dirty: dict[str, list[Any]],
+    clean: Clean,
+) -> None:
+    for name, keys in dirty.items():
+        table = all_tables[name]
+        names = table.columns
+        statement = sql.GET_ROWS.format(
+            columns=f"{table.key}, {', '.join(names)}", table=name, key=table.key
+        )
+        found = list(db.execute(statement, {"namespace": namespace, "ids": ids_json(keys)}))
+        for key, *cells in found:
+            row = table.plain(names, tuple(cells))
+            changed = table.cells(clean(_texts(row))[0])
+            _store_cleaned(db, table, namespace, key, dict(zip(names, cells, strict=True)), changed)
+    records = ids_json(dirty.get("memory_records", []))
+    db.execute(sql.ERASE_VECTORS, {"namespace": namespace, "ids": records})
+
+
+def _store_cleaned(
+    db: apsw.Connection,
+    table: Table,
+    namespace: str,
+    key: Any,
+    before: dict[str, Any],
+    changed: dict[str, Any],
+) -> None:
+    if table.name == BLANKED:
+        scope = {"namespace": namespace, "ids": ids_json([key])}
+        db.execute(sql.ERASE_ROWS.format(table=table.name, key=table.key), scope)
+        kept = {name: before[name] for name in table.travelling}
+        _insert(db, table, {**kept, **changed})
+        return
+    changed = _with_hash(table, {**before, **changed}, changed)
+    changes = ", ".join(f"{name} = :{name}" for name in changed)
+    statement = sql.REWRITE_ROW.format(table=table.name, changes=changes, key=table.key)
+    _checked(db, table, statement, {**changed, "namespace": namespace, "key_": key})
+
+
+def _with_hash(table: Table, row: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
+    hashed = {"events": rows.EVENT_COLUMNS, "memory_records": rows.RECORD_HASHED}.get(table.name)
+    return changed if hashed is None else {**changed, "hash": rows.row_hash(row, hashed)}
+
+
+# --- moving --------------------------------------------------------------------------------------
+
+
+def _move(db: apsw.Connection, choice: Choice, target: str, *, everything: bool) -> None:
+    namespace = choice.namespace
+    scope = {"namespace": namespace, "target": target}
+    db.execute(sql.ADD_NAMESPACE, {"target": target})
+    if not everything:
+        _leave_shared_things(db, choice)
+    events = {"namespace": namespace, "ids": ids_json(sorted(choice.keys["events"]))}
+    waiting = [seq for (seq,) in db.execute(sql.SEQS_OF, events)]
+    db.execute(sql.MOVE_WAITING, {**scope, "ids": ids_json(waiting)})
+    db.execute(sql.MOVE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    for table in choice.tables.values():
+        keys = choice.keys[table.name]
+        if not keys:
+            continue
+        ids = ids_json(sorted(keys))
+        if table.name in ("events", "memory_records", "archive", "sessions", BLANKED):
+            _move_one_by_one(db, table, namespace, target, ids)
+        else:
+            statement = sql.MOVE_ROWS.format(table=table.name, key=table.key)
+            db.execute(statement, {**scope, "ids": ids})
+
+
+def _leave_shared_things(db: apsw.Connection, choice: Choice) -> None:
+    """Part of a project moves: what is known of an entity that stays, stays connected to it."""
+    choice.keys["relationships"].clear()
+    values = {
+        "namespace": choice.namespace,
+        "ids": ids_json(sorted(choice.keys["facts"])),
+        "kept": ids_json([]),
+    }
+    choice.keys["entities"].clear()
+    db.execute(sql.LOOSEN_FACTS, values)
+
+
+def _move_one_by_one(
+    db: apsw.Connection, table: Table, namespace: str, target: str, ids: str
+) -> None:
+    """Rows that say their namespace in more than its column, or that meet others there."""
+    names = table.columns
+    statement = sql.GET_ROWS.format(columns=", ".join(names), table=table.name, key=table.key)
+    found = [
+        dict(zip(names, cells, strict=True))
+        for cells in db.execute(statement, {"namespace": namespace, "ids": ids})
+    ]
+    if table.name in ("events", "memory_records"):
+        for row in found:
+            moved = {**row, "namespace": target}
+            changed = _with_hash(table, moved, {})
+            statement = sql.REWRITE_ROW.format(
+                table=table.name, changes="namespace = :into, hash = :hash", key=table.key
+            )
+            values = {"namespace": namespace, "into": target, "key_": row[table.key], **changed}
+            db.execute(statement, values)
+        return
+    scope = {"namespace": namespace, "ids": ids}
+    db.execute(sql.ERASE_ROWS.format(table=table.name, key=table.key), scope)
+    for row in found:
+        plain = table.plain(names, tuple(row.values()))
+        plain["namespace"] = target
+        if table.name == "archive":
+            _rename(plain["payload"], namespace, target)
+        _load_row(db, table, plain)
+
+
+def _rename(tree: Any, namespace: str, target: str) -> None:
+    if isinstance(tree, dict):
+        if tree.get("namespace") == namespace:
+            tree["namespace"] = target
+        for value in tree.values():
+            _rename(value, namespace, target)
+    elif isinstance(tree, list):
+        for value in tree:
+            _rename(value, namespace, target)
+
+
+def _move_marks(db: apsw.Connection, namespace: str, target: str) -> None:
+    """What is seen there from now on belongs to the other project."""
+    project, into = _project_id(namespace), _project_id(target)
+    if not project or not into:
+        return
+    db.execute(sql.MOVE_IDENTITIES, {"project_id": project, "into": into})
+    db.execute(sql.ERASE_PROJECT, {"project_id": project})
+    db.execute(sql.ERASE_NAMESPACE, {"namespace": namespace})

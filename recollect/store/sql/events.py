@@ -1,0 +1,166 @@
+"""Events and the extraction buffer, which is the set of events that no run has finished.
+
+In: ids, sessions, cursors. Out: stored events and pages. How an event is put and how a run claims
+its batch differ: `sqlite/events.py` and `postgres/events.py`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from recollect.core.clock import from_micros
+from recollect.core.errors import BadCursor
+from recollect.core.values import EventKind, StoredEvent
+from recollect.store.interface import Backlog, Cursor, Outcome, Page, SetAside
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine
+from recollect.store.sql.order import Walk, just_before, place_of
+
+
+class SqlEvents:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claimed(self, seqs: Iterable[int]) -> bool:
+        """Whether a run holds any of these."""
+        raise NotImplementedError
+
+    def get(self, namespace: str, event_id: str) -> StoredEvent | None:
+        row = self._engine.one(sql.GET_EVENT, {"namespace": namespace, "event_id": event_id})
+        return rows.read_event(row) if row else None
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        kind: EventKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[StoredEvent]:
+        if session_id is not None:
+            return self._session_page(namespace, session_id, kind, before, limit)
+        values = {
+            "namespace": namespace,
+            "kind": kind,
+            "before": before.number if before else 2**63 - 1,
+            "limit": limit + 1,
+        }
+        found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_EVENTS, values)]
+        return _page(found, limit)
+
+    def _session_page(
+        self,
+        namespace: str,
+        session_id: str,
+        kind: EventKind | None,
+        before: Cursor | None,
+        limit: int,
+    ) -> Page[StoredEvent]:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            place = walk.places([before.number]) if before else [None]
+            if not place:
+                raise BadCursor(
+                    f"event {before} is not in this session, or no longer",
+                    hint="Begin with the first page again.",
+                )
+            return _page(walk.earlier(place[0], kind=kind, limit=limit + 1), limit)
+
+    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            return tuple(Walk(db, namespace, session_id).later())
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            return tuple(Walk(db, namespace, session_id).later(limit=limit))
+
+    def around(
+        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
+    ) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            places = walk.places(seqs)
+            if not places:
+                return ()
+            begin = walk.earlier(places[0], limit=before + 1)
+            end = walk.later(places[-1], limit=after + 1)
+            return tuple(
+                walk.later(
+                    place_of(begin[before]) if len(begin) > before else None,
+                    until=place_of(end[after]) if len(end) > after else None,
+                )
+            )
+
+    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            place = next(iter(walk.places([seq])), None)
+            if place is None:
+                return ()
+            begin = walk.earlier(place, kind="prompt", limit=1)
+            end = walk.later(place, kind="prompt", limit=1)
+            return tuple(
+                walk.later(
+                    just_before(begin[0]) if begin else None,
+                    until=place_of(end[0]) if end else None,
+                )
+            )
+
+    def position(self, namespace: str, session_id: str, seq: int) -> int:
+        with self._engine.reader() as db:
+            walk = Walk(db, namespace, session_id)
+            return min([seq, *(walk.lowest_after(place) for place in walk.places([seq]))])
+
+    def retry(self, namespace: str) -> int:
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.RETRY, {"namespace": namespace})
+            return db.changes()
+
+        return self._engine.write(work)
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        found = self._engine.rows(sql.SET_ASIDE, {"namespace": namespace, "limit": limit})
+        return [
+            SetAside(event_id, session_id, kind, from_micros(at), failures, reason)
+            for event_id, session_id, kind, at, failures, reason in found
+        ]
+
+    def backlog(self) -> list[Backlog]:
+        return [
+            Backlog(namespace, count, size, set_aside, from_micros(newest) if newest else None)
+            for namespace, count, size, set_aside, newest in self._engine.rows(sql.BACKLOG, {})
+        ]
+
+
+def choose(free: Iterable[Sequence[int]], limit: int, max_bytes: int) -> list[int]:
+    """Which of the waiting events (number, size, failures) make the next batch. Those that failed
+    before are taken an eighth at a time, and a sixty-fourth when they failed twice."""
+    chosen: list[int] = []
+    total = tried = 0
+    for seq, size, failures in free:
+        if not chosen:
+            tried, limit = failures, max(1, limit >> 3 * failures)
+        full = len(chosen) == limit or total + size > max_bytes
+        if chosen and (full or failures != tried):
+            break
+        chosen.append(seq)
+        total += size
+    return chosen
+
+
+def outcome_of_known(row: dict[str, Any], seq: int, namespace: str, digest: str | None) -> Outcome:
+    """What becomes of an event whose id is there already, with this number, place and digest."""
+    differs = digest and row["digest"] and digest != row["digest"]
+    if differs or namespace != row["namespace"]:
+        return Outcome(row["event_id"], "conflict")
+    return Outcome(row["event_id"], "duplicate", seq)
+
+
+def _page(found: list[StoredEvent], limit: int) -> Page[StoredEvent]:
+    items = found[:limit]
+    more = len(found) > limit and items
+    after = Cursor(items[-1].seq, items[-1].event.event_id) if more else None
+    return Page(tuple(items), after)

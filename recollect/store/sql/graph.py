@@ -1,0 +1,210 @@
+"""Entities, relationships, facts, procedures and preferences.
+
+In: graph values. Out: the same. A relationship whose ends do not exist raises BadInput.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import apsw
+import msgspec
+
+from recollect.core.clock import from_micros, to_micros
+from recollect.core.errors import BadInput, Conflict
+from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
+from recollect.store.interface import ThingKind, Waiting
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json, micros
+
+Thing = Entity | Relationship | Fact | Procedure | Preference
+T = TypeVar("T")
+
+PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
+    Entity: (sql.PUT_ENTITY, rows.ENTITY),
+    Relationship: (sql.PUT_RELATIONSHIP, rows.RELATIONSHIP),
+    Fact: (sql.PUT_FACT, rows.FACT),
+    Procedure: (sql.PUT_PROCEDURE, rows.PROCEDURE),
+    Preference: (sql.PUT_PREFERENCE, rows.PREFERENCE),
+}
+# Entities first: the others stand on them.
+TABLES: dict[str, tuple[str, type[Any]]] = {
+    "entity": ("entities", Entity),
+    "relationship": ("relationships", Relationship),
+    "fact": ("facts", Fact),
+    "procedure": ("procedures", Procedure),
+    "preference": ("preferences", Preference),
+}
+_EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
+
+
+class SqlGraph:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, *things: Thing) -> None:
+        now = self._engine.clock.now()
+        self._engine.write(lambda db: put_things(db, things, now))
+        for namespace, changed in changed_in(things).items():
+            self._engine.graph_versions.note(namespace, changed)
+
+    def version(self, namespace: str) -> int:
+        return self._engine.graph_versions.version(namespace)
+
+    def changed(self, namespace: str, since: int) -> frozenset[str] | None:
+        return self._engine.graph_versions.since(namespace, since)
+
+    def things(self, namespace: str, ids: Sequence[str]) -> list[Thing]:
+        with self._engine.reader() as db:
+            return [thing for _, thing, _ in live(db, namespace, ids)]
+
+    def size(self, namespace: str, most: int) -> int:
+        row = self._engine.one(sql.GRAPH_SIZE, {"namespace": namespace, "most": most})
+        return int(row[0]) if row else 0
+
+    def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
+        values = {"namespace": namespace, "entity_id": entity_id}
+        row = self._engine.one(sql.GET_ENTITY, values)
+        return rows.ENTITY.decode(row) if row else None
+
+    def entities(self, namespace: str) -> list[Entity]:
+        found = self._engine.rows(sql.LIST_ENTITIES, {"namespace": namespace})
+        return [rows.ENTITY.decode(row) for row in found]
+
+    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
+        values = {"namespace": namespace, "entity_id": entity_id}
+        listed = sql.LIST_RELATIONSHIPS if entity_id is None else sql.RELATIONSHIPS_OF
+        found = self._engine.rows(listed, values)
+        return [rows.RELATIONSHIP.decode(row) for row in found]
+
+    def facts(
+        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+    ) -> list[Fact]:
+        values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
+        return [rows.FACT.decode(row) for row in self._engine.rows(sql.LIST_FACTS, values)]
+
+    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+        values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
+        return [rows.FACT.decode(row) for row in self._engine.rows(sql.FACT_HISTORY, values)]
+
+    def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
+        values = {"namespace": namespace, "keys": None if keys is None else ids_json(keys)}
+        found = self._engine.rows(sql.LIST_WAITING, values)
+        return [
+            Waiting(key, name, tuple(json.loads(turns)), tuple(json.loads(claims)), from_micros(at))
+            for key, name, turns, claims, at in found
+        ]
+
+    def procedures(self, namespace: str) -> list[Procedure]:
+        found = self._engine.rows(sql.LIST_PROCEDURES, {"namespace": namespace})
+        return [rows.PROCEDURE.decode(row) for row in found]
+
+    def preferences(self, namespace: str) -> list[Preference]:
+        found = self._engine.rows(sql.LIST_PREFERENCES, {"namespace": namespace})
+        return [rows.PREFERENCE.decode(row) for row in found]
+
+    def as_of(self, namespace: str, kind: ThingKind, moment: datetime) -> list[Thing]:
+        table, shape = TABLES[kind]
+        codec: rows.Codec[Any] = PUT[shape][1]
+        values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
+        with self._engine.reader() as db:
+            found = [codec.decode(row) for row in db.execute(sql.THINGS_SINCE[table], values)]
+            kept = [decoded(kind, text).thing for (text,) in db.execute(sql.THINGS_THEN, values)]
+        found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
+        return sorted({identity(thing): thing for thing in found}.values(), key=identity)
+
+    def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
+        with self._engine.reader() as db:
+            return self._engine.full_text.graph(db, namespace, query, limit)
+
+    def delete(self, namespace: str, ids: Sequence[str]) -> int:
+        def work(db: apsw.Connection) -> int:
+            return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
+
+        removed = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.note(namespace, ids)
+        return removed
+
+
+class Kept(msgspec.Struct, Generic[T], frozen=True):
+    """A thing as it was, with its vectors, as the archive holds it."""
+
+    thing: T
+    vectors: tuple[Vector, ...] = ()
+
+
+def decoded(kind: str, payload: str) -> Kept[Any]:
+    shape: Any = Kept[TABLES[kind][1]]  # type: ignore[misc]
+    kept: Kept[Any] = msgspec.json.decode(payload, type=shape)
+    return kept
+
+
+def changed_in(things: Sequence[Thing]) -> dict[str, set[str]]:
+    """The ids of things by their namespace."""
+    found: dict[str, set[str]] = {}
+    for thing in things:
+        found.setdefault(thing.namespace, set()).add(identity(thing))
+    return found
+
+
+def live(
+    db: apsw.Connection, namespace: str, ids: Sequence[str]
+) -> Iterator[tuple[str, Thing, str | None]]:
+    """Those of these things that exist: their kind, the thing, the operation that made it so."""
+    values = {"namespace": namespace, "ids": ids_json(list(ids))}
+    for kind, (table, shape) in TABLES.items():
+        codec: rows.Codec[Any] = PUT[shape][1]
+        for made_by, *row in db.execute(sql.GRAPH_ROWS[table], values).fetchall():
+            yield kind, codec.decode(row), None if made_by is None else str(made_by)
+
+
+def identity(thing: Any) -> str:
+    return str(getattr(thing, thing.__struct_fields__[0]))
+
+
+def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:
+    for thing in things:
+        _put(db, msgspec.structs.replace(thing, created_at=thing.created_at or now), now)
+
+
+def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:
+    statement, codec = PUT[type(thing)]
+    row = codec.encode(msgspec.structs.replace(thing, updated_at=now))
+    try:
+        db.execute(statement, row)
+    except apsw.ConstraintError as error:
+        raise BadInput(f"{next(iter(row.values()))} is not valid: {error}") from error
+    if db.changes() == 0:
+        raise Conflict(f"{next(iter(row.values()))} exists in another namespace")
+
+
+def delete_thing(db: apsw.Connection, namespace: str, thing_id: str) -> int:
+    removed = 0
+    for table, statement in sql.DELETE_GRAPH.items():
+        db.execute(statement, {"namespace": namespace, "id": thing_id})
+        if db.changes():
+            removed += 1
+            if kind := _EMBEDDED.get(table):
+                owner = {"namespace": namespace, "source_kind": kind, "source_id": thing_id}
+                db.execute(sql.DELETE_VECTORS, owner)
+    return removed
+
+
+def keep_waiting(
+    db: apsw.Connection, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+) -> None:
+    db.execute(sql.DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
+    for one in put:
+        values = {
+            "namespace": namespace,
+            "key": one.key,
+            "name": one.name,
+            "turns": json.dumps(one.turns),
+            "claims": json.dumps(one.claims),
+            "at": to_micros(one.at),
+        }
+        db.execute(sql.PUT_WAITING, values)
+    if put:
+        db.execute(sql.TRIM_WAITING, {"namespace": namespace, "most": most})

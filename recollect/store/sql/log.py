@@ -1,0 +1,169 @@
+"""The log of decisions, and undo from the archive.
+
+In: operation ids. Out: operations and versions. An undo that would trample on a later change, or
+whose versions the archive no longer holds, raises CannotUndo and changes nothing.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+import msgspec
+
+from recollect.core.clock import to_micros
+from recollect.core.errors import CannotUndo, NotFound
+from recollect.core.values import Operation, Version
+from recollect.store.interface import Cursor, Page
+from recollect.store.sql import graph_changes, records, rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.graph import decoded, identity
+from recollect.store.sql.operations import get_operation, new_operation, put_operation
+from recollect.store.sql.vectors import put_vector
+
+
+class SqlLog:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def append(self, operation: Operation) -> Operation:
+        self._engine.write(lambda db: put_operation(db, operation))
+        return operation
+
+    def get(self, namespace: str, op_id: str) -> Operation | None:
+        with self._engine.reader() as db:
+            return get_operation(db, namespace, op_id)
+
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Operation]:
+        edge = before.number if before else 2**63 - 1
+        values = {"namespace": namespace, "before": edge, "limit": limit + 1}
+        found = self._engine.rows(sql.LIST_OPERATIONS, values)
+        items = tuple(rows.OPERATION.decode(row[1:]) for row in found[:limit])
+        more = len(found) > limit and items
+        return Page(items, Cursor(found[limit - 1][0], items[-1].op_id) if more else None)
+
+    def versions(self, namespace: str, source_id: str) -> list[Version]:
+        values = {"namespace": namespace, "source_id": source_id}
+        found = self._engine.rows(sql.VERSIONS, values)
+        return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
+
+    def tombstones(self, namespace: str) -> list[Any]:
+        return self._details(namespace, "tombstone")
+
+    def verdicts(self, namespace: str) -> list[Any]:
+        return self._details(namespace, "feedback")
+
+    def _details(self, namespace: str, kind: str) -> list[Any]:
+        found = self._engine.rows(sql.LIST_DETAILS, {"namespace": namespace, "kind": kind})
+        return [msgspec.json.decode(detail) for (detail,) in found]
+
+    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+        def work(db: apsw.Connection) -> Operation:
+            operation = get_operation(db, namespace, op_id)
+            if operation is None:
+                raise NotFound(f"there is no operation {op_id}")
+            return _undo(db, operation, actor, self._engine)
+
+        undone = self._engine.write(work, when_full=True)
+        self._engine.graph_versions.note(namespace, [*undone.targets, *undone.created])
+        return undone
+
+    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
+        found = set()
+        with self._engine.reader() as db:
+            for op_id in op_ids:
+                operation = get_operation(db, namespace, op_id)
+                with contextlib.suppress(CannotUndo):
+                    if operation is not None:
+                        _displaced(db, operation)
+                        found.add(op_id)
+        return found
+
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
+
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.PURGE_ARCHIVE, values)
+            return db.changes()
+
+        return self._engine.write(work, when_full=True)
+
+    def purgeable(self, before: datetime) -> int:
+        found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
+        return int(found[0]) if found else 0
+
+
+def _displaced(
+    db: apsw.Connection, operation: Operation
+) -> tuple[list[Version], list[tuple[str, str]], list[str]]:
+    """What comes back when it is undone: memories, other things, and the ids of both. CannotUndo
+    when that cannot be."""
+    op_id = operation.op_id
+    key = {"namespace": operation.namespace, "op_id": op_id}
+    if earlier := db.execute(sql.UNDONE_BY, key).get:
+        raise CannotUndo(f"{op_id} was undone already, by {earlier}")
+    kept = [(str(kind), str(payload)) for kind, payload in db.execute(sql.ARCHIVED_BY, key)]
+    displaced = [
+        msgspec.json.decode(payload, type=Version) for kind, payload in kept if kind == "record"
+    ]
+    things = [(kind, payload) for kind, payload in kept if kind != "record"]
+    returning = [version.source_id for version in displaced]
+    returning += [identity(decoded(kind, payload).thing) for kind, payload in things]
+    if set(returning) != set(operation.targets):
+        raise CannotUndo(f"the archive no longer holds what {op_id} displaced")
+    if not returning and not operation.created:
+        raise CannotUndo(f"{op_id} ({operation.kind}) displaced nothing that could come back")
+    _refuse_if_changed_since(db, operation)
+    return displaced, things, returning
+
+
+def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
+    namespace, op_id = operation.namespace, operation.op_id
+    displaced, things, returning = _displaced(db, operation)
+    undo = new_operation(
+        engine.clock,
+        "undo",
+        namespace,
+        actor,
+        targets=_live(db, operation),
+        created=returning,
+        undoes=op_id,
+    )
+    put_operation(db, undo)
+    records.displace(db, namespace, undo.targets, undo)
+    graph_changes.restore(db, undo, undo.targets, things)
+    for version in displaced:
+        # The row comes back as it was; only the store's own "live since" is new.
+        records.insert(db, version.record, since=undo.at, op_id=undo.op_id)
+        for vector in version.vectors:
+            put_vector(db, vector)
+    return undo
+
+
+def _live(db: apsw.Connection, operation: Operation) -> list[str]:
+    """What an operation left alive: that which it made, and that which it edited."""
+    touched = [*operation.created, *operation.targets]
+    found = records.read(db, operation.namespace, touched)
+    things = graph_changes.states(db, operation.namespace, touched)
+    return [*(record.record_id for record in found), *things]
+
+
+def _refuse_if_changed_since(db: apsw.Connection, operation: Operation) -> None:
+    """Undo only what still stands as the operation left it."""
+    touched = [*operation.created, *operation.targets]
+    values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
+    states = {record_id: made_by for record_id, _, made_by in db.execute(sql.RECORD_STATE, values)}
+    states |= graph_changes.states(db, operation.namespace, touched)
+    for record_id, made_by in states.items():
+        if made_by != operation.op_id:
+            raise CannotUndo(
+                f"{record_id} was changed since {operation.op_id}, by {made_by}",
+                hint=f"recollect undo {made_by}" if made_by else "",
+            )
+    for record_id in operation.created:
+        if record_id not in states:
+            raise CannotUndo(f"{record_id}, which {operation.op_id} made, is gone since")

@@ -1,0 +1,130 @@
+"""The order of a session: as it happened, however it arrived.
+
+In: a session, and places in it. Out: its events by boot, within a boot by the monotonic clock, then
+by number; only what is asked for is read. docs/decisions/order.md says why it is this order.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.values import EventKind, StoredEvent
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import ids_json, planned
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where an event stands: in which boot, and where within it. What carries no clock stands in
+    a boot of its own."""
+
+    boot: str
+    tick: int
+    seq: int
+
+
+def place_of(stored: StoredEvent) -> Place:
+    tick = stored.seq if stored.mono_ns is None else stored.mono_ns
+    return Place(stored.boot_id or "", tick, stored.seq)
+
+
+class Walk:
+    """Goes through one session, forwards or backwards from any place, within one snapshot."""
+
+    def __init__(self, db: Any, namespace: str, session_id: str) -> None:
+        self._db = db
+        self._session = {"namespace": namespace, "session_id": session_id}
+        boots = self._run(sql.SESSION_BOOTS, {})
+        self._boots: dict[str, int] = {boot: number for number, (boot,) in enumerate(boots)}
+
+    def key(self, place: Place) -> tuple[int, int, int]:
+        return self._boots[place.boot], place.tick, place.seq
+
+    def places(self, seqs: Iterable[int]) -> list[Place]:
+        """Where events of these numbers stand, the earliest first; those that are not of this
+        session are left out."""
+        found = self._run(sql.PLACES, {"seqs": ids_json(list(seqs))})
+        return sorted((Place(*row) for row in found), key=self.key)
+
+    def later(
+        self,
+        place: Place | None = None,
+        *,
+        until: Place | None = None,
+        kind: EventKind | None = None,
+        limit: int = -1,
+    ) -> list[StoredEvent]:
+        """What comes after a place, or from the beginning on, and before another."""
+        return self._read(sql.LATER_IN_BOOT, self._ranges(place, until), kind, limit)
+
+    def earlier(
+        self, place: Place | None, *, kind: EventKind | None = None, limit: int = -1
+    ) -> list[StoredEvent]:
+        """What comes before a place, or before the end, the last first."""
+        ranges = reversed(list(self._ranges(None, place)))
+        return self._read(sql.EARLIER_IN_BOOT, ranges, kind, limit)
+
+    def lowest_after(self, place: Place) -> int:
+        """The lowest number of what comes after a place."""
+        found = [self._run(sql.LOWEST_IN_BOOT, span) for span in self._ranges(place, None)]
+        return min((number for ((number,),) in found if number is not None), default=_MOST)
+
+    def _ranges(self, after: Place | None, before: Place | None) -> Iterator[dict[str, Any]]:
+        """The part of each boot that lies between two places."""
+        first = self._boots[after.boot] if after else 0
+        last = self._boots[before.boot] if before else len(self._boots)
+        for boot, number in self._boots.items():
+            if first <= number <= last:
+                low = after if after and number == first else Place(boot, _LEAST, _LEAST)
+                high = before if before and number == last else Place(boot, _MOST, _MOST)
+                yield {
+                    "boot": boot,
+                    "after_tick": low.tick,
+                    "after_seq": low.seq,
+                    "before_tick": high.tick,
+                    "before_seq": high.seq,
+                }
+
+    def _read(
+        self, text: str, ranges: Iterable[dict[str, Any]], kind: EventKind | None, limit: int
+    ) -> list[StoredEvent]:
+        found: list[StoredEvent] = []
+        for span in ranges:
+            if len(found) == limit:
+                break
+            left = limit - len(found) if limit >= 0 else -1
+            read = self._run(text, {**span, "kind": kind, "limit": left})
+            found += [rows.read_event(row) for row in read]
+        return found
+
+    def _run(self, text: str, given: dict[str, Any]) -> list[tuple[Any, ...]]:
+        values = {**self._session, **given}
+        return list(self._db.execute(planned(text, values), values))
+
+
+def just_before(stored: StoredEvent) -> Place:
+    """The place after which this event is the first."""
+    place = place_of(stored)
+    return Place(place.boot, place.tick, place.seq - 1)
+
+
+def in_order(db: Any, namespace: str, events: Sequence[StoredEvent]) -> tuple[StoredEvent, ...]:
+    """Events of several sessions: each session's as they happened, in the places that its events
+    have among the others."""
+    sessions: dict[str, list[int]] = {}
+    for at, one in enumerate(events):
+        sessions.setdefault(one.event.session_id, []).append(at)
+    ordered = list(events)
+    for session_id, taken in sessions.items():
+        mine = [events[at] for at in taken]
+        if len({place_of(one).boot for one in mine}) == 1:
+            mine.sort(key=place_of)
+        else:
+            walk = Walk(db, namespace, session_id)
+            mine.sort(key=lambda one, walk=walk: walk.key(place_of(one)))  # type: ignore[misc]
+        for at, one in zip(taken, mine, strict=True):
+            ordered[at] = one
+    return tuple(ordered)

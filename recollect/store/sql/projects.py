@@ -1,0 +1,156 @@
+"""Projects and the marks by which they are known again.
+
+In: places. Out: lasting, opaque project ids. Two projects are never merged silently. What a folder
+says of itself never decides: only where it lies does.
+"""
+
+from collections.abc import Sequence
+
+import apsw
+
+from recollect.core import ids
+from recollect.core.clock import from_micros, to_micros
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, Place
+from recollect.store.interface import ProjectInfo
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import Engine
+
+# Two kinds of aliases are the store's own: a commit of a project's history, and the root of a
+# project that somebody wants kept apart from what it claims to be.
+_COMMIT = "commit:"
+_APART = "apart:"
+
+
+class SqlProjects:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[tuple[tuple[str, str], ...], str] = {}
+
+    def resolve(self, place: Place) -> str:
+        if place.is_global:
+            return GLOBAL_PROJECT
+        kept = self._known  # if it is forgotten meanwhile, this answer goes with it
+        marks = place.identities + place.claims
+        known = kept.get(marks)
+        if known is None:
+            known = self._engine.write(lambda db: self._resolve(db, place))
+            kept[marks] = known
+        return known
+
+    def forget_known(self) -> None:
+        """Projects came, went or were joined by another way than `resolve`."""
+        self._known = {}
+
+    def all(self) -> list[ProjectInfo]:
+        marks: dict[str, list[tuple[str, str]]] = {}
+        apart: dict[str, list[str]] = {}
+        with self._engine.reader() as db:
+            for project_id, kind, value in db.execute(sql.LIST_IDENTITIES):
+                if kind == "alias" and value.startswith(_APART):
+                    apart.setdefault(project_id, []).append(value.removeprefix(_APART))
+                else:
+                    marks.setdefault(project_id, []).append((kind, value))
+            return [
+                ProjectInfo(
+                    project_id,
+                    name,
+                    tuple(marks.get(project_id, ())),
+                    from_micros(created_at),
+                    from_micros(last_seen),
+                    tuple(apart.get(project_id, ())),
+                )
+                for project_id, name, created_at, last_seen in db.execute(sql.LIST_PROJECTS)
+            ]
+
+    def rename(self, project_id: str, name: str) -> None:
+        def work(db: apsw.Connection) -> None:
+            db.execute(sql.RENAME_PROJECT, {"project_id": project_id, "name": name})
+            if db.changes() == 0:
+                raise NotFound(f"there is no project {project_id}")
+
+        self._engine.write(work)
+
+    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
+        mark = {"kind": kind, "value": value}
+
+        def work(db: apsw.Connection) -> None:
+            at = to_micros(self._engine.clock.now())
+            db.execute(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            if db.changes() == 0:
+                raise NotFound(f"there is no project {project_id}")
+            owner = db.execute(sql.FIND_PROJECT, mark).get
+            if owner not in (None, project_id):
+                raise Conflict(f"{value} belongs to project {owner}")
+            db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+
+        self._engine.write(work)
+        self.forget_known()
+
+    def commits(self, project_id: str) -> tuple[str, ...]:
+        found = self._engine.rows(sql.LIST_COMMITS, {"project_id": project_id})
+        return tuple(dict.fromkeys(value.split(":")[1] for (value,) in found))
+
+    def learn(self, project_id: str, commits: Sequence[str]) -> None:
+        # Two projects may share a history, so a mark names the project too.
+        given = [f"{_COMMIT}{commit}:{project_id}" for commit in commits[:WINDOW]]
+
+        def work(db: apsw.Connection) -> None:
+            at = to_micros(self._engine.clock.now())
+            known = [value for (value,) in db.execute(sql.LIST_COMMITS, {"project_id": project_id})]
+            old = [value for value in known if value not in given]
+            for value in old[WINDOW - len(given) :]:
+                db.execute(sql.DROP_IDENTITY, {"kind": "alias", "value": value})
+            for number, value in enumerate(given):
+                mark = {"kind": "alias", "value": value}
+                db.execute(sql.DROP_IDENTITY, mark)
+                db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
+
+        self._engine.write(work)
+
+    def separate(self, place: Place) -> str:
+        """The project is new when others have a share in the one that it was, and keeps its id
+        when it was alone."""
+
+        def work(db: apsw.Connection) -> str:
+            at = to_micros(self._engine.clock.now())
+            project_id = self._resolve(db, place)
+            own = {*place.identities, ("alias", _APART + place.root)}
+            others = [
+                (kind, value)
+                for owner, kind, value in db.execute(sql.LIST_IDENTITIES)
+                if owner == project_id and kind in ("root", "git") and (kind, value) not in own
+            ]
+            if others:
+                project_id = ids.new_id(ids.PROJECT)
+                about = {"project_id": project_id, "name": place.name, "at": at}
+                db.execute(sql.PUT_PROJECT, about)
+            for kind, value in own:
+                mark = {"kind": kind, "value": value}
+                db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+                db.execute(sql.GIVE_IDENTITY, {**mark, "into": project_id})
+            return project_id
+
+        project_id = self._engine.write(work)
+        self.forget_known()
+        return project_id
+
+    def namespaces(self) -> list[str]:
+        return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]
+
+    def _resolve(self, db: apsw.Connection, place: Place) -> str:
+        at = to_micros(self._engine.clock.now())
+        found: str | None = None
+        for kind, value in place.identities:
+            found = found or db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
+        project_id = found or ids.new_id(ids.PROJECT)
+        if found is None:
+            db.execute(sql.PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
+        marks = list(place.identities)
+        if place.git_dir and place.remote:
+            marks.append(("remote", place.remote))  # its own, unless another one had it first
+        for kind, value in marks:
+            mark = {"kind": kind, "value": value, "project_id": project_id, "at": at}
+            db.execute(sql.PUT_IDENTITY, mark)
+        db.execute(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+        return project_id

@@ -1,0 +1,333 @@
+"""Memories: putting, reading, editing, deleting; what is displaced goes to the archive.
+
+In: records. Out: records, pages, operations. A collision of ids raises RecordExists; a value that
+a CHECK refuses raises BadInput.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+import msgspec
+
+from recollect.core.clock import Clock, from_micros, to_micros
+from recollect.core.errors import BadInput, NotFound, RecordExists
+from recollect.core.values import Freshness, Operation, Record, Vector, Version, encode
+from recollect.store.interface import Cursor, Hit, Page, RecordFilter
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import END, Engine, ids_json, micros, planned
+from recollect.store.sql.operations import new_operation, put_operation
+from recollect.store.sql.search import MAX_TERMS
+from recollect.store.sql.vectors import put_vector, vectors_of
+
+
+class SqlRecords:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
+        stamped = [stamp(record, self._engine.clock) for record in records]
+
+        def work(db: apsw.Connection) -> list[Record]:
+            for record in stamped:
+                insert(db, record, since=record.updated_at)
+            for vector in vectors:
+                put_vector(db, vector)
+            return stamped
+
+        return self._engine.write(work)
+
+    def replace(self, records: Sequence[Record]) -> list[Record]:
+        clock = self._engine.clock
+        return self._engine.write(lambda db: [put_over(db, record, clock) for record in records])
+
+    def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        with self._engine.reader() as db:
+            return read(db, namespace, record_ids)
+
+    def page(
+        self,
+        namespace: str,
+        where: RecordFilter | None = None,
+        *,
+        before: Cursor | None = None,
+        limit: int = 50,
+        as_of: datetime | None = None,
+    ) -> Page[Record]:
+        where = where or RecordFilter()
+        values = {
+            "namespace": namespace,
+            **_narrowed(where),
+            "as_of": micros(as_of),
+            "limit": limit + 1,
+            **(END if before is None else _position(before)),
+        }
+        with self._engine.reader() as db:
+            listed = sql.LIST_RECORDS if where.session_id is None else sql.LIST_SESSION_RECORDS
+            found = [rows.RECORD.decode(row) for row in db.execute(planned(listed, values), values)]
+            if as_of is not None:
+                found += _archived(db, namespace, as_of, where, before)
+        found.sort(key=_newest_first, reverse=True)
+        return _page(found, limit)
+
+    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
+        values = {"namespace": namespace, "session_id": session_id, "limit": limit}
+        found = self._engine.rows(sql.LAST_EPISODES, values)
+        return [rows.RECORD.decode(row) for row in found]
+
+    def newer(
+        self,
+        namespace: str,
+        after: Cursor,
+        where: RecordFilter | None = None,
+        *,
+        limit: int = 50,
+    ) -> list[Record]:
+        values = {
+            "namespace": namespace,
+            **_narrowed(where or RecordFilter()),
+            "after_number": after.number,
+            "after_id": after.id,
+            "limit": limit,
+        }
+        with self._engine.reader() as db:
+            newer = db.execute(planned(sql.NEWER_RECORDS, values), values)
+            return [rows.RECORD.decode(row) for row in newer]
+
+    def search(
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        limit: int,
+        *,
+        raw: bool = False,
+        most_terms: int = MAX_TERMS,
+    ) -> list[Hit]:
+        with self._engine.reader() as db:
+            return self._engine.full_text.records(
+                db, namespaces, query, limit, raw=raw, most_terms=most_terms
+            )
+
+    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
+        clock = self._engine.clock
+
+        def work(db: apsw.Connection) -> Operation:
+            known = read(db, record.namespace, [record.record_id])
+            if not known:
+                raise NotFound(f"there is no memory {record.record_id}")
+            edited = msgspec.structs.replace(
+                record,
+                created_at=known[0].created_at,
+                updated_at=clock.now(),
+                version=known[0].version + 1,
+            )
+            operation = new_operation(
+                clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
+            )
+            put_operation(db, operation)
+            displace(db, record.namespace, [record.record_id], operation)
+            insert(db, edited, since=operation.at, op_id=operation.op_id)
+            return operation
+
+        return self._engine.write(work)
+
+    def delete(
+        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
+    ) -> Operation | None:
+        clock = self._engine.clock
+
+        def work(db: apsw.Connection) -> Operation | None:
+            known = [record.record_id for record in read(db, namespace, record_ids)]
+            if not known:
+                return None
+            operation = new_operation(
+                clock, "delete", namespace, actor, targets=known, reason=reason
+            )
+            put_operation(db, operation)
+            displace(db, namespace, known, operation)
+            return operation
+
+        return self._engine.write(work, when_full=True)
+
+    def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
+        values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
+        self._engine.write(lambda db: db.execute(sql.TOUCH_RECORDS, values) and None)
+
+    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
+        def work(db: apsw.Connection) -> int:
+            changed = 0
+            for record_id, freshness in found.items():
+                db.execute(
+                    sql.SET_FRESHNESS,
+                    {"namespace": namespace, "record_id": record_id, "freshness": freshness},
+                )
+                changed += db.changes()
+            return changed
+
+        return self._engine.write(work)
+
+    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
+        values = {"namespace": namespace, "content_hash": content_hash}
+        row = self._engine.one(sql.RECORD_BY_HASH, values)
+        return rows.RECORD.decode(row) if row else None
+
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        values = {"namespace": namespace, "event_ids": ids_json(event_ids)}
+        found: dict[str, tuple[str, ...]] = {}
+        for event_id, record_id in self._engine.rows(sql.RECORDS_OF_EVENTS, values):
+            found[event_id] = (*found.get(event_id, ()), record_id)
+        return found
+
+
+def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
+    """Put a memory over what stands under its id."""
+    before = read(db, record.namespace, [record.record_id])
+    if before:
+        _remove(db, record.namespace, record.record_id)
+        # It says something else now: what was made of it before does not stand for it.
+        db.execute(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
+        record = msgspec.structs.replace(record, created_at=before[0].created_at)
+    stamped = stamp(record, clock)
+    insert(db, stamped, since=stamped.updated_at)
+    return stamped
+
+
+def stamp(record: Record, clock: Clock) -> Record:
+    """A record with the times that the store gives it."""
+    now = clock.now()
+    return msgspec.structs.replace(
+        record, created_at=record.created_at or now, updated_at=record.updated_at or now
+    )
+
+
+def insert(
+    db: apsw.Connection, record: Record, *, since: datetime | None, op_id: str | None = None
+) -> None:
+    assert since is not None and record.created_at is not None
+    row = rows.RECORD.encode(record)
+    row["since"] = to_micros(since)
+    row["op_id"] = op_id
+    row["hash"] = rows.row_hash(row, rows.RECORD_HASHED)
+    try:
+        db.execute(sql.PUT_RECORD, row)
+    except apsw.ConstraintError as error:
+        if "UNIQUE" in str(error):
+            raise RecordExists(f"there is already a memory {record.record_id}") from error
+        raise BadInput(f"memory {record.record_id} is not valid: {error}") from error
+
+
+def read(db: apsw.Connection, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+    """The records that exist, in the order asked for, each once."""
+    values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
+    found = {row[0]: rows.RECORD.decode(row) for row in db.execute(sql.GET_RECORDS, values)}
+    return [found[record_id] for record_id in dict.fromkeys(record_ids) if record_id in found]
+
+
+def displace(
+    db: apsw.Connection, namespace: str, record_ids: Sequence[str], operation: Operation
+) -> list[str]:
+    """Move live records with their vectors to the archive, on behalf of an operation."""
+    values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
+    states = {
+        record_id: (since, made_by)
+        for record_id, since, made_by in db.execute(sql.RECORD_STATE, values)
+    }
+    until = to_micros(operation.at)
+    moved = []
+    for record in read(db, namespace, record_ids):
+        since, made_by = states[record.record_id]
+        version = Version(
+            op_id=operation.op_id,
+            namespace=namespace,
+            source_kind="record",
+            source_id=record.record_id,
+            record=record,
+            vectors=tuple(vectors_of(db, namespace, "record", record.record_id)),
+            since=from_micros(since),
+            until=from_micros(max(until, since)),
+        )
+        archived = {
+            "op_id": operation.op_id,
+            "namespace": namespace,
+            "source_kind": "record",
+            "source_id": record.record_id,
+            "since": since,
+            "until": max(until, since),
+            "made_by": made_by,
+            "payload": encode(version).decode(),
+        }
+        db.execute(sql.ARCHIVE, archived)
+        _remove(db, namespace, record.record_id)
+        moved.append(record.record_id)
+    return moved
+
+
+def _remove(db: apsw.Connection, namespace: str, record_id: str) -> None:
+    """Child state before parent: the vectors, then the row (and with it its index entry)."""
+    owner = {"namespace": namespace, "source_kind": "record", "source_id": record_id}
+    db.execute(sql.DELETE_VECTORS, owner)
+    db.execute(sql.DELETE_RECORD, {"namespace": namespace, "record_id": record_id})
+
+
+def _archived(
+    db: apsw.Connection,
+    namespace: str,
+    as_of: datetime,
+    where: RecordFilter,
+    before: Cursor | None,
+) -> list[Record]:
+    """Versions that were live at a moment and are not any more."""
+    values = {"namespace": namespace, "as_of": to_micros(as_of)}
+    found = [
+        msgspec.json.decode(payload, type=Version).record
+        for (payload,) in db.execute(sql.ARCHIVED_AT, values)
+    ]
+    edge = (before.number, before.id) if before else None
+    return [
+        record
+        for record in found
+        if _fits(record, where) and (edge is None or _newest_first(record) < edge)
+    ]
+
+
+def _fits(record: Record, where: RecordFilter) -> bool:
+    created = record.created_at
+    assert created is not None
+    return (
+        where.kind in (None, record.kind)
+        and where.session_id in (None, record.session_id)
+        and where.observation_type in (None, record.observation_type)
+        and (where.concept is None or where.concept in record.concepts)
+        and (where.file is None or where.file in record.files)
+        and (where.since is None or created >= where.since)
+        and (where.until is None or created < where.until)
+    )
+
+
+def _newest_first(record: Record) -> tuple[int, str]:
+    assert record.created_at is not None
+    return to_micros(record.created_at), record.record_id
+
+
+def _narrowed(where: RecordFilter) -> dict[str, Any]:
+    return {
+        "kind": where.kind,
+        "session_id": where.session_id,
+        "observation_type": where.observation_type,
+        "concept": where.concept,
+        "file": where.file,
+        "since": micros(where.since),
+        "until": micros(where.until),
+    }
+
+
+def _position(cursor: Cursor) -> dict[str, Any]:
+    return {"before_number": cursor.number, "before_id": cursor.id}
+
+
+def _page(found: list[Record], limit: int) -> Page[Record]:
+    items = found[:limit]
+    more = len(found) > limit and items
+    return Page(tuple(items), Cursor(*_newest_first(items[-1])) if more else None)

@@ -1,0 +1,125 @@
+"""Sessions, their checkpoints, and receipts of what retrieval did.
+
+In: values. Out: values and pages. Unknown sessions are answered with None or False.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import apsw
+import msgspec
+
+from recollect.core.clock import from_micros, to_micros
+from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
+from recollect.store.interface import Cursor, Page
+from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import END, Engine
+
+
+class SqlSessions:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, namespace: str, session_id: str) -> Session | None:
+        values = {"namespace": namespace, "session_id": session_id}
+        row = self._engine.one(sql.GET_SESSION, values)
+        return rows.SESSION.decode(row) if row else None
+
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[Session]:
+        edge = END if before is None else {"before_number": before.number, "before_id": before.id}
+        values = {"namespace": namespace, "limit": limit + 1, **edge}
+        found = [rows.SESSION.decode(row) for row in self._engine.rows(sql.LIST_SESSIONS, values)]
+        items = tuple(found[:limit])
+        if len(found) <= limit or not items:
+            return Page(items)
+        return Page(items, Cursor(to_micros(items[-1].started_at), items[-1].session_id))
+
+    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
+        rows = [
+            {
+                "namespace": namespace,
+                "session_id": session_id,
+                "status": status,
+                "at": to_micros(at),
+            }
+            for namespace, session_id in ended
+        ]
+
+        def work(db: apsw.Connection) -> int:
+            found = 0
+            for row in rows:
+                db.execute(sql.END_SESSION, row)
+                found += db.changes()
+            return found
+
+        return self._engine.write(work)
+
+    def last_heard(self) -> dict[str, datetime]:
+        return {surface: from_micros(at) for surface, at in self._engine.rows(sql.LAST_HEARD, {})}
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        now = self._engine.clock.now()
+        return self._engine.write(lambda db: put_checkpoint(db, checkpoint, now))
+
+    def last_checkpoint(self, namespace: str, session_id: str | None = None) -> Checkpoint | None:
+        values = {"namespace": namespace, "session_id": session_id}
+        row = self._engine.one(sql.LAST_CHECKPOINT, values)
+        return rows.CHECKPOINT.decode(row) if row else None
+
+
+def put_checkpoint(db: apsw.Connection, checkpoint: Checkpoint, now: datetime) -> Checkpoint:
+    stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
+    db.execute(sql.PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
+    return stamped
+
+
+class SqlReceipts:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, receipt: Receipt) -> Receipt:
+        now = self._engine.clock.now()
+        stamped = msgspec.structs.replace(receipt, created_at=receipt.created_at or now)
+        row = rows.RECEIPT.encode(stamped)
+        self._engine.write(lambda db: db.execute(sql.PUT_RECEIPT, row) and None)
+        return stamped
+
+    def get(self, namespace: str, receipt_id: str) -> Receipt | None:
+        values = {"namespace": namespace, "receipt_id": receipt_id}
+        row = self._engine.one(sql.GET_RECEIPT, values)
+        return rows.RECEIPT.decode(row) if row else None
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[Receipt]:
+        edge = END if before is None else {"before_number": before.number, "before_id": before.id}
+        values = {"namespace": namespace, "session_id": session_id, "limit": limit + 1, **edge}
+        found = [rows.RECEIPT.decode(row) for row in self._engine.rows(sql.LIST_RECEIPTS, values)]
+        items = tuple(found[:limit])
+        if len(found) <= limit or not items:
+            return Page(items)
+        last = items[-1]
+        assert last.created_at is not None
+        return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))
+
+    def purge(self, namespace: str, before: datetime, limit: int) -> int:
+        values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
+
+        def work(db: apsw.Connection) -> int:
+            db.execute(sql.PURGE_RECEIPTS, values)
+            return db.changes()
+
+        return self._engine.write(work, when_full=True)
+
+    def purgeable(self, namespace: str, before: datetime) -> int:
+        values = {"namespace": namespace, "before": to_micros(before)}
+        found = self._engine.one(sql.COUNT_RECEIPTS, values)
+        return int(found[0]) if found else 0

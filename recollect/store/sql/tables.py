@@ -1,0 +1,147 @@
+"""What the tables hold, for whatever treats them all alike: export, erasure, cleaning, moving.
+
+In: a connection. Out: the tables that have a namespace and are not derived, each with its columns.
+A table that a later migration adds is found by itself; it travels and is erased like the others.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import msgspec
+
+from recollect.core.clock import from_micros, to_micros
+from recollect.core.errors import BadInput
+from recollect.core.values import Moment, encode
+from recollect.store.sql import statements as sql
+
+# The name under which a table's rows travel, and the column that names a row.
+_KNOWN = {
+    "events": ("event", "event_id"),
+    "sessions": ("session", "session_id"),
+    "memory_records": ("memory", "record_id"),
+    "entities": ("entity", "entity_id"),
+    "relationships": ("relationship", "relationship_id"),
+    "facts": ("fact", "fact_id"),
+    "procedures": ("procedure", "procedure_id"),
+    "preferences": ("preference", "preference_id"),
+    "checkpoints": ("checkpoint", "checkpoint_id"),
+    "receipts": ("receipt", "receipt_id"),
+    "operations": ("operation", "op_id"),
+    "archive": ("version", "row_id"),
+}
+# Made from the others: indexes, vectors, and the extraction buffer, which travels with its event.
+_DERIVED = frozenset({"namespaces", "embeddings", "unextracted"})
+_JSON = {
+    "events": frozenset({"body", "source"}),
+    "memory_records": frozenset({"facts", "concepts", "files", "citations", "source_event_ids"}),
+    "entities": frozenset({"aliases"}),
+    "relationships": frozenset({"source_event_ids"}),
+    "facts": frozenset({"source_event_ids"}),
+    "procedures": frozenset({"steps", "source_event_ids"}),
+    "preferences": frozenset({"source_event_ids"}),
+    "checkpoints": frozenset({"next_steps", "questions", "files", "snapshot"}),
+    "receipts": frozenset({"injected", "detail"}),
+    "operations": frozenset({"targets", "created", "detail"}),
+    "archive": frozenset({"payload"}),
+}
+_TIMES = frozenset(
+    [
+        "valid_time",
+        "transaction_time",
+        "created_at",
+        "updated_at",
+        "valid_from",
+        "valid_until",
+        "expires_at",
+        "since",
+        "until",
+        "last_accessed",
+        "at",
+        "started_at",
+        "ended_at",
+        "last_event_at",
+        "last_used",
+        "first_seen",
+        "last_seen",
+    ]
+)
+# Numbers that only this file knows rows by, and what is computed from the rest.
+_LOCAL = frozenset({"row_id", "hash"})
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    kind: str
+    key: str
+    columns: tuple[str, ...]
+    json: frozenset[str]
+    order: str = "rowid"
+
+    @property
+    def travelling(self) -> tuple[str, ...]:
+        return tuple(name for name in self.columns if name not in _LOCAL)
+
+    @property
+    def has_sources(self) -> bool:
+        return "source_event_ids" in self.columns
+
+    def plain(self, columns: tuple[str, ...], cells: tuple[Any, ...]) -> dict[str, Any]:
+        """A row as plain data: times as text, JSON unfolded."""
+        return {name: self._plain(name, cell) for name, cell in zip(columns, cells, strict=True)}
+
+    def _plain(self, name: str, cell: Any) -> Any:
+        if cell is None:
+            return None
+        if name in self.json:
+            return msgspec.json.decode(cell)
+        if name in _TIMES and isinstance(cell, int):
+            return from_micros(cell).isoformat()
+        return cell
+
+    def cells(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The columns of a row that came as plain data. BadInput names one that cannot be."""
+        found: dict[str, Any] = {}
+        for name, value in row.items():
+            if name not in self.columns or name in _LOCAL:
+                continue
+            found[name] = self._cell(name, value)
+        return found
+
+    def _cell(self, name: str, value: Any) -> Any:
+        if name in self.json:
+            return encode(value).decode()
+        if name in _TIMES and isinstance(value, str):
+            try:
+                moment = msgspec.convert(value, type=Moment)
+            except msgspec.ValidationError as error:
+                raise BadInput(
+                    f"{self.kind}.{name} is not a time: {value!r}", field=name
+                ) from error
+            return to_micros(moment)
+        if isinstance(value, (dict, list)):
+            raise BadInput(f"{self.kind}.{name} is not a plain value", field=name)
+        return value
+
+
+def columns_of(db: apsw.Connection, table: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in db.execute(sql.COLUMNS_OF, {"table": table}))
+
+
+def tables(db: apsw.Connection) -> dict[str, Table]:
+    """All tables whose rows are the truth, by name, parents before children."""
+    there = [name for (name,) in db.execute(sql.TABLES_WITH_NAMESPACE)]
+    order = [*(name for name in _KNOWN if name in there)]
+    order += [name for name in there if name not in _KNOWN and name not in _DERIVED]
+    return {name: _table(db, name) for name in order}
+
+
+def _table(db: apsw.Connection, name: str) -> Table:
+    order = "rowid"
+    if db.execute(sql.HAS_NO_ROWID, {"table": name}).get:
+        names = [column for (column,) in db.execute(sql.KEY_OF, {"table": name})]
+        order = names[0] if len(names) == 1 else f"json_array({', '.join(names)})"
+    kind, key = _KNOWN.get(name, (name, order))
+    columns = columns_of(db, name)
+    return Table(name, kind, key, columns, _JSON.get(name, frozenset()), order)

@@ -1,0 +1,118 @@
+"""The restricted handle: what may happen inside one atomic unit of work.
+
+In: values. Out: the rows that they become, when the whole transaction is committed. Finishing a
+batch and a part that fails alone are each engine's own.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from recollect.core.clock import Clock
+from recollect.core.values import (
+    Checkpoint,
+    Entity,
+    Fact,
+    Operation,
+    OperationKind,
+    Preference,
+    Procedure,
+    Record,
+    Relationship,
+    Vector,
+)
+from recollect.store.interface import Waiting
+from recollect.store.sql import aging, graph_changes, records
+from recollect.store.sql.graph import changed_in, keep_waiting, put_things
+from recollect.store.sql.operations import get_operation, new_operation, put_operation
+from recollect.store.sql.sessions import put_checkpoint
+from recollect.store.sql.vectors import put_vector
+
+
+class SqlTransaction:
+    """Everything here happens on one connection, inside one transaction."""
+
+    def __init__(self, db: Any, clock: Clock) -> None:
+        self._connection = db
+        self._clock = clock
+        self.graphs: dict[str, set[str]] = {}  # namespace: ids of its graph that changed
+
+    @property
+    def _db(self) -> Any:
+        return self._connection
+
+    def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        return records.read(self._db, namespace, record_ids)
+
+    def put_record(self, record: Record, operation: str | None = None) -> Record:
+        stamped = records.stamp(record, self._clock)
+        records.insert(self._db, stamped, since=stamped.updated_at, op_id=operation)
+        return stamped
+
+    def replace_record(self, record: Record) -> Record:
+        return records.put_over(self._db, record, self._clock)
+
+    def put_vector(self, vector: Vector) -> None:
+        put_vector(self._db, vector)
+
+    def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
+        put_things(self._db, things, self._clock.now())
+        self._changed(things)
+
+    def change_graph(
+        self,
+        namespace: str,
+        operation: str,
+        displaced: Sequence[str],
+        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+    ) -> None:
+        known = get_operation(self._db, namespace, operation)
+        assert known is not None  # the caller logged it in this transaction
+        graph_changes.change(self._db, known, displaced, things, self._clock.now())
+        self._changed(things)
+        self.graphs.setdefault(namespace, set()).update(displaced)
+
+    def _changed(
+        self, things: Sequence[Entity | Relationship | Fact | Procedure | Preference]
+    ) -> None:
+        for namespace, ids in changed_in(things).items():
+            self.graphs.setdefault(namespace, set()).update(ids)
+
+    def keep_waiting(
+        self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    ) -> None:
+        keep_waiting(self._db, namespace, put, drop, most)
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        return put_checkpoint(self._db, checkpoint, self._clock.now())
+
+    def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int:
+        known = get_operation(self._db, namespace, operation)
+        assert known is not None  # the caller logged it in this transaction
+        return len(records.displace(self._db, namespace, record_ids, known))
+
+    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
+        aging.mark(self._db, namespace, source_ids, into_id, self._clock.now())
+
+    def log(
+        self,
+        kind: OperationKind,
+        namespace: str,
+        actor: str,
+        *,
+        targets: Sequence[str] = (),
+        created: Sequence[str] = (),
+        reason: str = "",
+        detail: Any = None,
+    ) -> Operation:
+        operation = new_operation(
+            self._clock,
+            kind,
+            namespace,
+            actor,
+            targets=targets,
+            created=created,
+            reason=reason,
+            detail=detail,
+        )
+        put_operation(self._db, operation)
+        return operation

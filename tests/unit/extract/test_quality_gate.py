@@ -1,0 +1,146 @@
+"""What the gate keeps out, and the reason it gives."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from recollect.core.values import Candidate, Record, ToolClass
+from recollect.extract.interface import FactClaim, PreferenceClaim
+from recollect.extract.normalised_text import content_hash
+from recollect.extract.quality_gate import MOST_PER_TURN, WINDOWS, fault, sift, sift_claims
+from tests.make import NOON, record
+
+
+def nothing(digest: str) -> Record | None:
+    return None
+
+
+def candidate(title: str, **fields: Any) -> Candidate:
+    hashed = {"content_hash": content_hash(title), **fields}
+    return Candidate(record=record(title, **hashed))
+
+
+# D21
+@pytest.mark.parametrize(
+    ("title", "reason"),
+    [
+        ("Let me run the tests to see whether they pass", "residue"),
+        ("Now I'll update the docs", "residue"),
+        ("Running the build", "residue"),
+        ("Thanks, that was great", "greeting"),
+        ("The user asked for help", "empty"),
+        ("Code was updated", "empty"),
+        ("Fix lint", "empty"),
+        ("All tests passed after the change to pool.go", "boilerplate"),
+        ("Works", "unspecific"),
+        ("It is better now than it was", "unspecific"),
+    ],
+)
+def test_what_says_nothing_stays_out(title: str, reason: str) -> None:
+    kept, dropped = sift([candidate(title)], known=nothing)
+    assert not kept and [one.reason for one in dropped] == [reason]
+    assert dropped[0].title == title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Submit blocks for ever when all workers of the Pool have left",
+        "Added --json to tally report",
+        "The cause was the backoff in retry.py",
+    ],
+)
+def test_what_is_specific_passes(title: str) -> None:
+    kept, dropped = sift([candidate(title)], known=nothing)
+    assert len(kept) == 1 and not dropped
+
+
+@pytest.mark.parametrize("author", ["assistant", "tool", "file", "web"])
+@pytest.mark.parametrize("kind", ["constraint", "heuristic"])
+def test_nobody_but_the_user_gives_instructions(author: Any, kind: Any) -> None:
+    rule = record(
+        "Always use tabs in Makefiles", kind="knowledge", knowledge_type=kind, author=author
+    )
+    assert fault(rule) == "not the user's words"
+    assert not fault(msgspec.structs.replace(rule, author="user"))
+
+
+def test_a_near_equal_statement_is_known() -> None:
+    old = candidate("Use pnpm, not npm, in packages/ui!").record
+    kept, dropped = sift(
+        [candidate("use pnpm not npm in the packages/ui")],
+        known=lambda digest: old if digest == old.content_hash else None,
+    )
+    assert not kept and dropped[0].reason == "known"
+
+
+def test_a_memory_that_replaces_itself_is_not_known() -> None:
+    one = candidate("Use pnpm, not npm, in packages/ui")
+    kept, _ = sift([one], known=lambda digest: one.record)
+    assert kept == [one]
+
+
+def test_a_memory_that_comes_twice_in_a_batch_is_kept_once() -> None:
+    one = candidate("Use pnpm, not npm, in packages/ui")
+    kept, dropped = sift([one, one], known=nothing)
+    assert kept == [one] and [drop.reason for drop in dropped] == ["known"]
+
+
+# A30
+@pytest.mark.parametrize("tool_class", list(WINDOWS))
+def test_the_same_doing_again_counts_within_its_window_only(tool_class: ToolClass) -> None:
+    assert [window.total_seconds() for window in WINDOWS.values()] == [60, 10, 30, 120, 60, 30]
+    old = candidate("Deployed the api with fly.toml", tool_class=tool_class).record
+    within = NOON + WINDOWS[tool_class]
+    for at, expected in ((within, []), (within + timedelta(seconds=1), ["kept"])):
+        new = candidate("Deployed the api with fly.toml", tool_class=tool_class, valid_from=at)
+        kept, _ = sift([new], known=lambda digest: old)
+        assert ["kept" for _ in kept] == expected
+
+
+def test_a_repeat_within_the_batch_counts_too() -> None:
+    kept, dropped = sift(
+        [candidate("Use pnpm in packages/ui")] * 1 + [candidate("use pnpm in packages/ui")],
+        known=nothing,
+    )
+    assert len(kept) == 1 and dropped[0].reason == "known"
+
+
+# P02
+def test_a_refused_value_stays_refused() -> None:
+    kept, dropped = sift(
+        [candidate("use yarn for the packages/ui")],
+        known=nothing,
+        refused=lambda text: "yarn" in text,
+    )
+    assert not kept and dropped[0].reason == "refused"
+
+
+def test_claims_are_merged_and_refused_like_memories() -> None:
+    fact = FactClaim("api", "runs_on", "fly", NOON, "user", "stated", event_ids=("a",))
+    again = FactClaim(
+        "api", "runs_on", "fly", NOON + timedelta(hours=1), "user", "stated", event_ids=("b",)
+    )
+    empty = FactClaim("the", "runs_on", "fly", NOON, "user", "stated")
+    wish = PreferenceClaim("tools", "editor", "use vim", NOON, "stated")
+    kept, dropped = sift_claims([fact, again, empty, wish], refused=lambda text: "vim" in text)
+    assert [one.event_ids for one in kept] == [("a", "b")]
+    assert [one.reason for one in dropped] == ["empty", "refused"]
+
+
+def test_caps_keep_what_matters_most() -> None:
+    crowd = [
+        candidate(
+            f"Decision {number} about pool_{number}.go", importance=number, source_event_ids=("01",)
+        )
+        for number in range(1, MOST_PER_TURN + 3)
+    ]
+    kept, dropped = sift(crowd, known=nothing)
+    assert [one.record.importance for one in kept] == list(range(3, MOST_PER_TURN + 3))
+    assert [one.reason for one in dropped] == ["cap", "cap"]
+    kept, dropped = sift(
+        [candidate(f"Fact {n} about file_{n}.go") for n in range(9)], known=nothing, most=5
+    )
+    assert len(kept) == 5 and len(dropped) == 4

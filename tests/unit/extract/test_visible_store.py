@@ -1,0 +1,38 @@
+"""What was forgotten is kept back wherever memory is read: a new way to read must say so too."""
+
+import inspect
+
+import pytest
+
+from recollect.extract import visible_store
+from recollect.store import interface
+
+# What an answer may carry that somebody might have asked to forget.
+CARRIES = ("Record", "Hit", "Fact", "Preference", "Procedure", "Entity", "Relationship",
+           "Checkpoint", "Any")  # fmt: skip
+WRITERS = {
+    "Records": {"put", "replace", "edit", "delete"},  # they answer to whoever wrote
+    "Graph": {"put", "delete"},
+    "Sessions": {"put_checkpoint"},
+}
+# By its digest, to find out whether the same was said before; it is never told.
+UNTOLD = {"Records": {"by_hash"}, "Graph": {"waiting"}, "Sessions": set[str]()}
+VIEWS = {
+    "Records": visible_store._Records,
+    "Graph": visible_store._Graph,
+    "Sessions": visible_store._Sessions,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_reading_method_is_looked_through(name: str) -> None:
+    protocol = getattr(interface, name)
+    reading = {
+        method
+        for method, function in vars(protocol).items()
+        if inspect.isfunction(function)
+        and not method.startswith("_")
+        and any(word in str(inspect.signature(function).return_annotation) for word in CARRIES)
+    }
+    kept_back = set(vars(VIEWS[name]))
+    assert reading - kept_back - WRITERS[name] - UNTOLD[name] == set()
