@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recollect import __version__
 from recollect.capture import spool
 from recollect.core import errors
-from recollect.core.bounded_wait import Latest
+from recollect.core.bounded_wait import LatestAnswer
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime
@@ -40,7 +40,7 @@ class Health:
     def __init__(self, runtime: "Runtime") -> None:
         self._runtime = runtime
         self._last = _Seen()
-        self._latest = Latest(self._look, self._last, "recollect-health")
+        self._latest = LatestAnswer(self._look, self._last, "recollect-health")
         self._away_since: datetime | None = None
         self._alarms: tuple[float, list[Any]] = (0.0, [])
 

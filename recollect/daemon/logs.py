@@ -16,6 +16,7 @@ from recollect.core.settings import Settings
 
 log = logging.getLogger("recollect.daemon")
 
+KEPT_DAYS = 14  # long enough to look back at last week's trouble
 ENTRY_CHARS = 20_000  # a longer entry is no use to anybody
 
 
@@ -27,7 +28,7 @@ class ScrubbedFormatter(logging.Formatter):
 
 
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:
-    """A new file every day, kept for as many days as the settings say."""
+    """A new file every day; the old ones are kept for two weeks."""
     # A line that cannot be written (a full disk) is lost. Python would print a traceback for each
     # instead, and stop the daemon in the middle of it when nobody reads what it prints.
     logging.raiseExceptions = False
@@ -40,7 +41,7 @@ def start_log(chosen: Settings, *, to_terminal: bool) -> None:
             logging.handlers.TimedRotatingFileHandler(
                 os.path.join(folder, "recollect.log"),
                 when="midnight",
-                backupCount=chosen.log_days,
+                backupCount=KEPT_DAYS,
                 encoding="utf-8",
                 utc=True,
             )

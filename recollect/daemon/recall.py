@@ -13,9 +13,9 @@ from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.graph import Graphs
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.graph import GraphCache
+from recollect.retrieve.index_cache import IndexCache
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime
@@ -27,10 +27,10 @@ class RecallParts:
         settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
-        self.engine = Engine(self.embedder)
-        self.shelves = Shelves(store, self.engine, settings.cache_mb)
+        self.engine = SearchEngine(self.embedder)
+        self.shelves = IndexCache(store, self.engine, settings.cache_mb)
         self.feedback = Feedback(store, clock, runtime.tombstones)
-        self.graphs = Graphs(runtime.visible_store)
+        self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
         self.receipts = Receipts(store, runtime.counters)
         self.recall_now = Recall(

@@ -22,15 +22,15 @@ from recollect.core.settings import Settings
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import Upkeep
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.visible_store import seen
+from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.lifecycle.maintenance_loop import Housekeeper
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups
 from recollect.server.doors import DoorWatch
 from recollect.server.hooksock import HookServer
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from recollect.daemon.recall import RecallParts
     from recollect.portable.clones import Clones
     from recollect.portable.erasure import Erasure
-    from recollect.portable.importing import Importing
+    from recollect.portable.importing import Importer
     from recollect.server.http import HttpServer
     from recollect.server.tokens import Tokens
     from recollect.store.postgres import PostgresStore
@@ -89,8 +89,8 @@ class Runtime:
         self.memories = Memories(self.store)
         self.tombstones = Tombstones(self.store)
         self.add_lock = threading.Lock()
-        self.episodes = Scribe(self.store, self.memories, self.counters, cite)
-        self.housekeeper = Housekeeper(
+        self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
+        self.housekeeper = MaintenanceLoop(
             Maintenance(
                 self.store,
                 self.memories,
@@ -129,7 +129,7 @@ class Runtime:
     @functools.cached_property
     def visible_store(self) -> Store:
         """The store for whoever only reads: without what was forgotten."""
-        return seen(self.store, self.tombstones)
+        return visible_store(self.store, self.tombstones)
 
     @functools.cached_property
     def tokens(self) -> "Tokens":
@@ -138,10 +138,10 @@ class Runtime:
         return Tokens(self.settings.path("token"), tell=self._on_new_token)
 
     @functools.cached_property
-    def importing(self) -> "Importing":
-        from recollect.portable.importing import Importing
+    def importing(self) -> "Importer":
+        from recollect.portable.importing import Importer
 
-        return Importing(
+        return Importer(
             self.store, self.pipeline, self.memories, self.clock, self.actor, self.stopping.is_set
         )
 
@@ -251,8 +251,7 @@ class Runtime:
         self.store.changes.subscribe(self._on_change)
         self._install_hook()
         self.upkeep.start()
-        if self.settings.maintain:
-            self.housekeeper.start()
+        self.housekeeper.start()
 
     def load_recall(self) -> "RecallParts":
         """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
@@ -366,7 +365,7 @@ class Runtime:
             self.counters.error(f"the hook could not be put in place: {error}")
             log.error("the hook could not be put in place: %s", error)
 
-    def _recall_early(self, question: Question) -> Recalled:
+    def _recall_early(self, question: RecallQuestion) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
         patience = EARLY_S if question.trigger == "session-start" else 0.0
         if self._recall_ready.wait(patience) and self.loaded_recall is not None:

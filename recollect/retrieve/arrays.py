@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 _SPARE = 24  # one part in so many
 
 
-class Growable:
+class GrowableArray:
     """One numpy array with amortised appends; `view` is the part in use."""
 
     def __init__(self, dtype: Any, width: int = 0) -> None:
@@ -58,12 +58,12 @@ class Growable:
             self._room = fresh
 
 
-class Triples:
+class ThreeByteArray:
     """Numbers below 2**24, three bytes each, appended and read in runs."""
 
     def __init__(self) -> None:
-        self._low = Growable(np.uint16)
-        self._high = Growable(np.uint8)
+        self._low = GrowableArray(np.uint16)
+        self._high = GrowableArray(np.uint8)
 
     def __len__(self) -> int:
         return len(self._high)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.core.values import Record, Vector
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Embeds, Engine
+from recollect.retrieve.engine import Embeds, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import by_owner, document
 from recollect.store.interface import Cursor, Store
@@ -19,9 +19,9 @@ _PAGE = 500
 
 def engine_as_of(
     store: Store, namespaces: Sequence[str], moment: datetime, embedder: Embeds | None
-) -> tuple[Engine, dict[str, Record]]:
+) -> tuple[SearchEngine, dict[str, Record]]:
     """The engine, and the memories that it knows as they were."""
-    engine = Engine(embedder)
+    engine = SearchEngine(embedder)
     known: dict[str, Record] = {}
     for namespace in namespaces:
         engine.add(namespace, _documents(store, namespace, moment, known))
@@ -35,11 +35,12 @@ def _documents(
     while True:
         page = store.records.page(namespace, before=cursor, limit=_PAGE, as_of=moment)
         ids = [record.record_id for record in page.items]
-        now = {record.record_id: record.version for record in store.records.get(namespace, ids)}
+        now = {record.record_id: record for record in store.records.get(namespace, ids)}
         vectors = by_owner(store.vectors.of(namespace, MODEL, ids))
         for record in page.items:
             known[record.record_id] = record
-            same = now.get(record.record_id) == record.version
+            # Not by its version: an undo brings a number back, and the next edit may use it again.
+            same = now.get(record.record_id) == record
             then = vectors if same else by_owner(_archived(store, record, moment))
             yield document(record, then.get(record.record_id))
         if page.next is None:

@@ -20,7 +20,7 @@ from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, parse, weigh
 from recollect.retrieve.rank import Weights, stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
-from recollect.retrieve.score import Question, Scored, score
+from recollect.retrieve.score import IndexQuery, ScoredDocuments, score
 
 _CHUNK = 64  # documents taken in before others get their turn
 
@@ -32,7 +32,7 @@ class Embeds(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
-class Engine:
+class SearchEngine:
     def __init__(
         self,
         embedder: Embeds | None = None,
@@ -141,7 +141,7 @@ class Engine:
             scored = [
                 self._scored(
                     index,
-                    Question(
+                    IndexQuery(
                         query,
                         terms,
                         stem_numbers(index, terms),
@@ -202,8 +202,8 @@ class Engine:
         return None
 
     def _scored(
-        self, index: Index, question: Question, weights: Weights, watch: "_Watch"
-    ) -> Scored:
+        self, index: Index, question: IndexQuery, weights: Weights, watch: "_Watch"
+    ) -> ScoredDocuments:
         chosen = _candidates(index, question, watch)
         scored = score(index, question, chosen, weights)
         watch.mark("score")
@@ -222,7 +222,7 @@ def _documents(
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
 
 
-def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np.int64]:
+def _candidates(index: Index, question: IndexQuery, watch: "_Watch") -> NDArray[np.int64]:
     if len(index) <= candidates.EXHAUSTIVE:
         return candidates.everything(index)
     chosen = candidates.by_words(index, question.terms, question.numbers)

@@ -21,7 +21,7 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Relations
 from recollect.reconcile.entity_names import key
 from recollect.retrieve import porter
 from recollect.retrieve.entity_index import EntityIndex
-from recollect.retrieve.inverted_list import WordList
+from recollect.retrieve.inverted_list import InvertedList
 from recollect.retrieve.tokens import STOP_WORDS, words
 from recollect.store.interface import Store
 
@@ -100,7 +100,7 @@ class Rival:
 
 
 @dataclass
-class Walk:
+class GraphWalk:
     """What a prompt reaches in one namespace."""
 
     named: dict[str, str] = field(default_factory=dict)  # entity id: the words that name it
@@ -110,7 +110,7 @@ class Walk:
     events: dict[str, float] = field(default_factory=dict)  # event id: bonus
 
 
-class Graph:
+class NamespaceGraph:
     """The live graph of one namespace. Not thread-safe by itself."""
 
     def __init__(self) -> None:
@@ -126,9 +126,9 @@ class Graph:
         self._called: dict[str, tuple[str, ...]] = {}  # entity: the keys of its names
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
-        self.fact_words: WordList[Fact] = WordList()
-        self.procedure_words: WordList[Procedure] = WordList()
-        self.entity_words: WordList[Entity] = WordList()  # those that are described
+        self.fact_words: InvertedList[Fact] = InvertedList()
+        self.procedure_words: InvertedList[Procedure] = InvertedList()
+        self.entity_words: InvertedList[Entity] = InvertedList()  # those that are described
         self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
         self._ended: dict[str, Fact] = {}  # facts whose place was taken
         self._over_of: dict[str, set[str]] = {}  # entity: its facts whose place was taken
@@ -218,8 +218,8 @@ class Graph:
                 found.append(Rival(names, over, now))
         return found[:RIVALS]
 
-    def walk(self, text: str, depth: int = DEPTH) -> Walk:
-        walk = Walk(self.index.named_in(text))
+    def walk(self, text: str, depth: int = DEPTH) -> GraphWalk:
+        walk = GraphWalk(self.index.named_in(text))
         if not walk.named:
             return walk
         walk.rivals = [rival for one in walk.named for rival in self._rivals(one)]
@@ -391,10 +391,10 @@ class _Held:
 
     version: int
     at: float
-    graph: Graph
+    graph: NamespaceGraph
 
 
-class Graphs:
+class GraphCache:
     """The graphs of all namespaces, each read when it is first needed, and from then on only what
     changed. A large one is read in a thread, as is a large change: until it is there, whoever asks
     is answered without it, or with the graph as it was."""
@@ -410,7 +410,7 @@ class Graphs:
     def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
         return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
-    def of(self, namespace: str) -> Graph:
+    def of(self, namespace: str) -> NamespaceGraph:
         """The graph as it is; a large one of which much changed a moment ago as it was, or empty,
         while it is read behind."""
         version = self._store.graph.version(namespace)
@@ -423,7 +423,7 @@ class Graphs:
                 if namespace not in self._reading:
                     self._reading.add(namespace)
                     threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
-                return known.graph if known is not None else Graph()
+                return known.graph if known is not None else NamespaceGraph()
             graph = self._read(namespace)
             self._graphs[namespace] = _Held(version, self._clock(), graph)
             return graph
@@ -482,10 +482,12 @@ class Graphs:
         finally:
             self._reading.discard(namespace)
 
-    def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
+    def walk(
+        self, text: str, namespaces: Sequence[str]
+    ) -> tuple[list[GraphWalk], dict[str, float]]:
         """What a prompt reaches in each namespace, and the memories it came from with their
         bonus."""
-        walks: list[Walk] = []
+        walks: list[GraphWalk] = []
         bonus: dict[str, float] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
@@ -501,8 +503,8 @@ class Graphs:
                         bonus[record_id] = max(bonus.get(record_id, 0.0), walk.events[event_id])
         return walks, bonus
 
-    def _read(self, namespace: str) -> Graph:
-        graph, store = Graph(), self._store.graph
+    def _read(self, namespace: str) -> NamespaceGraph:
+        graph, store = NamespaceGraph(), self._store.graph
         entities = store.entities(namespace)
         things: list[Thing] = [*entities]
         things += store.fact_history(namespace, [entity.entity_id for entity in entities])

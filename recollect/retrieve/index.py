@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, Triples, distinct, tally
+from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
 from recollect.retrieve.postings import Block, cover
-from recollect.retrieve.session_windows import CHAPTER, Chapters
+from recollect.retrieve.session_windows import CHAPTER, SessionWindows
 from recollect.retrieve.tokens import GRAM_BITS, words
-from recollect.retrieve.vector_index import Vectors
+from recollect.retrieve.vector_index import VectorIndex
 from recollect.retrieve.vocabulary import Vocabulary
 
 TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
@@ -64,26 +64,26 @@ class Index:
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
-        self.vectors = Vectors()
-        self.chapters = Chapters()
+        self.vectors = VectorIndex()
+        self.chapters = SessionWindows()
         self.ids: list[str] = []
-        self.tokens = Triples()  # 16 million different words are more than memory holds
-        self._ends = Growable(np.int64)
-        self.gram_length = Growable(np.int32)
-        self.alive = Growable(np.bool_)
-        self.chapter = Growable(np.int32)
-        self.previous = Growable(np.int32)
-        self.next = Growable(np.int32)
-        self.author = Growable(np.uint8)
-        self.asks = Growable(np.bool_)
-        self.time = Growable(np.int64)
-        self.created = Growable(np.int64)
-        self.prior = Growable(np.dtype(PRIOR))
+        self.tokens = ThreeByteArray()  # 16 million different words are more than memory holds
+        self._ends = GrowableArray(np.int64)
+        self.gram_length = GrowableArray(np.int32)
+        self.alive = GrowableArray(np.bool_)
+        self.chapter = GrowableArray(np.int32)
+        self.previous = GrowableArray(np.int32)
+        self.next = GrowableArray(np.int32)
+        self.author = GrowableArray(np.uint8)
+        self.asks = GrowableArray(np.bool_)
+        self.time = GrowableArray(np.int64)
+        self.created = GrowableArray(np.int64)
+        self.prior = GrowableArray(np.dtype(PRIOR))
         # How many documents hold a word or a gram, and how many chapters hold a stem: exact
         # after every change, so that scores do not depend on what was here once.
-        self.word_documents = Growable(np.int32)
+        self.word_documents = GrowableArray(np.int32)
         self.gram_documents = np.zeros(1 << GRAM_BITS, dtype=np.int32)
-        self.stem_chapters = Growable(np.int32)
+        self.stem_chapters = GrowableArray(np.int32)
         self.count = 0
         self.total_grams = 0
         self._number: dict[str, int] = {}

@@ -21,7 +21,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
 from recollect.embedding.backfill import searchable
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.store.interface import Cursor, Store
 
@@ -32,8 +32,8 @@ _TOGETHER = 2  # a prompt asks its project and what is global: neither may push 
 Rows = NDArray[np.float32]
 
 
-class Shelves:
-    def __init__(self, store: Store, engine: Engine, cache_mb: int) -> None:
+class IndexCache:
+    def __init__(self, store: Store, engine: SearchEngine, cache_mb: int) -> None:
         self._store = store
         self._engine = engine
         self._limit = cache_mb << 20
@@ -241,14 +241,14 @@ def _fresh(namespace: str) -> str:
 def document(record: Record, vectors: Rows | None = None) -> Document:
     """A memory as search sees it."""
     assert record.created_at is not None
-    episode = record.kind == "episode"
+    traits = record.traits
     text = searchable(record)
     if record.files:
         text = f"{text}\n" + "\n".join(record.files)
     return Document(
         id=record.record_id,
         text=text,
-        title="" if episode else record.title,
+        title="" if traits.text_in_detail else record.title,
         # What stands for a session's turns must not lean on them, nor they on it.
         session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
@@ -258,7 +258,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         importance=record.importance,
         confidence=record.confidence,
         freshness=record.freshness,
-        knowledge=not episode,
+        knowledge=not traits.is_turn,
         access_count=record.access_count,
         vectors=vectors,
     )

@@ -16,7 +16,7 @@ T = TypeVar("T")
 _SPARE = 1000  # places that may stand empty beside as many as are taken
 
 
-class WordList(Generic[T]):
+class InvertedList(Generic[T]):
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:

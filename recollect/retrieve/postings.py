@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Triples, spread
+from recollect.retrieve.arrays import ThreeByteArray, spread
 
 _DOC_BITS = 13
 LARGEST = 1 << _DOC_BITS  # documents in a block: bounds the memory and the time of one merge
@@ -40,7 +40,7 @@ class Block:
         return np.repeat(inside, counts), docs, (packed >> _DOC_BITS) + 1
 
 
-def build(tokens: Triples, ends: NDArray[Any], first: int, last: int) -> Block:
+def build(tokens: ThreeByteArray, ends: NDArray[Any], first: int, last: int) -> Block:
     """The block of documents first..last-1."""
     begin = int(ends[first - 1]) if first else 0
     piece = tokens.runs(np.array([begin]), ends[last - 1 : last]).astype(np.int64)
@@ -62,7 +62,9 @@ def build(tokens: Triples, ends: NDArray[Any], first: int, last: int) -> Block:
     )
 
 
-def cover(blocks: tuple[Block, ...], tokens: Triples, ends: NDArray[Any]) -> tuple[Block, ...]:
+def cover(
+    blocks: tuple[Block, ...], tokens: ThreeByteArray, ends: NDArray[Any]
+) -> tuple[Block, ...]:
     """Blocks that cover every document: the given ones, the rest built, equals merged."""
     done = list(blocks)
     first = done[-1].last if done else 0

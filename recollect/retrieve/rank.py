@@ -42,7 +42,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TokenRuns:
     """The words of some documents (or chapters), end to end."""
 
     tokens: NDArray[np.uint32]
@@ -50,7 +50,7 @@ class Texts:
     count: int
 
     @classmethod
-    def of(cls, index: Index, docs: NDArray[Any]) -> "Texts":
+    def of(cls, index: Index, docs: NDArray[Any]) -> "TokenRuns":
         tokens, lengths = index.tokens_of(docs)
         return cls(tokens, np.repeat(np.arange(len(docs), dtype=np.int32), lengths), len(docs))
 
@@ -61,7 +61,7 @@ class Texts:
         return Matches(position, stem, self.owner[position].astype(np.int64), self.count)
 
     @classmethod
-    def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "Texts":
+    def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "TokenRuns":
         docs, members = index.chapters.docs_of(chapters)
         tokens, lengths = index.tokens_of(docs)
         number = np.repeat(np.arange(len(chapters), dtype=np.int32), members)
@@ -78,7 +78,7 @@ class Matches:
     count: int  # texts
 
 
-def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Floats:
+def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: TokenRuns) -> Floats:
     """BM25 over 4-grams, as a share of the most it could be."""
     width = len(terms.grams)
     if width == 0 or len(texts.tokens) == 0:
@@ -189,7 +189,7 @@ def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: An
     width = len(terms.stems)
     if width == 0 or len(chapters) == 0:
         return np.zeros(len(chapters))
-    texts = Texts.of_chapters(index, chapters)
+    texts = TokenRuns.of_chapters(index, chapters)
     which = numbers[texts.tokens]
     some = which != 0
     pairs = texts.owner[some].astype(np.int64) * width + which[some] - 1

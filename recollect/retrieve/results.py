@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recollect.retrieve import fuse
 from recollect.retrieve.index import Index
 from recollect.retrieve.rank import Floats
-from recollect.retrieve.score import Scored
+from recollect.retrieve.score import ScoredDocuments
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 Fusion = Literal["linear", "rrf"]
@@ -45,7 +45,7 @@ _Place = tuple[int, int]  # which namespace, which row of its scores
 
 def rows(
     found: Mapping[str, Index],
-    scored: Sequence[Scored],
+    scored: Sequence[ScoredDocuments],
     mode: Mode,
     fusion: Fusion,
     semantic: bool,
@@ -66,7 +66,7 @@ def rows(
 
 
 def _fused(
-    indexes: Sequence[Index], scored: Sequence[Scored], limit: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int
 ) -> list[tuple[float, _Place]]:
     lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
     near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
@@ -80,7 +80,7 @@ def _fused(
 
 
 def _ordered(
-    indexes: Sequence[Index], scored: Sequence[Scored], values: Sequence[Floats], most: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], values: Sequence[Floats], most: int
 ) -> list[tuple[float, _Place]]:
     """The `most` best rows above 0."""
     rows: list[tuple[float, _Place]] = []
@@ -94,7 +94,7 @@ def _ordered(
 
 
 def _sorted(
-    indexes: Sequence[Index], scored: Sequence[Scored], rows: list[tuple[float, _Place]]
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], rows: list[tuple[float, _Place]]
 ) -> list[tuple[float, _Place]]:
     def key(row: tuple[float, _Place]) -> tuple[float, int, str]:
         value, place = row
@@ -104,10 +104,10 @@ def _sorted(
     return sorted(rows, key=key)
 
 
-def _id(indexes: Sequence[Index], scored: Sequence[Scored], place: _Place) -> str:
+def _id(indexes: Sequence[Index], scored: Sequence[ScoredDocuments], place: _Place) -> str:
     return indexes[place[0]].ids[int(scored[place[0]].docs[place[1]])]
 
 
-def _parts(scored: Sequence[Scored], place: _Place) -> dict[str, float]:
+def _parts(scored: Sequence[ScoredDocuments], place: _Place) -> dict[str, float]:
     parts = scored[place[0]].parts
     return {name: round(float(part[place[1]]), 6) for name, part in parts.items()}

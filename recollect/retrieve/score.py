@@ -1,9 +1,8 @@
 """Exact scores of a set of documents, signal by signal.
 
-In: an index, a weighed query, candidates and, if there is one, the query's vector. Out: `Scored`.
-Without a vector the semantic signals are left out, not set to nought: what remains is exactly the
-ranking by words.
-"""
+In: an index, a weighed query, candidates and, if there is one, the query's vector. Out:
+`ScoredDocuments`. Without a vector the semantic signals are left out, not set to nought: what
+remains is exactly the ranking by words."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ FINALISTS = 40  # documents whose surroundings are looked at
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredDocuments:
     docs: NDArray[np.int64]
     lexical: Floats  # the score by words alone
     total: Floats  # the score with meaning; equal to `lexical` without a vector
@@ -34,7 +33,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class IndexQuery:
     """A query as one index sees it."""
 
     query: Query
@@ -80,8 +79,8 @@ class _Own:
 
 
 def score(
-    index: Index, question: Question, candidates: NDArray[np.int64], weights: Weights
-) -> Scored:
+    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: Weights
+) -> ScoredDocuments:
     own = _own(index, question, candidates)
     finalists = candidates
     if len(index) > EXHAUSTIVE:
@@ -96,8 +95,8 @@ def score(
     return _in_context(index, question, own, docs, weights)
 
 
-def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
-    texts = rank.Texts.of(index, docs)
+def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
+    texts = rank.TokenRuns.of(index, docs)
     found = texts.matches(question.numbers)
     cosine = None
     if question.vector is not None:
@@ -113,8 +112,8 @@ def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
 
 
 def _in_context(
-    index: Index, question: Question, own: _Own, docs: NDArray[np.int64], weights: Weights
-) -> Scored:
+    index: Index, question: IndexQuery, own: _Own, docs: NDArray[np.int64], weights: Weights
+) -> ScoredDocuments:
     """Scores with what stands beside and around the documents."""
     at = np.searchsorted(own.docs, docs)
     beside = _beside(index, docs, own.docs)
@@ -148,7 +147,7 @@ def _in_context(
         total = both[at] + weights.neighbour * parts["neighbour"] + fixed
         total = total + weights.session_cosine * parts["session_cosine"]
     prior = priors.factor(index, docs, question.now)
-    return Scored(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
+    return ScoredDocuments(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
 
 
 def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> Floats:

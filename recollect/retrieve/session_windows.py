@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable
-from recollect.retrieve.vector_index import Rows
+from recollect.retrieve.arrays import GrowableArray
+from recollect.retrieve.vector_index import QuantisedRows
 
 CHAPTER = 64  # positions: evidence from further away says little, and would cost much
 
 _Key = tuple[str, int]  # session, run of positions within it
 
 
-class Chapters:
+class SessionWindows:
     def __init__(self) -> None:
         self.count = 0  # chapters that hold a document
         self.total = 0  # their tokens
-        self.length = Growable(np.int64)
+        self.length = GrowableArray(np.int64)
         # Negative: no mean, a document's own vector stands for it; -2 - row keeps a row to reuse.
-        self.mean_row = Growable(np.int32)
-        self.means = Rows()
+        self.mean_row = GrowableArray(np.int32)
+        self.means = QuantisedRows()
         self._numbers: dict[_Key, int] = {}
         self._keys: dict[int, _Key] = {}
         self._members: list[tuple[int, ...]] = []

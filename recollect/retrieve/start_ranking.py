@@ -9,25 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.core.kinds import TYPES
 from recollect.core.values import Record
 
 HALF_LIFE_H = 168.0
 WEIGHTS = {"recency": 0.40, "frequency": 0.20, "semantic": 0.25, "decay": 0.15}
 UNREAD_DAYS = 14  # a memory that nobody asked for in so long begins to sink
-KIND_BOOST = {"summary": 1.15, "knowledge": 1.2, "observation": 1.05, "episode": 1.0}
-KNOWLEDGE_BOOST = {"constraint": 1.3, "decision": 1.25, "heuristic": 1.15, "rejected": 1.1}
 
 
 @dataclass(frozen=True)
-class Smart:
+class StartRanked:
     record: Record
     score: float
     parts: dict[str, float]
 
 
-def four_signals(
+def rank_for_start(
     records: Sequence[Record], now: datetime, likeness: dict[str, float] | None = None
-) -> list[Smart]:
+) -> list[StartRanked]:
     """All of them, best first; equals by newest, then by id."""
     seen = Counter(name for record in records for name in (*record.files, *record.concepts))
     most = max(seen.values(), default=1)
@@ -40,7 +39,7 @@ def four_signals(
 
 def _scored(
     record: Record, now: datetime, seen: "Counter[str]", most: int, likeness: dict[str, float]
-) -> Smart:
+) -> StartRanked:
     hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
     names = (*record.files, *record.concepts)
     parts = {
@@ -50,9 +49,11 @@ def _scored(
         "decay": -_penalty(record, hours),
     }
     score = sum(WEIGHTS[name] * part for name, part in parts.items())
-    score *= KIND_BOOST[record.kind] * KNOWLEDGE_BOOST.get(record.knowledge_type or "", 1.0)
+    score *= record.traits.start_weight
+    if record.knowledge_type is not None:
+        score *= TYPES[record.knowledge_type].start_weight
     score *= 0.8 + record.importance / 10 * 0.4
-    return Smart(record, score * record.confidence, parts)
+    return StartRanked(record, score * record.confidence, parts)
 
 
 def _penalty(record: Record, hours: float) -> float:

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, distinct, spread
+from recollect.retrieve.arrays import GrowableArray, distinct, spread
 
 DIMENSIONS = 384
 _NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
 
 
-class Rows:
+class QuantisedRows:
     """Vectors as int8, each with its own scale."""
 
     def __init__(self) -> None:
-        self._codes = Growable(np.int8, DIMENSIONS)
-        self._scales = Growable(np.float32)
+        self._codes = GrowableArray(np.int8, DIMENSIONS)
+        self._scales = GrowableArray(np.float32)
 
     def __len__(self) -> int:
         return len(self._scales)
@@ -54,14 +54,14 @@ class Rows:
         return np.asarray(np.einsum("ij,j->i", codes, query) * self._scales.view[rows])
 
 
-class Vectors:
+class VectorIndex:
     """The vectors of an index's documents, one or more a document."""
 
     def __init__(self) -> None:
-        self._rows = Rows()
-        self._signs = [Growable(np.uint64) for _ in range(DIMENSIONS // 64)]
-        self._owner = Growable(np.int32)  # row -> document, -1 once it is removed
-        self._ends = Growable(np.int32)  # document -> where its rows end
+        self._rows = QuantisedRows()
+        self._signs = [GrowableArray(np.uint64) for _ in range(DIMENSIONS // 64)]
+        self._owner = GrowableArray(np.int32)  # row -> document, -1 once it is removed
+        self._ends = GrowableArray(np.int32)  # document -> where its rows end
         self.count = 0
 
     @property

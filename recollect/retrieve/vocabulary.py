@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, distinct, spread
+from recollect.retrieve.arrays import GrowableArray, distinct, spread
 from recollect.retrieve.porter import stem
 from recollect.retrieve.tokens import GRAM_BITS, grams_of
 
@@ -78,9 +78,9 @@ def _stem_key(word: str, stemmed: str) -> str:
 class Vocabulary:
     def __init__(self) -> None:
         self._words = _Numbers()
-        self.stem_of = Growable(np.int32)  # word -> the word that is its stem
-        self._gram_ends = Growable(np.int64)  # word -> where its grams end
-        self._grams = Growable(np.uint32)
+        self.stem_of = GrowableArray(np.int32)  # word -> the word that is its stem
+        self._gram_ends = GrowableArray(np.int64)  # word -> where its grams end
+        self._grams = GrowableArray(np.uint32)
         self._by_gram = _ByGram()
 
     def __len__(self) -> int:

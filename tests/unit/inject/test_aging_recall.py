@@ -12,7 +12,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.file_freshness import cite
 from recollect.store.sqlite import SqliteStore
 from tests.make import record
@@ -28,14 +28,15 @@ class Here:
     ) -> None:
         self.store, self.root = store, root
         self.space = namespace("ada", store.projects.resolve(locate(str(root))))
-        words = replace(settings, embedding=False, recall_ms=5000)
+        words = replace(settings, embedding=False)
         self.runtime = Runtime(words, clock, store)
         self.memories = self.runtime.memories
         self.it = self.runtime.load_recall()
+        self.it.recall_now.limit_ms = 5000
         self.it.shelves.fill([self.space, GLOBAL])
 
     def ask(self, text: str, trigger: str = "prompt") -> tuple[str, list[dict[str, object]]]:
-        question = Question(trigger, text, (self.space, GLOBAL), "now", None, 9500)
+        question = RecallQuestion(trigger, text, (self.space, GLOBAL), "now", None, 9500)
         recalled = self.it.recall_now(question)
         self.it.receipts.flush()
         receipt = self.store.receipts.get(self.space, recalled.receipt_id or "")

@@ -19,7 +19,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.reconcile import knowledge
@@ -36,10 +36,11 @@ class Setup:
 
     def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
         self.store, self.clock = store, clock
-        chosen = replace(settings, embedding=False, recall_ms=5000)
+        chosen = replace(settings, embedding=False)
         self.runtime = Runtime(chosen, clock, store)
         self.memories = self.runtime.memories
         self.it = self.runtime.load_recall()
+        self.it.recall_now.limit_ms = 5000
 
     def say(self, text: str, days: int = 0, *claims: Claim) -> Record:
         event = ids.new_ulid()
@@ -62,7 +63,7 @@ class Setup:
         return self.recalled(text, session, **fields)[0]
 
     def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
-        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
         recalled = self.it.recall_now(replace(question, **fields))
         self.it.receipts.flush()
         assert recalled.receipt_id is not None
@@ -220,7 +221,9 @@ def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> N
     for number in range(60):
         setup.learn(fact("billing", f"retry_rule_{number}x", f"retry rule number {number} " * 4))
     setup.say("billing retries and the retry rules were written down for billing", 1)
-    question = Question("prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500)
+    question = RecallQuestion(
+        "prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500
+    )
     recalled = setup.it.recall_now(question)
     assert "### Relevant History" in recalled.context and "### Known Context" in recalled.context
     assert count_tokens(recalled.context) <= 1200

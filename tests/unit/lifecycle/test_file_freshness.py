@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.core.projects import locate, namespace
-from recollect.lifecycle.file_freshness import MOST_BYTES, MOST_FILES, Work, cite, freshness_of
+from recollect.lifecycle.file_freshness import (
+    MOST_BYTES,
+    MOST_FILES,
+    FreshnessChecker,
+    cite,
+    freshness_of,
+)
 from recollect.store.sqlite import SqliteStore
 from tests.make import record
 
@@ -96,7 +102,7 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
         "m", namespace=namespace("ada", project), citations=cite(["src/a.py"], str(tree)),
         valid_from=LONG_AGO,
     )  # fmt: skip
-    work = Work(store)
+    work = FreshnessChecker(store)
     assert work.standing([memory], 5)[memory.record_id].state == "fresh"
     release = threading.Event()
     looked = work._look

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from recollect.core.errors import BadCursor
-from recollect.core.values import MessageBody, TextBody, Turn
+from recollect.core.values import ChatMessage, MessageBody, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.service import read, sessions
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope
@@ -60,10 +60,10 @@ def test_a_page_that_begins_nowhere_is_refused(runtime: Runtime) -> None:
 def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
     runtime: Runtime,
 ) -> None:
-    scribe = Scribe(runtime.store, runtime.memories, Counters(runtime.clock))
+    scribe = TurnWriter(runtime.store, runtime.memories, Counters(runtime.clock))
     scribe.start()
     for number in (3, 4, 5, 0, 1, 2):
-        answer = MessageBody(turns=(Turn(role="assistant", content=f"answer {number}"),))
+        answer = MessageBody(turns=(ChatMessage(role="assistant", content=f"answer {number}"),))
         prompt = TextBody(content=f"turn {number}")
         for kind, body, tick in (("prompt", prompt, 0), ("session_summary", answer, 1)):
             since = 10 * number + tick

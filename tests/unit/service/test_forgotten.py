@@ -13,7 +13,7 @@ from recollect.core.errors import NotFound
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import read, things, tools, write
 from recollect.service.scope import Scope
@@ -62,7 +62,7 @@ class House:
         namespaces = (NAMESPACE, GLOBAL)
         parts = []
         for trigger, text in (("session-start", ""), ("prompt", about)):
-            question = Question(trigger, text, namespaces, "another-session", None, 20_000)
+            question = RecallQuestion(trigger, text, namespaces, "another-session", None, 20_000)
             self.it.shelves.fill(namespaces)
             self.it.graphs.fill(namespaces)
             parts.append(self.it.recall_now.preview(question, 8000).context)
