@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import Embeds, SearchEngine
+from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
 
 WORDS = 100  # of a memory, on average
@@ -84,7 +84,11 @@ class TextGenerator:
 
 
 def measure(
-    size: int, namespaces: int, embedder: Embeds | None, texts: Sequence[str], asked: int = 120
+    size: int,
+    namespaces: int,
+    embedder: QueryEmbedder | None,
+    texts: Sequence[str],
+    asked: int = 120,
 ) -> LatencyReport:
     writer = TextGenerator(texts)
     # One clock reading a stage is cheap on a real machine, and not in every sandbox.

@@ -64,7 +64,7 @@ class ProductIngest:
         self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
         memories = Memories(self._store)
         self._scribe = TurnWriter(self._store, memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         embedder = CachedEmbedder(vectors)
         self._engine = SearchEngine(embedder)

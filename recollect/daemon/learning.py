@@ -73,7 +73,7 @@ class Learning:
         self._watcher.close()
 
     def on_event(self, notice: Notice) -> None:
-        self._watcher.heard(notice.stored.event)
+        self._watcher.on_event(notice.stored.event)
 
     # --- asked by people ---
 

@@ -106,9 +106,9 @@ class Runtime:
         self.news = News(self.live.publish)
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
-            self.episodes.heard,
-            self.housekeeper.heard,
-            self.news.heard,
+            self.episodes.on_event,
+            self.housekeeper.on_event,
+            self.news.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
         self.upkeep = Upkeep(self)
@@ -156,7 +156,7 @@ class Runtime:
             self.memories,
             self.backups,
             self.upkeep.drain,
-            self.episodes.standing_still,
+            self.episodes.paused,
             self.tombstones.refuse_erased,
         )
 
@@ -170,7 +170,7 @@ class Runtime:
             self.actor,
             lambda old, new: self.erasure.join(old, new, self.actor),
         )
-        self.pipeline.listeners.append(clones.heard)
+        self.pipeline.listeners.append(clones.on_event)
         return clones
 
     def app(self) -> "ASGIApp":
@@ -397,7 +397,7 @@ class Runtime:
             for event_id in change.ids:
                 stored = self.store.events.get(change.namespace, event_id)
                 if stored is not None:
-                    self.news.heard(Notice(stored, stored.event.source.surface))
+                    self.news.on_event(Notice(stored, stored.event.source.surface))
 
 
 def out_of_resources(error: Exception) -> bool:

@@ -83,10 +83,10 @@ class ExtractionWatcher:
         with self._changed:
             for one in self._store.events.backlog():
                 if one.count:
-                    self._schedule.heard(one.namespace, one.bytes, self._now())
+                    self._schedule.on_event(one.namespace, one.bytes, self._now())
             self._changed.notify_all()
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """An event was stored. Costs its caller next to nothing."""
         self._heard.put(event)
 
@@ -124,7 +124,7 @@ class ExtractionWatcher:
                     event = self._heard.get_nowait()
                 except queue.Empty:
                     break
-                self._schedule.heard(event.namespace, len(msgspec.json.encode(event.body)), now)
+                self._schedule.on_event(event.namespace, len(msgspec.json.encode(event.body)), now)
             for namespace in self._schedule.due(now):
                 self._turns.put(namespace)
 

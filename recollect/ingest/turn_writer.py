@@ -70,7 +70,7 @@ class TurnWriter:
         if self._thread.is_alive():
             self._thread.join()
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         """An event was committed."""
         event = notice.stored.event
         with self._progress:
@@ -84,7 +84,7 @@ class TurnWriter:
             return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
     @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
         them in the scribe's hands, who would write them down again."""
         with self._at_work:

@@ -12,7 +12,7 @@ from recollect.core.values import Entity, Fact, Preference
 from recollect.inject import context
 from recollect.inject.private import SENSITIVE
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.graph import GraphCache, GraphWalk, telling
+from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import Intent
 
 SEARCHED = 10  # facts, things and procedures that words alone may find, each
@@ -51,12 +51,12 @@ def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[Item]:
 
 def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) -> list[Item]:
     """Of the preferences those that a prompt is about."""
-    asked = telling(text)
+    asked = content_stems(text)
     found = []
     for item in preferences(graphs, namespaces):
         name = item.line.partition(":")[0]
-        about = telling(name.rpartition(".")[2].replace("_", " "))
-        shared = len(asked & telling(item.line.replace("_", " ").replace(".", " ")))
+        about = content_stems(name.rpartition(".")[2].replace("_", " "))
+        shared = len(asked & content_stems(item.line.replace("_", " ").replace(".", " ")))
         if (about and about <= asked) or shared >= 2:
             item.why = "the prompt is about it"
             found.append(item)
@@ -93,7 +93,7 @@ def by_words(
 ) -> list[Item]:
     """Facts, described things and procedures that words alone find; each must share enough with
     the prompt."""
-    asked = telling(text[:4000])
+    asked = content_stems(text[:4000])
     items: list[Item] = []
     # No fact has half of the words of a long prompt: it is not looked for.
     least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")

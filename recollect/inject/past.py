@@ -19,7 +19,7 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.as_of import engine_as_of
-from recollect.retrieve.engine import Embeds
+from recollect.retrieve.engine import QueryEmbedder
 from recollect.retrieve.graph import GraphCache
 from recollect.store.interface import Page, Store, ThingKind
 
@@ -29,7 +29,7 @@ def recall_as_of(
     namespaces: Sequence[str],
     moment: datetime,
     *,
-    embedder: Embeds | None,
+    embedder: QueryEmbedder | None,
     feedback: Feedback,
     receipts: Receipts,
     counters: Counters,

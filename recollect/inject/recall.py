@@ -370,7 +370,7 @@ class Recall:
     def _look_at_files(self, draft: Draft, *, again: bool) -> None:
         """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
         in order once more."""
-        standing = self._work_trees.standing([found.record for found in draft.candidates])
+        standing = self._work_trees.freshness_of([found.record for found in draft.candidates])
         for found in draft.candidates:
             now = standing.get(found.record.record_id)
             if now is None or now.state == "unknown":
@@ -442,12 +442,12 @@ class Recall:
         that speaks of what was found not to be so is told with what is."""
         record = found.record
         forms: tuple[str, ...] = context.forms(record, found.stale)
-        later = self._graphs.of(record.namespace).over(record.source_event_ids)
+        later = self._graphs.of(record.namespace).successors_of_facts(record.source_event_ids)
         if later:
             forms = tuple(context.no_longer(form, later) for form in forms)
         elif rivals:
             said = forms[0].casefold()
-            facts = {one.stands.fact_id: one.stands for one in rivals if one.told_in(said)}
+            facts = {one.current.fact_id: one.current for one in rivals if one.is_stated_in(said)}
             if facts:
                 forms = tuple(context.beside(form, list(facts.values())) for form in forms)
         if found.older and not later:

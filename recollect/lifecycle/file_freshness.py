@@ -204,7 +204,7 @@ class FreshnessChecker:
             if kind == "root" and os.path.isdir(value)
         ]
 
-    def standing(
+    def freshness_of(
         self, records: Sequence[Record], patience_s: float = PATIENCE_S
     ) -> dict[str, FileFreshness]:
         """How the first few of these stand, as far as it can be told in time."""

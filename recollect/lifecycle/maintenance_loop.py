@@ -62,7 +62,7 @@ class MaintenanceLoop:
         if self._thread.is_alive():
             self._thread.join()
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         self._heard = time.monotonic()
 
     def preview(self) -> MaintenanceReport:

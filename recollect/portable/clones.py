@@ -106,7 +106,7 @@ class Clones:
         if self._thread.is_alive():
             self._thread.join(CLOSE_S)
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         """Something was stored: its project is looked at soon."""
         with self._lock:
             self._used.add(notice.stored.event.namespace)

@@ -18,7 +18,7 @@ from recollect.reconcile.cluster import Cluster, Row, clusters, unit
 from recollect.reconcile.judge import Judge, JudgeFailed, Merge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
-from recollect.reconcile.record_vectors import Embeds, embedded
+from recollect.reconcile.record_vectors import RecordEmbedder, embedded
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ def by_judge(
     candidates: Sequence[EmbeddedRecord],
     judge: Judge,
     breaker: JudgeBreaker,
-    embedder: Embeds | None,
+    embedder: RecordEmbedder | None,
 ) -> Decisions:
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
@@ -160,7 +160,7 @@ def _fusion(
     cluster: Cluster,
     members: Sequence[EmbeddedRecord],
     stored: Sequence[Neighbour],
-    embedder: Embeds | None,
+    embedder: RecordEmbedder | None,
 ) -> PlannedMerge | None:
     """What the judge asked for, as far as it may be done."""
     by_id = {one.record.record_id: one.record for one in members}

@@ -51,7 +51,7 @@ from recollect.reconcile.dedupe import (
 )
 from recollect.reconcile.judge import Judge
 from recollect.reconcile.push import Knowledge, Pushed, push
-from recollect.reconcile.record_vectors import Embeds, prepared
+from recollect.reconcile.record_vectors import RecordEmbedder, prepared
 from recollect.store.interface import Batch, Store
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class ExtractionWorker:
         *,
         provider: Callable[[], Provider | None] = lambda: None,
         gates: Sequence[Gate] = (),
-        embedder: Embeds | None = None,
+        embedder: RecordEmbedder | None = None,
         knowledge: Knowledge | None = None,
         cite: Cite = lambda paths, where: (),
         options: ExtractionOptions | None = None,

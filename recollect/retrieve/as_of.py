@@ -1,7 +1,7 @@
-"""Search as memory was at a moment: an engine of its own, filled with what was known then.
+"""Search in the memories as they were at a time in the past.
 
-In: the store, namespaces, a moment. Out: an engine for one question. Versions that are gone since
-come with the vectors that the archive keeps of them, so it answers as search did then.
+In: the store, namespaces, a time. Out: an engine for one question, filled with the versions of that
+time. Versions that were replaced since come from the archive with their vectors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.core.values import Record, Vector
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Embeds, SearchEngine
+from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import by_owner, document
 from recollect.store.interface import Cursor, Store
@@ -18,9 +18,9 @@ _PAGE = 500
 
 
 def engine_as_of(
-    store: Store, namespaces: Sequence[str], moment: datetime, embedder: Embeds | None
+    store: Store, namespaces: Sequence[str], moment: datetime, embedder: QueryEmbedder | None
 ) -> tuple[SearchEngine, dict[str, Record]]:
-    """The engine, and the memories that it knows as they were."""
+    """The engine, and the memories in it as they were then."""
     engine = SearchEngine(embedder)
     known: dict[str, Record] = {}
     for namespace in namespaces:

@@ -1,7 +1,7 @@
-"""Scores become an ordered answer.
+"""Orders scored documents into results.
 
-In: scored documents of one or more namespaces. Out: `Result` rows in one order: score, then the
-newer, then the smaller id. Fewer rows than asked for, or none, is an answer too.
+In: scored documents of one or more namespaces. Out: `Result` rows by score, then newest first, then
+by id. There may be fewer rows than asked for, or none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from recollect.retrieve.score import ScoredDocuments
 Mode = Literal["hybrid", "keyword", "semantic"]
 Fusion = Literal["linear", "rrf"]
 
-DEPTH = 4  # rank fusion takes so many times the limit from each side
+DEPTH = 4  # rank fusion reads this many times the limit from each ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class Result:
     id: str
     namespace: str
     score: float
-    parts: dict[str, float]  # the bare signals, before their weights
+    parts: dict[str, float]  # the signals before weighting
 
 
 @dataclass(frozen=True)
 class Ranked:
     results: tuple[Result, ...]
-    confidence: float  # what the floor looks at
+    confidence: float  # compared with the floor
     stages: dict[str, float]  # CPU seconds by stage
-    semantic: bool  # whether meaning took part
-    left_out: dict[str, str] = field(default_factory=dict)  # what did not take part, and why
+    semantic: bool  # whether vectors were used
+    left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
 

@@ -116,7 +116,7 @@ class News:
     def __init__(self, publish: Callable[[str, Any], None]) -> None:
         self._publish = publish
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         event = notice.stored.event
         told = {
             "event_id": event.event_id,

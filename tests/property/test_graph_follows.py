@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
-from recollect.retrieve.graph import GraphCache, NamespaceGraph, telling
+from recollect.retrieve.graph import GraphCache, NamespaceGraph, content_stems
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON
 
@@ -69,10 +69,10 @@ def change(store: SqliteStore, step: Any) -> None:
 
 def told(graph: NamespaceGraph) -> Any:
     walk = graph.walk("what of billing, ledger, acme/web, web, gull wing and retry.py? depends on")
-    stems = telling("depends billing ledger web gull wing shipping")
+    stems = content_stems("depends billing ledger web gull wing shipping")
     return (
         walk.named, walk.entities, walk.facts, walk.events,
-        sorted(one.fact_id for one in graph.over(EVENTS)),
+        sorted(one.fact_id for one in graph.successors_of_facts(EVENTS)),
         sorted(one.fact_id for one, _ in graph.fact_words.sharing(stems, 1, 99)),
         sorted(one.procedure_id for one, _ in graph.procedure_words.sharing(stems, 1, 99)),
         graph.procedures, graph.preferences, sorted(graph._facts), sorted(graph._relations),

@@ -18,8 +18,8 @@ def schedule() -> Schedule:
 
 def test_a_project_is_due_when_it_was_quiet_for_long_enough() -> None:
     one = schedule()
-    one.heard(A, 10, 0.0)
-    one.heard(A, 10, 20.0)
+    one.on_event(A, 10, 0.0)
+    one.on_event(A, 10, 20.0)
     assert one.due(49.9) == [] and one.next_in(40.0) == 10.0
     assert one.due(50.0) == [A]
     assert one.next_in(50.0) is None
@@ -27,17 +27,17 @@ def test_a_project_is_due_when_it_was_quiet_for_long_enough() -> None:
 
 def test_a_project_is_due_at_once_when_enough_has_come() -> None:
     one = schedule()
-    one.heard(A, 600, 0.0)
+    one.on_event(A, 600, 0.0)
     assert one.due(0.1) == []
-    one.heard(A, 400, 0.2)
+    one.on_event(A, 400, 0.2)
     assert one.due(0.2) == [A]
 
 
 def test_nothing_is_due_twice_while_it_runs_and_what_came_meanwhile_is_not_lost() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
-    one.heard(A, 5000, 1.0)
+    one.on_event(A, 5000, 1.0)
     assert one.due(100.0) == [] and one.next_in(100.0) is None
     one.finished(A, 100.0, again=False)
     assert one.due(100.0) == [A]
@@ -45,19 +45,19 @@ def test_nothing_is_due_twice_while_it_runs_and_what_came_meanwhile_is_not_lost(
 
 def test_what_failed_is_left_alone_for_a_while() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
     one.finished(A, 1.0, again=True, wait_s=60.0)
-    one.heard(A, 5000, 2.0)
+    one.on_event(A, 5000, 2.0)
     assert one.due(60.9) == []
     assert one.due(61.0) == [A]
 
 
 def test_a_batch_that_was_cut_goes_on_at_once_but_behind_the_others() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
-    one.heard(B, 1000, 1.0)
+    one.on_event(B, 1000, 1.0)
     one.finished(A, 2.0, again=True)
     assert one.due(2.0) == [B, A]
 
@@ -88,7 +88,7 @@ def test_a_store_that_cannot_answer_is_asked_again_later(
         raise StoreBusy()
 
     watcher = ExtractionWatcher(store, clock, run, idle_s=5, size=1)
-    watcher.heard(event())
+    watcher.on_event(event())
     watcher.step()
     watcher.one(NAMESPACE)
     clock.advance(seconds=59)

@@ -112,7 +112,7 @@ def scribe(store: SqliteStore, clock: ManualClock) -> TurnWriter:
 def say(store: SqliteStore, scribe: TurnWriter, kind: str, body: Any, **fields: Any) -> None:
     one = arrival(kind=kind, body=body, **fields)
     store.events.put([one])
-    scribe.heard(Notice(one, "test"))
+    scribe.on_event(Notice(one, "test"))
 
 
 def episodes(store: SqliteStore) -> list[str]:

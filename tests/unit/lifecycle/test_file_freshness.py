@@ -103,12 +103,12 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
         valid_from=LONG_AGO,
     )  # fmt: skip
     work = FreshnessChecker(store)
-    assert work.standing([memory], 5)[memory.record_id].state == "fresh"
+    assert work.freshness_of([memory], 5)[memory.record_id].state == "fresh"
     release = threading.Event()
     looked = work._look
     work._look = lambda records: (release.wait(60), looked(records))[1]  # type: ignore[method-assign]
-    assert work.standing([memory], 0.5) == {}
-    assert work.standing([memory], 60) == {}  # it does not queue up either
+    assert work.freshness_of([memory], 0.5) == {}
+    assert work.freshness_of([memory], 60) == {}  # it does not queue up either
     release.set()
 
 

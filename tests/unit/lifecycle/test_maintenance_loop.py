@@ -57,7 +57,7 @@ def test_it_does_not_run_while_agents_work_and_stops_at_once(
     maintenance = _made(store, clock, settings, 30)
     keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600.0, look_s=0.01)
     keeper.start()
-    keeper.heard(Notice(arrival(), "test"))
+    keeper.on_event(Notice(arrival(), "test"))
     keeper.close()
     assert not keeper.maintained_at
     # A pass under way waits as soon as an event comes, and a stop ends it between two steps.
@@ -66,7 +66,7 @@ def test_it_does_not_run_while_agents_work_and_stops_at_once(
     merge = maintenance._merge
 
     def merging(*given: object) -> None:
-        keeper.heard(Notice(arrival(), "test"))
+        keeper.on_event(Notice(arrival(), "test"))
         first.set()
         merge(*given)  # type: ignore[arg-type]
 
@@ -110,7 +110,7 @@ def test_memory_goes_back_once_after_each_stretch_of_work(
         _until(lambda: len(given) == 1)  # what starting left behind
         time.sleep(0.3)
         assert len(given) == 1, "nothing happened since"
-        keeper.heard(Notice(arrival(), "test"))
+        keeper.on_event(Notice(arrival(), "test"))
         _until(lambda: len(given) == 2)
     finally:
         keeper.close()

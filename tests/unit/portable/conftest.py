@@ -63,7 +63,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
     pipeline = Pipeline(store, clock, settings.actor_id, counters)
     memories = Memories(store)
     scribe = TurnWriter(store, memories, counters)
-    pipeline.listeners.append(scribe.heard)
+    pipeline.listeners.append(scribe.on_event)
     scribe.start()
     backups = Backups(settings, store, clock)
     return Desk(
@@ -82,7 +82,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             memories,
             backups,
             lambda: None,
-            scribe.standing_still,
+            scribe.paused,
             Tombstones(store).refuse_erased,
         ),
         backups=backups,

@@ -252,7 +252,7 @@ def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project
     desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     say("and it goes on", "session_summary")
     say("another turn")
-    with desk.scribe.standing_still():
+    with desk.scribe.paused():
         pass
     titles = {one.title for one in desk.store.records.page(here).items}
     assert titles == {"and it goes on", "another turn"} and where(desk, CANARY) == []

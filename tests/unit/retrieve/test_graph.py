@@ -155,8 +155,8 @@ def test_a_list_of_words_that_changes_often_does_not_grow() -> None:
     for number in range(5000):
         found.put(fact("alpha", f"bravo{number}", fact_id="fact_1"))
     assert len(found.fact_words._things) < 1100
-    assert [one.object for one, _ in found.fact_words.sharing(graphs.telling("bravo4999"), 1, 9)] \
-        == ["bravo4999"]  # fmt: skip
+    sharing = found.fact_words.sharing(graphs.content_stems("bravo4999"), 1, 9)
+    assert [one.object for one, _ in sharing] == ["bravo4999"]
 
 
 @pytest.mark.parametrize(

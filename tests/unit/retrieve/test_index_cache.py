@@ -101,7 +101,7 @@ def test_worn_shelf_is_built_anew_and_holds_what_the_store_holds(
         live = [msgspec.structs.replace(one, title=f"{one.title} again{turn}") for one in live]
         for one in live:
             memories.edit(one, "ada")
-    until(lambda: not shelves._renewing)
+    until(lambda: not shelves._rebuilding)
     assert len(engine._indexes[NAMESPACE].ids) < 90, "what was replaced is still held"
     assert list(engine._indexes) == [NAMESPACE]
     assert found(engine, "again2") == {one.record_id for one in live}
@@ -131,7 +131,7 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     memories.delete(NAMESPACE, [doomed.record_id], "ada")
     assert found(engine, "port") == {kept.record_id, late.record_id}  # the old one serves
     go_on.set()
-    until(lambda: not shelves._renewing)
+    until(lambda: not shelves._rebuilding)
     assert found(engine, "port") == {kept.record_id, late.record_id}
     assert len(engine._indexes[NAMESPACE].ids) < 6
 

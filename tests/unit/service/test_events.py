@@ -76,7 +76,7 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
                 valid_time=NOON + timedelta(seconds=since),
             )
             runtime.store.events.put([one])
-            scribe.heard(Notice(one, "test"))
+            scribe.on_event(Notice(one, "test"))
         assert scribe.wait(10)
     scribe.close()
     found = sessions.resume(runtime, Scope(namespace=NAMESPACE), "s")
