@@ -1,6 +1,6 @@
 """`python -m tests.bench.walk [-v]`: the functions and files that one prompt visits.
 
-In: a Runtime in this process, with a small store and recall ready, and the frame of a prompt that it
+In: a Runtime, with a few memories and recall ready, and the frame of a prompt that it
 knows something about. Out: how many functions and files of the package are entered until the answer
 is there, by room; with -v all of them. What follows the answer (receipt, turn, embedding) is not
 counted, nor are lambdas and comprehensions.
@@ -48,9 +48,9 @@ class Walk:
         self.on = True
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        if self.on and event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            if threading.current_thread().name.startswith(THREADS):
-                self.visited.add(frame.f_code)
+        ours = self.on and event == "call" and frame.f_code.co_filename.startswith(PACKAGE)
+        if ours and threading.current_thread().name.startswith(THREADS):
+            self.visited.add(frame.f_code)
 
     def by_file(self) -> dict[str, list[str]]:
         found: dict[str, set[str]] = defaultdict(set)
