@@ -10,7 +10,6 @@ last table of the same family instead of to the end. So tables are found by thei
 
 import re
 import tomllib
-from collections.abc import Iterator
 from typing import Any
 
 from recollect.core.errors import BadInput
