@@ -12,14 +12,8 @@ from urllib.parse import quote
 
 from recollect.client import TIMEOUT_S, Client, NotRunning, Refused
 from recollect.core import settings
-from recollect.core.values import (
-    KnowledgeType,
-    ObservationType,
-    Operation,
-    Receipt,
-    Record,
-    Session,
-)
+from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.values import Operation, Receipt, Record, Session
 
 if TYPE_CHECKING:
     from recollect.service.alarms import Alarm
@@ -37,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "NotRunning", "Refused"]
 
 T = TypeVar("T")
-Kind = Literal["episode", "observation", "knowledge", "summary"]
 Mode = Literal["hybrid", "keyword", "semantic"]
 Verdict = Literal["useful", "wrong", "never"]
 Turn = tuple[str, str]
@@ -62,7 +55,7 @@ class Memory:
         *,
         limit: int = 10,
         mode: Mode = "hybrid",
-        kind: Kind | None = None,
+        kind: RecordKind | None = None,
         type: ObservationType | KnowledgeType | None = None,
         concept: str | None = None,
         file: str | None = None,

@@ -9,21 +9,24 @@ import click
 from recollect.cli.output import daemon_client, json_option, place, print_json, project_option
 from recollect.core import keepout
 from recollect.core.errors import BadInput, Conflict
+from recollect.core.kinds import KINDS, Kind
 
-OBSERVATIONS = ("discovery", "decision", "error", "pattern", "tool_use")
-KNOWLEDGE = ("constraint", "decision", "heuristic", "rejected")
+_PLAIN = "note"  # of no type: a few words to keep
+_KINDS: dict[str, Kind] = {one.name: one for one in KINDS.values() if not one.is_turn}
+_TYPES = {name: one.types for name, one in _KINDS.items() if not one.is_summary}
+_FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in _TYPES.items())
 
 
 @click.command()
 @click.argument("text", nargs=-1)
 @project_option
 @click.option(
-    "--kind", type=click.Choice(["note", "observation", "knowledge", "summary"]),
+    "--kind", type=click.Choice([_PLAIN, *_KINDS]),
     help="What it is (default: what --type belongs to, else a note).",
 )  # fmt: skip
 @click.option(
-    "--type", "type_", type=click.Choice(sorted({*OBSERVATIONS, *KNOWLEDGE})),
-    help=f"Of knowledge: {', '.join(KNOWLEDGE)}. Of an observation: {', '.join(OBSERVATIONS)}.",
+    "--type", "type_", type=click.Choice(sorted({type_ for of in _TYPES.values() for type_ in of})),
+    help=_FITTING,
 )  # fmt: skip
 @click.option("--content", default="", help="More than the title; - reads standard input.")
 @click.option("--reason", help="Of knowledge: why.")
@@ -61,13 +64,14 @@ def command(
     if session_id:
         body["session_id"] = session_id
     more: dict[str, Any]
-    if kind == "note":
+    traits = KINDS.get(kind)
+    if traits is None:
         path, more = "/api/notes", {"text": f"{told}\n{content}" if content else told}
-    elif kind == "summary":
+    elif traits.is_summary:
         path = "/api/summaries"
         more = {"request": told, "completed": completed, "learned": learned,
                 "next_steps": next_steps, "notes": content}  # fmt: skip
-    elif kind == "knowledge":
+    elif traits.is_belief:
         path = "/api/knowledge"
         more = {"title": told, "content": content, "type": type_ or "decision",
                 "alternatives": alternative}  # fmt: skip
@@ -87,13 +91,12 @@ def command(
 
 
 def _kind(kind: str | None, type_: str | None) -> str:
-    """A type belongs to a kind; a decision is knowledge unless you say observation."""
+    """A type belongs to a kind; the first that has it, when none is named."""
     if type_ is None:
-        return kind or "note"
-    of = {"knowledge": KNOWLEDGE, "observation": OBSERVATIONS}
+        return kind or _PLAIN
     if kind is None:
-        return "knowledge" if type_ in KNOWLEDGE else "observation"
-    if type_ not in of.get(kind, ()):
-        fits = f"Of {kind}: {', '.join(of[kind])}" if kind in of else "Leave --type out"
+        return next(name for name, of in _TYPES.items() if type_ in of)
+    if type_ not in _TYPES.get(kind, ()):
+        fits = f"It has: {', '.join(_TYPES[kind])}" if kind in _TYPES else "Leave --type out"
         raise click.UsageError(f"--kind {kind} has no --type {type_}. {fits}.")
     return kind

@@ -24,8 +24,8 @@ ON_SERVER = (
 def command(what: str, as_json: bool) -> int:
     """Make a backup (create, the default) or list them.
 
-    Agents can go on working meanwhile. The daemon makes one a day by itself and keeps seven; see
-    `backup_days` and `backups_kept` in `recollect settings`.
+    Agents can go on working meanwhile. The daemon makes one a day by itself and keeps
+    the last seven; the setting `backup_days` changes how often.
     """
     chosen = settings.load()
     if what == "list":  # without the daemon: one that will not start is when they are needed

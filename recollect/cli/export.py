@@ -13,6 +13,7 @@ from recollect.cli.date_options import AGES, TIME
 from recollect.client import Client
 from recollect.core import oslayer, settings
 from recollect.core.errors import CannotWrite
+from recollect.core.kinds import KINDS
 
 SLOW_S = 600.0
 
@@ -22,7 +23,7 @@ SLOW_S = 600.0
 @click.option("--format", "form", type=click.Choice(["jsonl", "json", "markdown"]),
               help="By default what the file's name says, else JSONL.")  # fmt: skip
 @click.option("--project", help="Only this project: its directory, name or id.")
-@click.option("--kind", type=click.Choice(["episode", "observation", "knowledge", "summary"]),
+@click.option("--kind", type=click.Choice(list(KINDS)),
               help="Only memories of this kind.")  # fmt: skip
 @click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
 @click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")

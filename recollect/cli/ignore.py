@@ -110,7 +110,7 @@ def _way_back(entry: str) -> str:
 
 def _list(*, as_json: bool) -> int:
     chosen = settings.load()
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if as_json:
         told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
         print_json({**told, "files": [one.text for one in holds.files]})

@@ -14,7 +14,7 @@ from recollect.cli.output import confirmed, json_option, print_json, print_table
 from recollect.client import Client, NotRunning
 from recollect.core import settings
 from recollect.core.errors import RecollectError
-from recollect.portable.transcripts import ENVIRONMENT
+from recollect.hosts import registry
 
 LOOK_S = 0.3
 SLOW_S = 600.0
@@ -91,7 +91,11 @@ def request(
         "until": until.isoformat() if until else None,
         "home": os.path.expanduser("~"),
         "directory": os.getcwd(),
-        "env": {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)},
+        "env": {
+            name: os.environ[name]
+            for name in registry.transcript_environment()
+            if os.environ.get(name)
+        },
         "most_commits": commits,
     }
 

@@ -17,9 +17,7 @@ from recollect.cli.output import (
     waiting,
 )
 from recollect.client import Refused
-
-TYPES = ("tool_use", "decision", "error", "discovery", "pattern", "session_summary",
-         "constraint", "heuristic", "rejected")  # fmt: skip
+from recollect.core.kinds import KINDS, TYPES
 
 
 @click.command()
@@ -31,10 +29,10 @@ TYPES = ("tool_use", "decision", "error", "discovery", "pattern", "session_summa
     type=click.Choice(["hybrid", "keyword", "semantic"]), help="By words, meaning, or both.",
 )  # fmt: skip
 @click.option(
-    "--kind", type=click.Choice(["episode", "observation", "knowledge", "summary"]),
+    "--kind", type=click.Choice(list(KINDS)),
     help="Only memories of this kind.",
 )  # fmt: skip
-@click.option("--type", "type_", type=click.Choice(TYPES), help="Only of this type.")
+@click.option("--type", "type_", type=click.Choice(list(TYPES)), help="Only of this type.")
 @click.option("--concept", help="Only with this concept.")
 @click.option("--file", "file_", help="Only about this file; its end is enough.")
 @click.option("--session", "session_id", help="Only of this session.")

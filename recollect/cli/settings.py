@@ -59,8 +59,8 @@ def _list(*, as_json: bool) -> int:
     )
     click.echo(f"From {chosen.path('settings.toml')} and the environment (RECOLLECT_<NAME>).")
     click.echo("Change one: recollect settings set NAME VALUE")
-    for stranger in settings.strangers():
-        click.secho(stranger, fg="yellow", err=True)
+    for sentence in settings.ignored_names():
+        click.secho(sentence, fg="yellow", err=True)
     return 0
 
 

@@ -1,23 +1,24 @@
-"""Settings: about two dozen, each with its default, range and help in one frozen dataclass.
+"""Settings: what a user can choose, each with its default, range and help in one frozen dataclass.
 
 In: `settings.toml` (only what the user changed), then `RECOLLECT_*` in the environment, then
-flags. Out: `Settings`. A name nobody knows or a value out of range raises BadSetting with both.
+flags. Out: `Settings`. An unknown name or a value out of range raises BadSetting; the name of a
+setting that no longer exists is ignored, and `ignored_names` reports it.
 """
 
 import dataclasses
 import getpass
-import json
 import os
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.core import keepout, safe_files
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
+from recollect.core.kinds import KINDS
 
 FILE_BYTES = 1 << 20
 PREFIX = "RECOLLECT_"
@@ -61,7 +62,47 @@ _STORE = Form(
 )
 
 
-_IGNORED = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
+_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
+
+# How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
+RETENTION_DAYS = {one.plural: one.retention_days for one in KINDS.values()} | {"archive": 30}
+LONGEST_DAYS = 36500
+
+
+def _wrong_retention(entries: Sequence[str]) -> str:
+    for entry in entries:
+        kind, _, days = entry.partition(":")
+        if kind not in RETENTION_DAYS:
+            return f"{entry!r} names none of {', '.join(RETENTION_DAYS)}"
+        shortest = 1 if kind == "archive" else 0  # undo needs an archive
+        if not days.isdecimal() or not shortest <= int(days) <= LONGEST_DAYS:
+            return f"{entry!r} needs a number of days from {shortest} to {LONGEST_DAYS}"
+    return ""
+
+
+_RETENTION = Form(f"KIND:DAYS for {', '.join(RETENTION_DAYS)}", _wrong_retention)
+
+# Settings of earlier versions. A file that still names one does not stop the daemon.
+REMOVED = frozenset(
+    {
+        "archive_days",
+        "backups_kept",
+        "batch_similarity",
+        "catch_up",
+        "commit_rows",
+        "commit_wait_ms",
+        "extract_kb",
+        "log_days",
+        "maintain",
+        "neighbour_similarity",
+        "recall_ms",
+        "reconcile",
+        "retention_episodes",
+        "retention_knowledge",
+        "retention_observations",
+        "retention_summaries",
+    }
+)
 
 
 def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | None = None) -> Any:
@@ -70,107 +111,81 @@ def _setting(default: Any, help: str, allowed: Range | tuple[str, ...] | Form | 
 
 @dataclass(frozen=True)
 class Settings:
-    home: str = _setting("~/.recollect", "Where everything is kept; moved by RECOLLECT_HOME.")
-    actor: str = _setting("", "Whose memory this is; empty means the name of the user.")
+    home: str = "~/.recollect"  # the data directory: it holds settings.toml, so only
+    # RECOLLECT_HOME or a flag can name it
+    actor: str = _setting(
+        "", "The person whose memory this is; empty for the user who runs the daemon."
+    )
     store: str = _setting(
         "",
-        "Where memory lies: empty for a file of SQLite in home, or a PostgreSQL database.",
+        "The database: empty for a SQLite file in the data directory, or a PostgreSQL address.",
         _STORE,
     )
     port: int = _setting(
         7325,
-        "Where the API listens on 127.0.0.1; the next free port if it is taken.",
+        "The port of the API and the dashboard on 127.0.0.1; the next free one if it is taken.",
         Range(1024, 65535),
     )
     log_level: str = _setting(
-        "info", "How much the log tells.", ("debug", "info", "warning", "error")
+        "info", "The least severe messages that are logged.", ("debug", "info", "warning", "error")
     )
-    log_days: int = _setting(14, "How many days of logs are kept.", Range(1, 365))
-    commit_wait_ms: int = _setting(
-        5, "How long a write may wait for others to share its commit.", Range(0, 100)
-    )
-    commit_rows: int = _setting(64, "How many writes share one commit at the most.", Range(1, 1024))
     reserve_mb: int = _setting(
-        16, "Disk space held back, released when the disk is full; 0 for none.", Range(0, 1024)
+        16,
+        "Megabytes of disk space held back, and released when the disk is full; 0 for none.",
+        Range(0, 1024),
     )
-    archive_days: int = _setting(
-        30, "How long merged, edited and deleted memories can be brought back.", Range(1, 3650)
+    backup_days: int = _setting(1, "Days between automatic backups; 0 for none.", Range(0, 365))
+    retention: tuple[str, ...] = _setting(
+        tuple(f"{kind}:{days}" for kind, days in RETENTION_DAYS.items()),
+        "Days that memories are kept, by kind; 0 keeps them for ever. The archive is what can be "
+        "undone. A kind that is not named keeps its default.",
+        _RETENTION,
     )
-    backup_days: int = _setting(
-        1, "How many days lie between two backups; 0 for none by itself.", Range(0, 365)
-    )
-    backups_kept: int = _setting(7, "How many backups are kept.", Range(1, 100))
-    catch_up: bool = _setting(
-        True,
-        "Whether a start looks for what connected agents did while their hooks were silent.",
-    )
-    maintain: bool = _setting(
-        True, "Whether memories are shortened and forgotten with age, when nothing else happens."
-    )
-    retention_observations: int = _setting(
-        90, "How many days observations are kept; 0 for ever.", Range(0, 36500)
-    )
-    retention_summaries: int = _setting(
-        365, "How many days summaries and distilled episodes are kept; 0 for ever.", Range(0, 36500)
-    )
-    retention_episodes: int = _setting(
-        30, "How many days turns and receipts are kept at the most; 0 for ever.", Range(0, 36500)
-    )
-    retention_knowledge: int = _setting(
-        0, "How many days knowledge is kept; 0 for ever.", Range(0, 36500)
-    )
-    embedding: bool = _setting(True, "Whether memories are also found by meaning, not words alone.")
-    cache_mb: int = _setting(
-        160, "How much memory the search indexes of all projects may take.", Range(16, 8192)
-    )
-    recall_ms: int = _setting(
-        500, "How long recall may take before the prompt goes on without it.", Range(10, 5000)
-    )
-    start_tokens: int = _setting(
-        2000, "The most tokens that are injected when a session starts; 0 for none.", Range(0, 8000)
-    )
-    prompt_tokens: int = _setting(
-        1200, "The most tokens that are injected with one prompt; 0 for none.", Range(0, 8000)
-    )
-    extract_idle_s: int = _setting(
-        30, "How long a project is quiet before its events are extracted.", Range(5, 300)
-    )
-    extract_kb: int = _setting(
-        256, "How many KiB of events are extracted without waiting for quiet.", Range(16, 4096)
-    )
-    reconcile: bool = _setting(
-        True, "Whether new memories are compared with each other and with stored ones."
-    )
-    batch_similarity: float = _setting(
-        0.85, "How alike (cosine) two new memories are one thing.", Range(0.5, 1.0)
-    )
-    neighbour_similarity: float = _setting(
-        0.8, "How alike (cosine) a stored memory is shown to the judge.", Range(0.5, 1.0)
-    )
-    compact_backlog: bool = _setting(
-        False, "Whether a model condenses a backlog of over 1 MiB before it is extracted."
-    )
-    ignore: tuple[str, ...] = _setting(
-        (), "What is never captured: directories, files by pattern, tools by name.", _IGNORED
-    )
-    share_sensitive: bool = _setting(
-        False, "Whether what tells of pay, health or where people live may be put before an agent."
+    embedding: bool = _setting(
+        True, "Whether memories are also found by meaning, not by words alone."
     )
     model_dir: str = _setting(
-        "", "Where the embedding model lies; empty means models/ in the data directory."
+        "", "The directory of the embedding model; empty for models/ in the data directory."
+    )
+    cache_mb: int = _setting(
+        160, "Megabytes of memory that the search indexes may take in all.", Range(16, 8192)
+    )
+    start_tokens: int = _setting(
+        2000, "The most tokens injected when a session starts; 0 for none.", Range(0, 8000)
+    )
+    prompt_tokens: int = _setting(
+        1200, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
+    )
+    extract_idle_s: int = _setting(
+        30, "Seconds without events after which a project's events are extracted.", Range(5, 300)
+    )
+    compact_backlog: bool = _setting(
+        False,
+        "Whether a language model condenses a backlog of more than 1 MiB before extraction.",
+    )
+    ignore: tuple[str, ...] = _setting(
+        (), "What is never captured: directories, files by pattern, tools by name.", _IGNORE
+    )
+    share_sensitive: bool = _setting(
+        False, "Whether memories about pay, health or where people live may be injected."
     )
     provider: str = _setting(
         "none",
-        "Who extracts memories: a language model by this route, or rules alone.",
+        "The route to the language model that extracts memories; none extracts by rules alone.",
         ("none", "acp", "anthropic", "openai", "claude-code"),
     )
-    llm_model: str = _setting("", "The model to ask; empty means the route's pinned small one.")
+    llm_model: str = _setting(
+        "", "The language model to ask; empty for the small one chosen for the provider."
+    )
     llm_base_url: str = _setting(
-        "", "Where provider anthropic or openai is asked, if not at its maker's.", _ADDRESS
+        "",
+        "The address to ask instead of the maker's own, for provider anthropic or openai.",
+        _ADDRESS,
     )
     acp_command: str = _setting(
         "kiro-cli acp --agent {agent}",
-        "What provider acp runs; {agent} is the tool-less agent that install wrote.",
+        "The command that provider acp runs; {agent} is the agent without tools that install "
+        "wrote.",
         _COMMAND,
     )
     daily_tokens: int = _setting(
@@ -180,7 +195,8 @@ class Settings:
     )
     daily_usd: float = _setting(
         2.0,
-        "The most that they may cost in a day, estimated; 0 allows only what is free.",
+        "The most dollars that language models may cost in a day, estimated; 0 allows only free "
+        "ones.",
         Range(0, 10_000),
     )
 
@@ -197,6 +213,11 @@ class Settings:
     def actor_id(self) -> str:
         return self.actor or getpass.getuser()
 
+    def kept_days(self, kind: str) -> int:
+        """How many days a kind in RETENTION_DAYS is kept; 0 for ever."""
+        chosen = dict(entry.split(":") for entry in self.retention)
+        return int(chosen.get(kind, RETENTION_DAYS[kind]))
+
     def path(self, *parts: str) -> str:
         """A path inside the data directory."""
         return os.path.join(self.directory, *parts)
@@ -207,16 +228,16 @@ def load(
 ) -> Settings:
     """Read all three sources, the later ones winning."""
     environ = os.environ if environ is None else environ
-    home = (flags or {}).get("home") or environ.get(PREFIX + "HOME") or Settings.home
-    path = os.path.join(os.path.expanduser(home), "settings.toml")
+    path = file_path(environ, (flags or {}).get("home"))
     chosen: dict[str, Any] = {}
     for values, hint in (
-        (_from_file(path), f"It stands in {path}."),
-        (_from_environment(environ), "It comes from the environment: {variable}."),
+        (_from_file(path), f"It is set in {path}."),
+        (_from_environment(environ), "It is set in the environment: {variable}."),
         (flags or {}, ""),
     ):
         for name, value in values.items():
-            chosen[name] = _told(name, value, hint)
+            if name not in REMOVED:
+                chosen[name] = _located(name, value, hint)
     loaded = Settings(**chosen)
     if loaded.llm_base_url and loaded.provider == "openai" and not loaded.llm_model:
         raise BadSetting(
@@ -226,18 +247,32 @@ def load(
     return loaded
 
 
-def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Variables that look like settings and are none, each with what was perhaps meant."""
+def ignored_names(environ: Mapping[str, str] | None = None) -> list[str]:
+    """What looks like a setting and has no effect, one sentence each: variables with an unknown
+    name, and settings of earlier versions in the file."""
     import difflib  # only when somebody asks
 
-    names = {PREFIX + item.name.upper() for item in dataclasses.fields(Settings)}
+    environ = os.environ if environ is None else environ
+    known = {PREFIX + item.name.upper() for item in dataclasses.fields(Settings)}
     found = []
-    for variable in sorted(os.environ if environ is None else environ):
-        if variable.startswith(PREFIX) and variable not in names | OTHER_VARIABLES:
-            near = difflib.get_close_matches(variable, names, 1)
-            meant = f" (perhaps {near[0]}?)" if near else ""
-            found.append(f"{variable} is no setting and is ignored{meant}")
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX) or variable in known | OTHER_VARIABLES:
+            continue
+        near = difflib.get_close_matches(variable, known, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        found.append(f"{variable} is not a setting and is ignored{meant}")
+    path = file_path(environ)
+    for name in _from_file(path):
+        if name in REMOVED:
+            instead = "; use retention" if name.startswith(("retention_", "archive_")) else ""
+            found.append(f"{name} in {path} is no longer a setting and is ignored{instead}")
     return found
+
+
+def file_path(environ: Mapping[str, str], home: str | None = None) -> str:
+    """Where settings.toml is."""
+    directory = home or environ.get(PREFIX + "HOME") or Settings.home
+    return os.path.join(os.path.abspath(os.path.expanduser(directory)), "settings.toml")
 
 
 def nearest(name: str) -> str:
@@ -248,59 +283,30 @@ def nearest(name: str) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def checked(name: str, value: Any) -> Any:
-    """A value as the setting takes it: text is converted; BadSetting when it does not fit."""
-    return _checked(name, value)
-
-
 def written(text: str, name: str, value: Any) -> str:
-    """The text of a settings file with one setting changed, or, with None, taken out. Everything
-    else stays as it is, comments too; BadSetting when that cannot be done."""
-    line = None if value is None else f"{name} = {_toml(value)}"
-    lines = text.splitlines()
-    # Ours stand before the first table.
-    end = next((at for at, one in enumerate(lines) if one.lstrip().startswith("[")), len(lines))
-    pattern = re.compile(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=(?P<rest>.*)$")
-    places = [at for at in range(end) if pattern.match(lines[at])]
-    if places:
-        comment = _comment(lines[places[0]])
-        lines[places[0] : places[0] + 1] = [] if line is None else [line + comment]
-    elif line is not None:
-        lines.insert(end, line)
-    result = "\n".join(lines) + ("\n" if lines else "")
+    """The text of a settings file with one setting changed, or, with None, removed. Everything
+    else stays as it is, comments too."""
+    import tomlkit  # only to write
+    from tomlkit.exceptions import TOMLKitError
+
     try:
-        plain = list(value) if isinstance(value, tuple) else value
-        wanted = {**tomllib.loads(text), name: plain}
-        same = tomllib.loads(result) == {key: one for key, one in wanted.items() if one is not None}
-    except tomllib.TOMLDecodeError:
-        same = False
-    if not same:
-        raise BadSetting(f"{name} cannot be changed by itself in settings.toml", hint="Edit it.")
-    return result
+        document = tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise BadSetting(f"settings.toml is not valid TOML: {error}", hint="Correct it.") from error
+    if value is None:
+        document.pop(name, None)
+    else:
+        document[name] = list(value) if isinstance(value, tuple) else value
+    return tomlkit.dumps(document)
 
 
-def _comment(line: str) -> str:
-    """A comment at the end of a line, if what stands before it has no quotes around one."""
-    head, mark, tail = line.rpartition(" #")
-    return f"  #{tail}" if mark and "'" not in tail and '"' not in tail and "=" in head else ""
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (str, tuple, list)):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value)
-
-
-def _told(name: str, value: Any, hint: str) -> Any:
-    """Who is at fault is told too: the file or the environment."""
+def _located(name: str, value: Any, hint: str) -> Any:
+    """A checked value; the error says whether the file or the environment is at fault."""
     try:
-        return _checked(name, value)
+        return checked(name, value)
     except BadSetting as error:
-        variable = PREFIX + name.upper()
-        told = hint.replace("{variable}", variable)
-        raise BadSetting(str(error), field=name, hint=told or error.hint) from None
+        where = hint.replace("{variable}", PREFIX + name.upper())
+        raise BadSetting(str(error), field=name, hint=where or error.hint) from None
 
 
 def described() -> list[dict[str, Any]]:
@@ -314,6 +320,7 @@ def described() -> list[dict[str, Any]]:
             "help": item.metadata["help"],
         }
         for item in dataclasses.fields(Settings)
+        if item.metadata
     ]
 
 
@@ -323,13 +330,13 @@ def _from_file(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path} is not valid TOML: {error}", hint=f"Mend {path}.") from error
+        raise BadSetting(f"{path} is not valid TOML: {error}", hint=f"Correct {path}.") from error
     except OSError as error:
         folder = os.path.dirname(path)
         raise BadSetting(
             f"{path} cannot be read: {error.strerror}",
-            hint=f"ls -ld {folder}: it must be a directory that is yours (chmod 700), or "
-            "RECOLLECT_HOME another one.",
+            hint=f"ls -ld {folder}: it must be a directory of yours (chmod 700); or set "
+            "RECOLLECT_HOME to another one.",
         ) from error
 
 
@@ -341,18 +348,19 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _checked(name: str, value: Any) -> Any:
+def checked(name: str, value: Any) -> Any:
+    """A value as the setting takes it: text is converted; BadSetting when it does not fit."""
     fields = {item.name: item for item in dataclasses.fields(Settings)}
     if name not in fields:
         raise BadSetting(f"there is no setting {name!r} (its value was {value!r})"
                          + nearest(name), field=name)  # fmt: skip
     item = fields[name]
     converted = _converted(name, value, _kind(item))
-    allowed = item.metadata["allowed"]
+    allowed = item.metadata.get("allowed")
     if isinstance(allowed, Form):
         if problem := allowed.wrong(converted):
-            told = name if allowed.secret and "@" in converted else f"{name} = {value!r}"
-            raise BadSetting(f"{told} is not valid: {problem}", field=name)
+            shown = name if allowed.secret and "@" in converted else f"{name} = {value!r}"
+            raise BadSetting(f"{shown} is not valid: {problem}", field=name)
         return converted
     fits = (
         allowed is None

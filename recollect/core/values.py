@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
+from recollect.core.kinds import KINDS, Kind, KnowledgeType, Level, ObservationType, RecordKind
 
 # --- limits -------------------------------------------------------------------------------------
 
@@ -40,13 +41,7 @@ ProjectPath = Annotated[str, Meta(min_length=1, max_length=2048)]
 # --- vocabularies -------------------------------------------------------------------------------
 
 EventKind = Literal["prompt", "tool_use", "session_summary", "note"]
-RecordKind = Literal["episode", "observation", "knowledge", "summary"]
-ObservationType = Literal[
-    "tool_use", "decision", "error", "discovery", "pattern", "session_summary"
-]
 ToolClass = Literal["file-write", "file-read", "command", "research", "delegation", "tool-use"]
-KnowledgeType = Literal["constraint", "decision", "heuristic", "rejected"]
-Level = Literal["raw", "compressed", "distilled"]
 Strategy = Literal["rules", "llm-summary", "llm-reconciled", "user", "import"]
 Author = Literal["user", "assistant", "tool", "file", "web"]
 Freshness = Literal["unknown", "fresh", "drifted", "orphaned"]
@@ -70,13 +65,13 @@ class TextBody(Value, tag="text", frozen=True, kw_only=True):
     content: str
 
 
-class Turn(Value, frozen=True, kw_only=True):
+class ChatMessage(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: str
 
 
 class MessageBody(Value, tag="message", frozen=True, kw_only=True):
-    turns: Annotated[tuple[Turn, ...], Meta(min_length=1)]
+    turns: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
 
 
 class JsonBody(Value, tag="json", frozen=True, kw_only=True):
@@ -92,7 +87,7 @@ IMPORTED = "import"
 IMPORTED_FOR_MODEL = "import-llm"
 
 
-class Source(Value, frozen=True, kw_only=True):
+class EventSource(Value, frozen=True, kw_only=True):
     """Who sent an event: the surface (host), its version, the client and where it worked."""
 
     surface: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -112,7 +107,7 @@ class Event(Value, frozen=True, kw_only=True):
     kind: EventKind
     body: Body
     valid_time: Moment
-    source: Source
+    source: EventSource
     parent_event_id: Ulid | None = None
     content_hash: Annotated[str, Meta(max_length=128)] | None = None
 
@@ -149,7 +144,7 @@ class Citation(Value, frozen=True, kw_only=True):
 
 
 class Record(Value, frozen=True, kw_only=True):
-    """A memory: an episode, an observation, a piece of knowledge or a summary."""
+    """A memory: a belief, a note, a summary or a turn; `core/kinds.py` says what each may do."""
 
     record_id: RecordId
     namespace: Namespace
@@ -184,6 +179,20 @@ class Record(Value, frozen=True, kw_only=True):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     version: Annotated[int, Meta(ge=1)] = 1
+
+    @property
+    def traits(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def is_whole_turn(self) -> bool:
+        """A turn as it was said."""
+        return self.traits.is_turn and self.level == "raw"
+
+    @property
+    def is_short_turn(self) -> bool:
+        """What stands for turns that grew old."""
+        return self.traits.is_turn and self.level != "raw"
 
 
 class Candidate(Value, frozen=True, kw_only=True):
@@ -331,7 +340,7 @@ class Receipt(Value, frozen=True, kw_only=True):
 # --- extraction ---------------------------------------------------------------------------------
 
 
-class Run(Value, frozen=True, kw_only=True):
+class ExtractionRun(Value, frozen=True, kw_only=True):
     """What one run of extraction did, in counts: no text of anybody's."""
 
     run_id: Name
@@ -392,7 +401,7 @@ class Operation(Value, frozen=True, kw_only=True):
     undoes: Name | None = None
 
 
-class Version(Value, frozen=True, kw_only=True):
+class ArchivedVersion(Value, frozen=True, kw_only=True):
     """A row as it was, kept in the archive when it was merged, edited, moved or deleted."""
 
     op_id: Name

@@ -158,7 +158,7 @@ class Backfill:
 
 
 def searchable(record: Record) -> str:
-    """What of a memory search reads: an episode is its turn, anything else its fields."""
-    if record.kind == "episode":
+    """What of a memory search reads."""
+    if record.traits.text_in_detail:
         return record.detail or record.title
     return "\n".join(text for text in (text_of(record), record.detail) if text)

@@ -12,16 +12,8 @@ from typing import get_args
 from recollect import privacy
 from recollect.core import ids
 from recollect.core.errors import ExtractionFailed
-from recollect.core.values import (
-    Author,
-    Candidate,
-    KnowledgeType,
-    ObservationType,
-    Record,
-    RecordKind,
-    SourceType,
-    StoredEvent,
-)
+from recollect.core.kinds import KnowledgeType, ObservationType, kind_of
+from recollect.core.values import Author, Candidate, Record, SourceType, StoredEvent
 from recollect.extract.entries import author_of
 from recollect.extract.interface import (
     Claim,
@@ -46,12 +38,12 @@ _USERS_OWN = frozenset({"constraint", "preference"})
 DISTRUST: tuple[Author, ...] = ("web", "file", "tool", "assistant", "user")
 
 
-class Garbage(ExtractionFailed):
+class UnreadableAnswer(ExtractionFailed):
     """The answer held nothing that can be read."""
 
 
 def parse(text: str, batch: Batch) -> Extraction:
-    """Raises Garbage."""
+    """Raises UnreadableAnswer."""
     text = text[:MOST_CHARS]
     if not text.strip():
         return Extraction()
@@ -61,7 +53,7 @@ def parse(text: str, batch: Batch) -> Extraction:
     claims = tuple(_claims(text, batch))
     if not candidates and not claims:
         if holds(text, "memory") or not _nothing_to_say(text):
-            raise Garbage()
+            raise UnreadableAnswer()
         return Extraction()
     dropped = [Dropped("", "malformed") for one in made if one is None]
     dropped += [Dropped("", "too many") for _ in found[MOST_MEMORIES:]]
@@ -84,12 +76,12 @@ def _candidate(element: Element, batch: Batch) -> Candidate | None:
     support = cited or batch.events
     sort = element.attributes.get("sort", "")
     observation_type = element.attributes.get("type", "")
-    author, kind, knowledge_type = _standing(sort, cited)
+    author, knowledge_type = _standing(sort, cited)
     sessions = {one.event.session_id for one in support}
     record = Record(
         record_id=ids.new_id(ids.RECORD),
         namespace=batch.namespace,
-        kind="summary" if observation_type == "session_summary" and kind != "knowledge" else kind,
+        kind=kind_of(observation_type, knowledge_type),
         title=title,
         summary=_first(element, "summary")[:SUMMARY],
         facts=_listed(element, "fact", FACT),
@@ -109,21 +101,19 @@ def _candidate(element: Element, batch: Batch) -> Candidate | None:
     return Candidate(record=record)
 
 
-def _standing(
-    sort: str, cited: Sequence[StoredEvent]
-) -> tuple[Author, RecordKind, KnowledgeType | None]:
-    """Who says it and what it may claim to be. Only prompts make a constraint or a preference; one
-    that rests on anything else is an observation of that."""
+def _standing(sort: str, cited: Sequence[StoredEvent]) -> tuple[Author, KnowledgeType | None]:
+    """Who says it, and which belief it may be; None makes it a note. Only prompts make a constraint
+    or a preference."""
     authors = {author_of(one) for one in cited}
     worst = least_trusted(authors)
     if sort in _USERS_OWN:
         if cited and all(one.event.kind == "prompt" for one in cited):
-            return "user", "knowledge", "constraint"
-        return ("assistant" if worst == "user" else worst), "observation", None
+            return "user", "constraint"
+        return ("assistant" if worst == "user" else worst), None
     outside: Author = worst if authors <= {"web", "file", "tool"} else "assistant"
     if sort in _SORTS:
-        return outside, "knowledge", sort  # type: ignore[return-value]
-    return outside, "observation", None
+        return outside, sort  # type: ignore[return-value]
+    return outside, None
 
 
 def least_trusted(authors: Collection[Author]) -> Author:

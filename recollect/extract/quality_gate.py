@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect.core.kinds import TYPES
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import (
     ChangeClaim,
@@ -39,7 +40,6 @@ WINDOWS: dict[ToolClass, timedelta] = {
 }
 
 # Only words of the user may tell an agent what to do.
-_INSTRUCTING = ("constraint", "heuristic")
 
 # What was only on its way when it was said.
 _RESIDUE = re.compile(
@@ -111,7 +111,7 @@ def sift(
 def fault(record: Record) -> str:
     """What is wrong with a memory by itself; empty when nothing is."""
     title, whole = record.title, f"{record.title} {record.summary}"
-    if record.knowledge_type in _INSTRUCTING and record.author != "user":
+    if record.author != "user" and _instructs(record):
         return "not the user's words"
     if _GREETING.match(title):
         return "greeting"
@@ -125,10 +125,14 @@ def fault(record: Record) -> str:
     if len(set(words)) < FEWEST_WORDS:
         return "unspecific"
     # What the rules took for a choice named the other way or the reason: short is specific there.
-    stated = record.kind == "knowledge" and (record.author == "user" or record.strategy == "rules")
+    stated = record.traits.is_belief and (record.author == "user" or record.strategy == "rules")
     if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""
+
+
+def _instructs(record: Record) -> bool:
+    return record.knowledge_type is not None and TYPES[record.knowledge_type].users_words_only
 
 
 def hash_of(record: Record) -> str:
@@ -195,7 +199,7 @@ def _over(kept: Sequence[Candidate], most: int) -> set[str]:
     for one in ranked:
         record = one.record
         origin = record.source_event_ids[0] if record.source_event_ids else record.record_id
-        if record.kind != "summary":
+        if not record.traits.is_summary:
             per_turn[origin] = per_turn.get(origin, 0) + 1
         if left <= 0 or per_turn.get(origin, 0) > MOST_PER_TURN:
             over.add(record.record_id)

@@ -53,7 +53,7 @@ def newest_first(candidates: list[C]) -> None:
 
 def _renews(newer: Candidate, older: Candidate) -> bool:
     """Whether one says nearly the same as another, and later."""
-    if "summary" in (newer.record.kind, older.record.kind):
+    if newer.record.traits.is_summary or older.record.traits.is_summary:
         return False  # of a session: it says what its turns say
     if newer.record.valid_from <= older.record.valid_from:
         return False
@@ -67,17 +67,16 @@ def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
         return False
     mine, theirs = _title(record), _title(other)
     together = not set(record.source_event_ids).isdisjoint(other.source_event_ids)
-    turns = "episode" in (record.kind, other.kind)
-    if record.kind == other.kind == "episode":
+    kinds = (record.traits, other.traits)
+    if all(kind.is_turn for kind in kinds):
         return (mine, _flat(record.summary), _flat(record.detail)) == (
             theirs,
             _flat(other.summary),
             _flat(other.detail),
         )
-    if turns:
-        summed = "summary" in (record.kind, other.kind)
-        return together and (whole or not summed)
-    if record.kind == other.kind == "summary":
+    if any(kind.is_turn for kind in kinds):
+        return together and (whole or not any(kind.is_summary for kind in kinds))
+    if all(kind.is_summary for kind in kinds):
         return False
     return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
 

@@ -40,8 +40,8 @@ def mark(span: Span, first: date) -> str:
 
 
 def digest(span: Span, first: date, memories: Sequence[Record]) -> Record:
-    """The summary of some memories, knowledge before episodes."""
-    ordered = sorted(memories, key=lambda one: (one.kind == "episode", -one.importance))
+    """The summary of some memories; turns come last."""
+    ordered = sorted(memories, key=lambda one: (one.traits.is_turn, -one.importance))
     texts = [f"{one.title}\n{one.summary}" for one in ordered]
     facts = list(dict.fromkeys(fact for one in ordered for fact in one.facts if tells(fact)))
     found = extract(texts, CHARS[span], 0)

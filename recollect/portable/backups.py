@@ -18,6 +18,7 @@ from recollect.store.interface import BackupInfo, Store
 _NAME = re.compile(r"^recollect-(\d{8}T\d{6}Z)(?:-\d+)?\.db$")
 _ASIDE = re.compile(r"^before-restore-\d{8}T\d{6}Z(?:-\d+)?\.db$")
 _STAMP = "%Y%m%dT%H%M%SZ"
+BACKUPS_KEPT = 7  # a week of daily ones
 
 
 class Backups:
@@ -40,7 +41,7 @@ class Backups:
 
     def rotate(self) -> list[str]:
         """Remove all but the newest; returns what went."""
-        gone = self.made()[self._settings.backups_kept :]
+        gone = self.made()[BACKUPS_KEPT:]
         for path in gone:
             os.unlink(path)
         return gone

@@ -23,9 +23,9 @@ _SEEN_AGAIN = 0.05
 
 def mergeable(record: Record) -> bool:
     """What a person wrote or pinned, and what follows from events by itself, is never rewritten."""
-    derived = record.kind == "summary" and record.strategy == "rules"
+    derived = record.traits.is_summary and record.strategy == "rules"
     return (
-        record.kind != "episode"
+        not record.traits.is_turn
         and not derived
         and not (record.pinned or record.strategy == "user")
     )
@@ -46,7 +46,7 @@ def merged(
     record = Record(
         record_id=record_id or ids.new_id(ids.RECORD),
         namespace=parts[0].namespace,
-        kind="knowledge" if any(part.kind == "knowledge" for part in parts) else nearest[0].kind,
+        kind=next((part.kind for part in nearest if part.traits.is_belief), nearest[0].kind),
         title=said.title,
         summary=said.summary,
         facts=said.facts or _union(part.facts for part in parts),

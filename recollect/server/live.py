@@ -138,7 +138,7 @@ class News:
                 "version": record.version,
                 "removed": False,
             }
-            self._publish("summary" if record.kind == "summary" else "memory", told)
+            self._publish(record.traits.news, told)
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
         for record_id in record_ids:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from recollect.core.kinds import KINDS
 from recollect.core.values import Session, Value
 from recollect.service.desk import Desk, Scope, listing, project_id
 from recollect.store.interface import Cursor, RecordFilter, Stats, Tallied, Tally
@@ -234,7 +235,7 @@ def retrieval(desk: Desk, asked: AnalyticsQuery) -> Retrieval:
 
 def economics(desk: Desk, asked: AnalyticsQuery) -> Economics:
     discovery = sum(one.size for one in _tally(desk, asked, "events")) // BYTES_PER_TOKEN
-    kept = sum(one.size for one in _tally(desk, asked, "records") if one.kind != "episode")
+    kept = sum(one.size for one in _tally(desk, asked, "records") if not KINDS[one.kind].is_turn)
     receipts = _tally(desk, asked, "receipts")
     injected = sum(one.size for one in receipts)
     memory = kept // BYTES_PER_TOKEN

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
 from recollect.service.desk import Desk, Scope, listing, project_id
 from recollect.store.interface import RecordFilter
@@ -19,11 +20,6 @@ MOST = 1000
 _ENTITY_SHARE = 0.4
 _CONCEPT_SHARE = 0.2
 _STEPS = 2
-_KINDS: tuple[Literal["knowledge", "observation", "summary"], ...] = (
-    "knowledge",
-    "observation",
-    "summary",
-)
 _WORD = re.compile(r"[\w.-]+")
 
 
@@ -82,9 +78,10 @@ class _Drawing:
         )
         records = [
             record
-            for kind in _KINDS
+            for kind in KINDS.values()
+            if not kind.is_turn
             for record in desk.told.records.page(
-                namespace, RecordFilter(kind=kind), limit=share
+                namespace, RecordFilter(kind=kind.name), limit=share
             ).items
         ][:share]
         if not entities and not records:

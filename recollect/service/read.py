@@ -10,13 +10,12 @@ from msgspec import Meta
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadCursor, NotFound
+from recollect.core.kinds import BELIEF_TYPES
 from recollect.core.values import (
     Event,
     EventKind,
-    KnowledgeType,
     Moment,
     Name,
-    ObservationType,
     Operation,
     Receipt,
     Record,
@@ -338,13 +337,11 @@ def _goes_along(one: Operation) -> bool:
 
 def _filter(asked: Filters) -> RecordFilter:
     """What the store narrows by itself; the rest is `fits`."""
-    observed = asked.type if asked.type in ObservationType.__args__ else None  # type: ignore[attr-defined]
-    if asked.type in KnowledgeType.__args__:  # type: ignore[attr-defined]
-        observed = None  # `decision` is both
+    shared = asked.type in BELIEF_TYPES  # `decision` is a type of notes, too
     return RecordFilter(
         kind=asked.kind,
         session_id=asked.session_id,
-        observation_type=observed,
+        observation_type=None if shared else asked.type,
         concept=asked.concept,
         since=asked.since,
         until=asked.until,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from recollect.core.errors import BadInput
+from recollect.core.kinds import KINDS, TYPES
 from recollect.core.values import Moment, Record, Value
 from recollect.service.desk import Desk, Scope, listing
 from recollect.store.interface import Cursor, RecordFilter
@@ -109,7 +110,7 @@ def report(desk: Desk, asked: ReportQuery) -> Report:
         prompts=sum(one.count for one in tallies["events"] if one.kind == "prompt"),
         sessions=counts["sessions"],
         memories=counts["records"],
-        knowledge=sum(one.count for one in tallies["records"] if one.kind != "episode"),
+        knowledge=sum(one.count for one in tallies["records"] if not KINDS[one.kind].is_turn),
         retrievals=counts["receipts"],
         injected_tokens=sum(one.size for one in tallies["receipts"]),
     )
@@ -233,22 +234,26 @@ def _sessions(
 def _learnings(records: list[Record]) -> tuple[Told, ...]:
     told: dict[str, str] = {}
     for record in records:
-        if record.kind == "knowledge" or record.observation_type in ("discovery", "decision"):
+        if record.traits.is_belief or _is_lesson(record):
             told.setdefault(record.title, record.record_id)
         for line in _section(record, "Learned"):
             told.setdefault(line, record.record_id)
     return _first(told)
 
 
+def _is_lesson(record: Record) -> bool:
+    return record.observation_type is not None and TYPES[record.observation_type].is_lesson
+
+
 def _tasks(records: list[Record]) -> tuple[Told, ...]:
     told: dict[str, str] = {}
     for record in records:
-        if record.kind == "summary":
+        if record.traits.is_summary:
             for line in _section(record, "Completed") or [record.title]:
                 told.setdefault(line, record.record_id)
     if not told:  # nobody summed up: what was asked and answered
         for record in records:
-            if record.kind == "episode" and record.category is None:
+            if record.traits.is_turn and record.category is None:
                 told.setdefault(record.title, record.record_id)
     return _first(told)
 
@@ -263,7 +268,7 @@ def _next_steps(
             for line in stood.next_steps:
                 told.setdefault(line, stood.checkpoint_id)
     for record in records:
-        if record.kind == "summary":
+        if record.traits.is_summary:
             for line in _section(record, "Next steps"):
                 told.setdefault(line, record.record_id)
     return _first(told)
@@ -271,7 +276,7 @@ def _next_steps(
 
 def _section(record: Record, name: str) -> list[str]:
     """The bullets under a heading of a summary."""
-    if record.kind != "summary":
+    if not record.traits.is_summary:
         return []
     _, found, rest = record.detail.partition(f"### {name}\n")
     return _BULLET.findall(rest.partition("\n### ")[0]) if found else []

@@ -15,19 +15,12 @@ from msgspec import Meta
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadInput
-from recollect.core.values import (
-    KnowledgeType,
-    Moment,
-    Name,
-    ObservationType,
-    Record,
-    RecordKind,
-    Value,
-)
+from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.values import Moment, Name, Record, Value
 from recollect.service.desk import Desk, Scope, reading
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import Engine
+    from recollect.retrieve.engine import SearchEngine
     from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
@@ -145,7 +138,7 @@ Fetch = Callable[[Sequence[str]], dict[str, Record]]
 
 
 def _engine(
-    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "Engine", fetch: Fetch
+    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "SearchEngine", fetch: Fetch
 ) -> SearchAnswer:
     now = end_of_day(asked.as_of or desk.clock.now())
     items: list[Found] = []

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.errors import BadInput
+from recollect.core.kinds import KINDS
 from recollect.core.values import Record, RecordId, convert
 from recollect.inject import fence
 from recollect.inject.private import SENSITIVE, told
@@ -269,7 +270,7 @@ TOOLS: tuple[Tool, ...] = (
             "query": _TEXT,
             "limit": _number(10),
             "mode": _enum("hybrid", "keyword", "semantic"),
-            "kind": _enum("episode", "observation", "knowledge", "summary"),
+            "kind": _enum(*KINDS),
             "file": _TEXT,
             "since": _WHEN,
             "until": _WHEN,

@@ -15,15 +15,14 @@ from msgspec import Meta
 from recollect import privacy
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
+from recollect.core.kinds import TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
     Author,
     Checkpoint,
     Concept,
     FactText,
     FilePath,
-    KnowledgeType,
     Name,
-    ObservationType,
     Operation,
     Record,
     RecordId,
@@ -45,7 +44,6 @@ SUMMARY_CHARS = 4000
 TITLE_CHARS = 200
 FACT_CHARS = 500
 CHECKPOINT_FILES = 20
-IMPORTANCE: dict[str, int] = {"constraint": 9, "decision": 8, "heuristic": 6, "rejected": 7}
 
 
 class NewObservation(Scope, frozen=True, kw_only=True):
@@ -195,7 +193,7 @@ def add_knowledge(desk: Desk, given: NewKnowledge) -> Added:
         category=new.severity,
         session_id=new.session_id,
         confidence=new.confidence,
-        importance=new.importance or IMPORTANCE[new.type],
+        importance=new.importance or TYPES[new.type].importance_by_hand,
         author=new.author,
     )
 

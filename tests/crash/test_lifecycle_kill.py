@@ -23,7 +23,7 @@ DAYS = 12
 def _open(home: str, day: int) -> tuple[SqliteStore, ManualClock, Settings]:
     clock = ManualClock()
     clock.advance(days=day)
-    settings = Settings(home=home, reserve_mb=0, retention_observations=5)
+    settings = Settings(home=home, reserve_mb=0, retention=("notes:5",))
     return SqliteStore(settings, clock), clock, settings
 
 

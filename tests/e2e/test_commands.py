@@ -133,12 +133,12 @@ def test_the_foreground_daemon_is_the_process_itself(person: RealDaemon) -> None
 def test_settings_are_shown_and_a_bad_one_is_refused(person: RealDaemon) -> None:
     told = json.loads(run(person, "settings", "--json").stdout)
     assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
-    assert "commit_rows" in run(person, "settings").stdout
-    person.environment["RECOLLECT_COMMIT_ROWS"] = "0"
+    assert "reserve_mb" in run(person, "settings").stdout
+    person.environment["RECOLLECT_RESERVE_MB"] = "-1"
     for command in ("settings", "status", "up"):
         bad = run(person, command)
         assert bad.returncode == 1
-        assert "commit_rows = '0' is out of range" in bad.stderr
+        assert "reserve_mb = '-1' is out of range" in bad.stderr
 
 
 def test_the_model_says_what_is_missing(person: RealDaemon, tmp_path: pathlib.Path) -> None:
@@ -205,7 +205,7 @@ def test_data_is_not_deleted_under_an_agent_that_still_calls_the_hook(
 
 def test_a_bad_setting_does_not_keep_a_daemon_running(person: RealDaemon) -> None:
     assert run(person, "up").returncode == 0
-    (person.home / "settings.toml").write_text('archive_days = "x"')
+    (person.home / "settings.toml").write_text('backup_days = "x"')
     assert run(person, "status").returncode == 1
     assert "is down" in run(person, "down").stdout
 

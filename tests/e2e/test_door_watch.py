@@ -103,7 +103,7 @@ def test_settings_that_are_all_taken_back_leave_no_empty_file(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    assert recollect(home, "settings", "set", "log_days", "3").returncode == 0
-    assert recollect(home, "settings", "unset", "log_days").returncode == 0
+    assert recollect(home, "settings", "set", "backup_days", "3").returncode == 0
+    assert recollect(home, "settings", "unset", "backup_days").returncode == 0
     assert (home / "settings.toml").stat().st_size > 0
     assert recollect(home, "settings").returncode == 0

@@ -180,10 +180,10 @@ def test_the_proxy_starts_the_daemon_and_answers_what_nobody_knows(
 
 def test_a_daemon_that_cannot_start_is_an_error_and_not_the_end(tmp_path: pathlib.Path) -> None:
     person = RealDaemon(tmp_path / "home")
-    person.environment["RECOLLECT_COMMIT_ROWS"] = "0"
+    person.environment["RECOLLECT_RESERVE_MB"] = "-1"
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     for answer in speak(person, asked, asked):
-        assert "commit_rows" in answer["error"]["message"]
+        assert "reserve_mb" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("module", ["recollect.daemon", "recollect.server.app"])

@@ -18,13 +18,13 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from recollect import hosts
 from recollect.capture import spool
 from recollect.core import settings as settings_module
 from recollect.core.clock import SystemClock
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
-from recollect.hosts.base import Context
+from recollect.hosts.context import Context
+from recollect.hosts.install import installer, uninstall
 from recollect.portable import backups
 from recollect.store.sqlite import DATABASE, SqliteStore, upkeep
 from tests.fakes.daemons import RealDaemon
@@ -142,21 +142,21 @@ def _look_at_spool(scene: Scene, told: list[str]) -> list[str]:
 
 
 def _settings_before(scene: Scene) -> None:
-    scene.run("settings", "set", "log_days", "20")
+    scene.run("settings", "set", "backup_days", "20")
 
 
 def _settings(scene: Scene) -> None:
     for days in ("21", "22"):
-        scene.run("settings", "set", "log_days", days)
+        scene.run("settings", "set", "backup_days", days)
         scene.recording.told(days)
 
 
 def _look_at_settings(scene: Scene, told: list[str]) -> list[str]:
     try:
-        days = settings_module.load(environ={"RECOLLECT_HOME": str(scene.data)}).log_days
+        days = settings_module.load(environ={"RECOLLECT_HOME": str(scene.data)}).backup_days
     except RecollectError as error:
         return [str(error)]
-    return [] if days >= int(["20", *told][-1]) else [f"log_days is {days}, told {told}"]
+    return [] if days >= int(["20", *told][-1]) else [f"backup_days is {days}, told {told}"]
 
 
 # --- install and uninstall ---
@@ -190,7 +190,7 @@ def _look_at_install(scene: Scene, told: list[str]) -> list[str]:
             hook_command=str(scene.data / "bin" / "recollect-hook"),
             mcp_command=("recollect", "mcp"),
         )
-        done = hosts.uninstall([hosts.installer("claude-code")], context, lambda *_: True)
+        done = uninstall([installer("claude-code")], context, lambda *_: True)
         problems += [f"uninstall: {one.error}" for one in done.results if one.error]
         if path.read_bytes() != OWN:
             problems.append(f"uninstall after the cut gives {path.read_bytes()!r}")

@@ -25,7 +25,7 @@ from tests.torture.case import Case, Report
 
 SIZE = 100_000
 SLOWER = 5  # times the slowest of an idle daemon: so long is half of them only if it is frozen
-PLAIN = {"embedding": "false", "maintain": "false", "catch_up": "false"}
+PLAIN = {"embedding": "false"}
 
 SHAPES = (
     "word", "word ", "a", " ", "\n", ".", "a.", "1.1", "now ", "also now ", "not ", "\0", "\u200b",

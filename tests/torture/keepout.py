@@ -29,7 +29,7 @@ class Field:
     def __init__(self, chance: random.Random, directory: Path) -> None:
         self.chance = chance
         self.person = directory / "person"
-        self.daemon = RealDaemon(directory / "home", catch_up="false")
+        self.daemon = RealDaemon(directory / "home")
         self.daemon.environment["HOME"] = str(self.person)
         self.birds: list[str] = []
         self.seen = 0

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from recollect.core.kinds import TYPES
+
 MOST_CONCEPTS = 5
 
 _LANGUAGES = {
@@ -165,17 +167,6 @@ _CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
 GENERAL = "general"
 CATEGORIES = (*(name for name, _, _ in _CATEGORIES), GENERAL)
 
-_BASE_IMPORTANCE = {
-    "constraint": 8,
-    "heuristic": 7,
-    "decision": 7,
-    "rejected": 6,
-    "error": 6,
-    "discovery": 6,
-    "session_summary": 5,
-    "tool_use": 4,
-}
-
 
 def concepts(text: str, files: Iterable[str], commands: Iterable[str] = ()) -> tuple[str, ...]:
     """What it is about; the most often met first."""
@@ -206,8 +197,8 @@ def category(text: str, files: Iterable[str] = ()) -> str:
     return max(scores, key=lambda name: scores[name]) if scores else GENERAL
 
 
-def importance(kind: str, category: str, *, files: int = 0, verified: bool = False) -> int:
+def importance(type_: str, category: str, *, files: int = 0, verified: bool = False) -> int:
     """How much it matters: what it is, then how much was touched and whether it was shown to work."""
-    score = _BASE_IMPORTANCE.get(kind, 5)
+    score = TYPES[type_].importance
     score += (category == "security") + (files >= 4) + verified
     return max(1, min(10, score))

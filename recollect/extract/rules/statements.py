@@ -7,7 +7,8 @@ plan, a review, a log) is not the user's; questions state nothing.
 
 from dataclasses import dataclass
 
-from recollect.core.values import Author, KnowledgeType, SourceType
+from recollect.core.kinds import KnowledgeType
+from recollect.core.values import Author, SourceType
 from recollect.extract.normalised_text import content_words, names
 from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import capitalised, cut, options, sentences

@@ -5,16 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
-from recollect.core.values import (
-    KnowledgeType,
-    Name,
-    ObservationType,
-    Operation,
-    Record,
-    RecordId,
-    Value,
-    convert,
-)
+from recollect.core.kinds import KINDS, KnowledgeType, ObservationType
+from recollect.core.values import Name, Operation, Record, RecordId, Value, convert
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 from recollect.service import read, write
@@ -114,7 +106,7 @@ def add(services: Services, asked: Nothing, new: NewMemory) -> Added:
         for name in ("title", "type", "content", "facts"):
             given.pop(name, None)
         return write.add_note(services.desk, convert(write.NewNote, {**given, "text": text}))
-    if kind == "knowledge":
+    if KINDS[kind].is_belief:
         told = {"type": "decision", **given}
         if told.pop("facts", None):
             raise BadInput("knowledge has a reason and alternatives, no facts", field="facts")

@@ -146,7 +146,7 @@ class PostgresStore:
         try:
             self.writer.problem = self._writable(actor)
             if not self.writer.problem:
-                self.log.purge(clock.now() - timedelta(days=settings.archive_days))
+                self.log.purge(clock.now() - timedelta(days=settings.kept_days("archive")))
         except StoreBusy as error:
             if needed:
                 raise

@@ -8,6 +8,7 @@ stands in its own `statements.py`.
 
 from functools import lru_cache
 
+from recollect.core import kinds
 from recollect.store.sql import rows
 from recollect.store.sql.statement import Statement, both, each, filtered
 
@@ -225,7 +226,7 @@ SELECT {_RECORD} FROM memory_records AS r
 )
 LAST_EPISODES = both(f"""
 SELECT {_RECORD} FROM memory_records
- WHERE namespace = $namespace AND session_id = $session_id AND {{by_key}}kind = 'episode'
+ WHERE namespace = $namespace AND session_id = $session_id AND {{by_key}}kind = '{kinds.TURN.name}'
  ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT $limit
 """)
 RECORDS_OF_EVENTS = both("""
@@ -299,11 +300,11 @@ SCAN_VECTORS = both(f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = $namespace AND model = $model ORDER BY source_kind, source_id, part
 """)
-KNOWLEDGE_VECTORS = both("""
+KNOWLEDGE_VECTORS = both(f"""
 SELECT e.source_id, e.vector FROM embeddings AS e
   JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
  WHERE e.namespace = $namespace AND e.model = $model AND e.source_kind = 'record' AND e.part = 0
-   AND r.kind <> 'episode' ORDER BY e.source_id
+   AND r.kind <> '{kinds.TURN.name}' ORDER BY e.source_id
 """)
 VECTORS_OF = both(f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
@@ -596,7 +597,7 @@ _HELD = """
 AGED_EPISODES = both(f"""
 SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
   FROM memory_records AS r
- WHERE r.namespace = $namespace AND r.kind = 'episode' AND r.level = $level
+ WHERE r.namespace = $namespace AND r.kind = '{kinds.TURN.name}' AND r.level = $level
    AND r.created_at <= $before
    AND NOT EXISTS (SELECT 1 FROM compacted AS c
                     WHERE c.namespace = $namespace AND c.source_id = r.record_id)
@@ -605,42 +606,43 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
  ORDER BY r.session_id, r.position, r.valid_from, r.record_id
 """)
 # Those that might go, each by an index: a pass does not look at all that is kept.
-_OLD = """
+_MADE = tuple(one for one in kinds.KINDS.values() if not one.is_turn)
+_OLD = f"""
        SELECT row_id FROM memory_records WHERE namespace = $namespace AND expires_at <= $now
        UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = $namespace AND kind = 'episode' AND level = 'raw'
+        WHERE namespace = $namespace AND kind = '{kinds.TURN.name}' AND level = 'raw'
        UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = $namespace AND kind = 'episode' AND level = 'distilled'
-          AND created_at <= $summaries
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = $namespace AND kind = 'summary' AND created_at <= $summaries
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = $namespace AND kind = 'observation' AND created_at <= $observations
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = $namespace AND kind = 'knowledge' AND created_at <= $knowledge
+        WHERE namespace = $namespace AND kind = '{kinds.TURN.name}' AND level = 'distilled'
+          AND created_at <= $short_turns
+""" + "".join(
+    f"""       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = $namespace AND kind = '{one.name}' AND created_at <= ${one.name}
 """
+    for one in _MADE
+)
+_PAST_RETENTION = "\n        ".join(
+    f"WHEN r.kind = '{one.name}' AND r.created_at <= ${one.name} THEN 'retention of {one.plural}'"
+    for one in _MADE
+)
 # One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
 # while and still does (itself, or what it went into); retention takes it in any case.
 FORGETTABLE = both(f"""
 SELECT record_id, reason FROM (
     SELECT r.record_id, r.created_at, CASE
-        WHEN r.expires_at <= $now AND NOT (r.kind = 'episode' AND r.level = 'compressed'
+        WHEN r.expires_at <= $now AND NOT (r.kind = '{kinds.TURN.name}' AND r.level = 'compressed'
              AND c.source_id IS NULL AND r.created_at <= $distilled) THEN 'expired'
-        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= $replaced AND (
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND c.at <= $replaced AND (
              EXISTS (SELECT 1 FROM memory_records AS s
                       WHERE s.record_id = c.into_id AND s.namespace = $namespace)
              OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
                             ON s.record_id = d.into_id AND s.namespace = $namespace
                          WHERE d.namespace = $namespace AND d.source_id = c.into_id))
             THEN 'its summary stands for it'
-        WHEN r.kind = 'episode' AND r.level = 'raw' AND r.created_at <= $episodes
-             AND c.at <= $replaced THEN 'retention of episodes'
-        WHEN r.kind = 'episode' AND r.level = 'distilled' AND r.created_at <= $summaries
-            THEN 'retention of summaries'
-        WHEN r.kind = 'summary' AND r.created_at <= $summaries THEN 'retention of summaries'
-        WHEN r.kind = 'observation' AND r.created_at <= $observations
-            THEN 'retention of observations'
-        WHEN r.kind = 'knowledge' AND r.created_at <= $knowledge THEN 'retention of knowledge'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND r.created_at <= ${kinds.TURN.name}
+             AND c.at <= $replaced THEN 'retention of {kinds.TURN.plural}'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'distilled' AND r.created_at <= $short_turns
+            THEN 'retention of shortened {kinds.TURN.plural}'
+        {_PAST_RETENTION}
         END AS reason
       FROM memory_records AS r
       LEFT JOIN compacted AS c ON c.namespace = $namespace AND c.source_id = r.record_id
@@ -672,8 +674,9 @@ def _alike(ids: str) -> str:
     return f"""
 SELECT r.observation_type, r.files, {ids}
   FROM (SELECT * FROM memory_records
-         WHERE namespace = $namespace AND kind = 'observation' AND observation_type IS NOT NULL
-           AND files <> '[]' AND pinned = 0 AND importance < $important AND strategy <> 'user'
+         WHERE namespace = $namespace AND kind = '{kinds.NOTE.name}'
+           AND observation_type IS NOT NULL AND files <> '[]'
+           AND pinned = 0 AND importance < $important AND strategy <> 'user'
            AND created_at > $since AND created_at <= $before
            AND (expires_at IS NULL OR expires_at > $before)
          ORDER BY valid_from, record_id) AS r
@@ -804,7 +807,7 @@ SELECT namespace FROM namespaces UNION SELECT namespace FROM preferences ORDER B
 # Functions: `bulk.py`, `selection.py` and `copying.py` give the tables and columns that the schema
 # really has. Keys come from `tables.py`, in the engine's own words.
 
-_made = lru_cache(maxsize=512)
+_cached = lru_cache(maxsize=512)
 
 
 TABLE_COLUMNS = each(
@@ -855,7 +858,7 @@ SELECT c.relname::text FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid =
 )
 
 
-@_made
+@_cached
 def dump_events(columns: tuple[str, ...]) -> Statement:
     return both(f"""
 SELECT {_columns(columns, "t.")}, u.failures, u.reason, u.state
@@ -864,36 +867,36 @@ SELECT {_columns(columns, "t.")}, u.failures, u.reason, u.state
 """)
 
 
-@_made
+@_cached
 def dump_rows(table: str, columns: tuple[str, ...], order: str) -> Statement:
     return both(
         f"SELECT {_columns(columns)} FROM {table} WHERE namespace = $namespace ORDER BY {order}"
     )
 
 
-@_made
+@_cached
 def dump_project(columns: tuple[str, ...]) -> Statement:
     return both(f"SELECT {_columns(columns)} FROM projects WHERE project_id = $project_id")
 
 
-@_made
+@_cached
 def dump_identities(columns: tuple[str, ...]) -> Statement:
     return both(
         f"SELECT {_columns(columns)} FROM project_identities WHERE project_id = $project_id"
     )
 
 
-@_made
+@_cached
 def load_row(table: str, columns: tuple[str, ...]) -> Statement:
     return both(f"{_insert(table, columns)} ON CONFLICT DO NOTHING RETURNING 1")
 
 
-@_made
+@_cached
 def seq_taken(table: str) -> Statement:
     return both(f"SELECT 1 FROM {table} WHERE seq = $seq")
 
 
-@_made
+@_cached
 def load_session(columns: tuple[str, ...]) -> Statement:
     """A session came with its events; what they do not tell is added."""
     put = f"{_insert('sessions', columns)} ON CONFLICT (namespace, session_id) DO UPDATE SET"
@@ -924,17 +927,17 @@ UPDATE unextracted SET failures = $failures, reason = $reason, state = $state
 # --- which rows a selection means ---------------------------------------------------------------
 
 
-@_made
+@_cached
 def scan(table: str, key: str, columns: tuple[str, ...]) -> Statement:
     return both(f"SELECT {key}, {_columns(columns)} FROM {table} WHERE namespace = $namespace")
 
 
-@_made
+@_cached
 def keys(table: str, key: str) -> Statement:
     return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace")
 
 
-@_made
+@_cached
 def keys_of_session(table: str, key: str) -> Statement:
     return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace AND session_id = $session")
 
@@ -953,12 +956,12 @@ OLD_BY = {
 }
 
 
-@_made
+@_cached
 def old_keys(table: str, key: str) -> Statement:
     return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace AND {OLD_BY[table]}")
 
 
-@_made
+@_cached
 def made_from(table: str, key: str) -> Statement:
     return both(f"""
 SELECT t.{key} FROM {table} AS t
@@ -1040,25 +1043,25 @@ def _listed(key: str) -> str:
     return f"{key} IN {'{numbers[ids]}' if numbers else '{texts[ids]}'}"
 
 
-@_made
+@_cached
 def erase_rows(table: str, key: str) -> Statement:
     return both(f"DELETE FROM {table} WHERE namespace = $namespace AND {_listed(key)}")
 
 
-@_made
+@_cached
 def get_rows(table: str, key: str, columns: tuple[str, ...]) -> Statement:
     return both(
         f"SELECT {_columns(columns)} FROM {table} WHERE namespace = $namespace AND {_listed(key)}"
     )
 
 
-@_made
+@_cached
 def rewrite_row(table: str, key: str, columns: tuple[str, ...]) -> Statement:
     changes = ", ".join(f"{name} = ${name}" for name in columns)
     return both(f"UPDATE {table} SET {changes} WHERE namespace = $namespace AND {key} = $key_")
 
 
-@_made
+@_cached
 def move_row(table: str, key: str) -> Statement:
     return both(
         f"UPDATE {table} SET namespace = $into, hash = $hash "
@@ -1066,7 +1069,7 @@ def move_row(table: str, key: str) -> Statement:
     )
 
 
-@_made
+@_cached
 def move_rows(table: str, key: str) -> Statement:
     return both(
         f"UPDATE {table} SET namespace = $target WHERE namespace = $namespace AND {_listed(key)}"
@@ -1143,7 +1146,7 @@ DELETE FROM sessions
 # --- copying to another store -------------------------------------------------------------------
 
 
-@_made
+@_cached
 def copy_out(table: str, columns: tuple[str, ...], key: tuple[str, ...], after: bool) -> Statement:
     """One batch of rows, in the order of their key."""
     beyond = f"AND ({_columns(key)}) > ({_columns(key, '$after_')})" if after else ""
@@ -1153,12 +1156,12 @@ def copy_out(table: str, columns: tuple[str, ...], key: tuple[str, ...], after: 
     )
 
 
-@_made
+@_cached
 def copy_in(table: str, columns: tuple[str, ...]) -> Statement:
     return both(f"{_insert(table, columns)} ON CONFLICT DO NOTHING")
 
 
-@_made
+@_cached
 def copy_session(columns: tuple[str, ...]) -> Statement:
     kept = ("namespace", "session_id")
     changes = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in kept)

@@ -83,8 +83,6 @@ class SqliteStore:
             connection,
             ledger,
             Reserve(settings.path("reserve"), settings.reserve_mb << 20),
-            rows=settings.commit_rows,
-            wait_s=settings.commit_wait_ms / 1000,
         )
         self._engine = engine = SqliteEngine(path, self.writer, clock, vfs)
         self.events = SqliteEvents(engine)
@@ -101,7 +99,7 @@ class SqliteStore:
         self.upkeep = SqliteUpkeep(engine)
         self.changes = OnlyWriter()
         self.bulk = SqliteBulk(engine, self.events, self.projects)
-        self.log.purge(clock.now() - timedelta(days=settings.archive_days))
+        self.log.purge(clock.now() - timedelta(days=settings.kept_days("archive")))
 
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         handle: list[SqliteTransaction] = []

@@ -6,8 +6,11 @@ import pytest
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError, UnknownVersion
-from recollect.capture.hosts import HOSTS
-from recollect.capture.hosts.adapter import Adapter, event_key
+from recollect.hosts import hooks
+from recollect.hosts.adapter import Adapter, event_key
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
+from tests import hook_lists
 from tests.fakes.hooks import SOURCE
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -148,7 +151,8 @@ def test_frames_of_other_kinds_are_not_equal() -> None:
 
 
 def test_the_compiled_hook_has_the_same_lists_and_limits() -> None:
-    source = SOURCE.read_text() + SOURCE.with_name("hook_frame.h").read_text()
+    names = ("hook.c", "hook_frame.h", "hook_lists.h")
+    source = "".join(SOURCE.with_name(name).read_text() for name in names)
 
     def strings(name: str) -> tuple[bytes, ...]:
         found = re.search(rf"{name}\[\] = \{{(.*?)\}};", source, re.DOTALL)
@@ -180,28 +184,23 @@ def test_the_fast_path_imports_nothing_slow() -> None:
     assert run.stdout.split() == []
 
 
-def test_the_hook_passes_on_every_variable_that_an_adapter_looks_at() -> None:
-    from recollect.capture import hosts
-
-    sent = {name.decode() for name in frames.ENVIRONMENT}
-    # The guard is looked at by the hook itself, which then sends nothing.
-    assert set(hosts.ENVIRONMENT) - {"RECOLLECT_INTERNAL"} <= sent
+def test_the_lists_in_the_hook_are_those_of_the_hosts() -> None:
+    for path, text in hook_lists.files().items():
+        assert path.read_text() == text, f"{path} is not current: {hook_lists.COMMAND}"
 
 
 def test_every_event_that_wants_the_start_of_a_session_may_start_the_daemon() -> None:
-    from recollect.capture.hosts import HOSTS, Payload
-
-    for host in HOSTS.values():
-        for spec in host.events:
-            captured = host.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
+    for host in ADAPTERS.values():
+        for spec in host.facts.hooks:
+            captured = hooks.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
             if captured.wants == "session-start":
                 assert spec.event.lower().encode() in frames.SESSION_STARTS, (host.name, spec)
 
 
 def test_every_prompt_of_every_host_is_known_as_one() -> None:
-    for host in HOSTS.values():
+    for host in ADAPTERS.values():
         assert isinstance(host, Adapter)
-        for spec in host.events:
+        for spec in host.facts.hooks:
             is_prompt = host.routes.get(event_key(spec.event)) == "on_prompt"
             argv = (host.name.encode(), spec.event.encode())
             assert frames.is_prompt(argv) == is_prompt, argv

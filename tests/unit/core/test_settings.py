@@ -17,21 +17,21 @@ def test_defaults_live_in_code() -> None:
 
 
 def test_flags_win_over_environment_over_file(tmp_path: pathlib.Path) -> None:
-    environ = home(tmp_path, "commit_rows = 10\nreserve_mb = 3\narchive_days = 7")
-    environ |= {"RECOLLECT_RESERVE_MB": "4", "RECOLLECT_ARCHIVE_DAYS": "8"}
-    loaded = settings.load(environ, {"archive_days": 9})
-    assert (loaded.commit_rows, loaded.reserve_mb, loaded.archive_days) == (10, 4, 9)
+    environ = home(tmp_path, "port = 7400\nreserve_mb = 3\nbackup_days = 7")
+    environ |= {"RECOLLECT_RESERVE_MB": "4", "RECOLLECT_BACKUP_DAYS": "8"}
+    loaded = settings.load(environ, {"backup_days": 9})
+    assert (loaded.port, loaded.reserve_mb, loaded.backup_days) == (7400, 4, 9)
     assert loaded.directory == str(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("commit_rows = 0", "commit_rows = 0 is out of range: it takes 1 to 1024"),
-        ("commit_rows = true", "commit_rows = True is not of type int"),
-        ("commit_rows = 'many'", "commit_rows = 'many' is not of type int"),
-        ("comit_rows = 5", "there is no setting 'comit_rows'"),
-        ("commit_rows =", "not valid TOML"),
+        ("cache_mb = 0", "cache_mb = 0 is out of range: it takes 16 to 8192"),
+        ("cache_mb = true", "cache_mb = True is not of type int"),
+        ("cache_mb = 'many'", "cache_mb = 'many' is not of type int"),
+        ("cahce_mb = 5", "there is no setting 'cahce_mb'"),
+        ("cache_mb =", "not valid TOML"),
     ],
 )
 def test_a_bad_value_is_refused_with_its_name_and_value(
@@ -48,8 +48,8 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_bad_environment_value_is_refused() -> None:
-    with pytest.raises(BadSetting, match="commit_rows = 'x' is not of type int"):
-        settings.load({"RECOLLECT_COMMIT_ROWS": "x"})
+    with pytest.raises(BadSetting, match="cache_mb = 'x' is not of type int"):
+        settings.load({"RECOLLECT_CACHE_MB": "x"})
 
 
 def test_every_setting_has_help_and_a_default_inside_its_range() -> None:
@@ -71,12 +71,33 @@ def test_every_setting_is_read_somewhere() -> None:
     [
         ("extract_idle_s", "4"),
         ("extract_idle_s", "301"),
-        ("extract_kb", "0"),
-        ("batch_similarity", "1.01"),
-        ("neighbour_similarity", "0.4"),
         ("compact_backlog", "maybe"),
     ],
 )
 def test_what_extraction_cannot_work_with_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"{name} = '{value}'"):
         settings.load({f"RECOLLECT_{name.upper()}": value})
+
+
+def test_days_are_kept_by_kind_and_what_is_not_named_keeps_its_default() -> None:
+    loaded = settings.load({"RECOLLECT_RETENTION": "turns:7, beliefs:300"})
+    kinds = ("turns", "notes", "summaries", "beliefs", "archive")
+    assert [loaded.kept_days(kind) for kind in kinds] == [7, 90, 365, 300, 30]
+    assert [settings.Settings().kept_days(kind) for kind in kinds] == [30, 90, 365, 0, 30]
+
+
+@pytest.mark.parametrize("entry", ["episodes:7", "turns", "turns:-1", "turns:x", "archive:0"])
+def test_days_that_mean_nothing_are_refused(entry: str) -> None:
+    with pytest.raises(BadSetting, match=r"retention = .* is not valid"):
+        settings.load({"RECOLLECT_RETENTION": entry})
+
+
+def test_a_setting_of_an_earlier_version_is_ignored_and_reported(tmp_path: pathlib.Path) -> None:
+    environ = home(tmp_path, "commit_rows = 'many'\nretention_episodes = 7\nport = 7400\n")
+    assert settings.load(environ).port == 7400
+    path = tmp_path / "settings.toml"
+    assert settings.ignored_names(environ) == [
+        f"commit_rows in {path} is no longer a setting and is ignored",
+        f"retention_episodes in {path} is no longer a setting and is ignored; use retention",
+    ]
+    assert not settings.REMOVED & {one["name"] for one in settings.described()}

@@ -16,7 +16,7 @@ from recollect.core.values import JsonBody, Preference, Record
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Question
+from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
@@ -33,6 +33,7 @@ class Setup:
         self.counters = Counters(clock)
         self.memories = Memories(store)
         self.it = Recollection(settings, clock, store, self.memories, self.counters)
+        self.it.recall_now.limit_ms = 5000
         self.it.start()
 
     def settle(self) -> None:
@@ -46,7 +47,7 @@ class Setup:
         self.it.shelves.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
-        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
         return self.it.recall(replace(question, **fields))
 
     def receipt(self, recalled: Any) -> Any:
@@ -56,7 +57,7 @@ class Setup:
 
 @pytest.fixture
 def chosen(settings: Settings) -> Settings:
-    return replace(settings, model_dir=os.environ["RECOLLECT_MODEL_DIR"], recall_ms=5000)
+    return replace(settings, model_dir=os.environ["RECOLLECT_MODEL_DIR"])
 
 
 @pytest.fixture
@@ -249,7 +250,8 @@ def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, cl
 def test_what_is_late_or_fails_is_answered_with_nothing(
     store: SqliteStore, clock: ManualClock, chosen: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Setup(store, clock, replace(chosen, recall_ms=30))
+    made = Setup(store, clock, chosen)
+    made.it.recall_now.limit_ms = 30
     made.memories.add(WORK)
     made.settle()
     with monkeypatch.context() as patched:

@@ -147,7 +147,7 @@ def test_old_versions_leave_the_archive_after_their_days(settings: Settings) -> 
     one = store.records.put([record()])[0]
     store.records.delete(NAMESPACE, [one.record_id], "ada")
     store.close()
-    clock.advance(days=settings.archive_days - 1)
+    clock.advance(days=settings.kept_days("archive") - 1)
     store = SqliteStore(settings, clock)
     assert len(store.log.versions(NAMESPACE, one.record_id)) == 1
     store.close()

@@ -1,0 +1,114 @@
+"""The kinds of memory: what each is called, and what may be done with it.
+
+In: the name of a kind or type, as it stands in rows and on the wire. Out: its line of a table. Code
+asks for a property (`KINDS[record.kind].is_turn`) and compares no names, so that a new kind is one
+more line here. `tests/unit/core/test_kinds.py` fails where a name is compared elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+RecordKind = Literal["knowledge", "observation", "summary", "episode"]
+ObservationType = Literal[
+    "discovery", "decision", "error", "pattern", "tool_use", "session_summary"
+]
+KnowledgeType = Literal["constraint", "decision", "heuristic", "rejected"]
+Level = Literal["raw", "compressed", "distilled"]
+
+Tone = Literal["", "info", "accent", "violet", "warn"]
+
+EDITABLE = (
+    "title", "summary", "detail", "facts", "concepts", "files", "importance", "confidence", "pinned"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What a note or a belief is about: the column `observation_type` or `knowledge_type`."""
+
+    name: str
+    label: str
+    plural: str
+    importance: int = 5  # of one that the rules extract
+    importance_by_hand: int = 5
+    start_weight: float = 1.0  # of a belief, when memories are ranked without a question
+    tone: Tone = ""  # of its badge; empty: the tone of its kind
+    users_words_only: bool = False  # it instructs an agent, so only the user may have said it
+    is_lesson: bool = False  # a report lists it under what was learned
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of memory."""
+
+    name: RecordKind
+    label: str
+    plural: str
+    icon: str  # a name in the dashboard's icons.js
+    tone: Tone
+    retention_days: int  # unless the setting `retention` says otherwise; 0: for ever
+    start_weight: float  # when memories are ranked without a question
+    types: tuple[str, ...] = ()
+    # The words of a turn as they were said; every other kind is derived from turns.
+    is_turn: bool = False
+    # It holds until something contradicts it, for every task and not only where it was said.
+    is_belief: bool = False
+    # It repeats in short what a session holds: no echo of its turns, no part of a checkpoint.
+    is_summary: bool = False
+    # Search reads `detail` alone; else title, summary, facts, concepts and detail.
+    text_in_detail: bool = False
+    # The section of a brief it may stand in; empty: it is never put before an agent.
+    section: Literal["", "history"] = "history"
+    # What the live feed calls a new one.
+    news: Literal["memory", "summary"] = "memory"
+    editable: tuple[str, ...] = EDITABLE
+
+
+TYPES: dict[str, Type] = {
+    one.name: one
+    for one in (
+        Type("constraint", "Constraint", "Constraints", importance=8, importance_by_hand=9,
+             start_weight=1.3, users_words_only=True),
+        Type("decision", "Decision", "Decisions", importance=7, importance_by_hand=8,
+             start_weight=1.25, is_lesson=True),
+        Type("heuristic", "Heuristic", "Heuristics", importance=7, importance_by_hand=6,
+             start_weight=1.15, users_words_only=True),
+        Type("rejected", "Rejected option", "Rejected options", importance=6, importance_by_hand=7,
+             start_weight=1.1, tone="warn"),
+        Type("discovery", "Discovery", "Discoveries", importance=6, is_lesson=True),
+        Type("error", "Error and fix", "Errors and fixes", importance=6, tone="warn"),
+        Type("pattern", "Pattern", "Patterns"),
+        Type("tool_use", "Work done", "Work done", importance=4),
+        Type("session_summary", "Session summary", "Session summaries"),
+    )
+}  # fmt: skip
+
+# In the order in which they are listed, and in which the graph takes them.
+KINDS: dict[str, Kind] = {
+    one.name: one
+    for one in (
+        Kind("knowledge", "belief", "beliefs", icon="belief", tone="accent",
+             retention_days=0, start_weight=1.2, is_belief=True,
+             types=("constraint", "decision", "heuristic", "rejected")),
+        Kind("observation", "note", "notes", icon="note", tone="info",
+             retention_days=90, start_weight=1.05,
+             types=("discovery", "decision", "error", "pattern", "tool_use")),
+        Kind("summary", "summary", "summaries", icon="summary", tone="violet",
+             retention_days=365, start_weight=1.15, is_summary=True, news="summary",
+             types=("session_summary",)),
+        Kind("episode", "turn", "turns", icon="turn", tone="",
+             retention_days=30, start_weight=1.0, is_turn=True, text_in_detail=True),
+    )
+}  # fmt: skip
+TURN = KINDS["episode"]
+NOTE = KINDS["observation"]
+SUMMARY = KINDS["summary"]
+BELIEF_TYPES = tuple(type_ for one in KINDS.values() if one.is_belief for type_ in one.types)
+
+
+def kind_of(observation_type: str, knowledge_type: str | None) -> RecordKind:
+    """The kind that has this type; a note when there is none."""
+    wanted = knowledge_type or observation_type
+    belongs = (one.name for one in KINDS.values() if wanted in one.types
+               and one.is_belief == bool(knowledge_type))  # fmt: skip
+    return next(belongs, "observation")
