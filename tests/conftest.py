@@ -18,6 +18,7 @@ from tests.fakes import processes
 
 if TYPE_CHECKING:
     from tests.fakes.postgres import Server
+    from tests.fakes.runtime import RuntimeHome
 
 REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent)
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
@@ -112,3 +113,13 @@ def store(settings: Settings, clock: ManualClock) -> Iterator[SqliteStore]:
     opened = SqliteStore(settings, clock)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def runtime_home(tmp_path: pathlib.Path) -> "Iterator[RuntimeHome]":
+    """A Runtime with its HTTP app, in this process, on a ManualClock, by words alone."""
+    from tests.fakes.runtime import RuntimeHome
+
+    home = RuntimeHome(tmp_path / "home")
+    yield home
+    home.close()
