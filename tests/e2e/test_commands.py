@@ -14,6 +14,7 @@ from recollect import Memory
 from recollect.cli import COMMANDS
 from recollect.core.errors import RecollectError
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
 
 RECOLLECT = pathlib.Path(sys.executable).parent / "recollect"
 
@@ -33,7 +34,7 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         [str(RECOLLECT), *arguments], env=daemon.environment, cwd="/", input=typed,
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr
     return done
@@ -125,7 +126,7 @@ def test_the_foreground_daemon_is_the_process_itself(person: RealDaemon) -> None
         assert person.client.get("/healthz")["pid"] == process.pid
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr is not None
         process.stderr.close()
 
@@ -228,7 +229,7 @@ def test_the_dashboard_opens_after_an_installation_at_a_terminal(
     try:
         done = subprocess.run(
             [str(RECOLLECT), "install", "--yes", "claude-code"], env=person.environment, cwd="/",
-            stdin=theirs, stdout=theirs, stderr=theirs, timeout=120,
+            stdin=theirs, stdout=theirs, stderr=theirs, timeout=PATIENCE_S,
         )  # fmt: skip
         assert done.returncode == 0
         assert seen.exists() == opened
@@ -383,7 +384,7 @@ def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> Non
             stdout=write, stderr=subprocess.PIPE,
         )  # fmt: skip
         os.close(write)
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, told) == (0, b""), arguments
 
 
@@ -403,7 +404,7 @@ def test_answers_name_projects_and_take_ages(
     assert "is now in observatory." in back
     assert "observatory" in run(shared_daemon, "status").stdout
     offered = subprocess.run(
-        [str(RECOLLECT), "import"], env=shared_daemon.environment, cwd=place, timeout=120,
+        [str(RECOLLECT), "import"], env=shared_daemon.environment, cwd=place, timeout=PATIENCE_S,
         capture_output=True, text=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert "recollect import git" in offered.stdout
