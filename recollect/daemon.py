@@ -118,7 +118,7 @@ class Daemon:
                 self._clock,
                 chosen,
                 lambda: self._learning.provider if self._learning else None,
-                told=self._tombstones.told,
+                told=self._tombstones.visible_record,
             ),
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
@@ -294,7 +294,7 @@ class Daemon:
         recall = self._recall
         shelves = recall.shelves if recall is not None else None
         if change.kind in ("all", "decisions"):
-            self._tombstones.forget_known()
+            self._tombstones.reload()
         if change.kind in ("all", "decisions") and recall is not None:
             recall.feedback.forget_known()
         if change.kind == "all" and shelves is not None:

@@ -22,7 +22,7 @@ from recollect.core.values import (
     Value,
     check,
 )
-from recollect.extract.tombstones import stone_of_thing
+from recollect.extract.tombstones import tombstone_of_belief
 from recollect.service.desk import Desk, everywhere
 from recollect.store.interface import Transaction
 
@@ -103,11 +103,11 @@ def _changed(desk: Desk, kind: Any, thing: Thing, reason: str, now: Thing | None
             thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
         )
         if stated is not None:
-            stone = stone_of_thing(stated, "delete", sessions, desk.clock.now())
+            stone = tombstone_of_belief(stated, "delete", sessions, desk.clock.now())
             tx.log("tombstone", thing.namespace, desk.actor, detail=stone)
         return operation.op_id
 
     op_id = desk.store.transaction(work)
-    desk.tombstones.forget_known()
+    desk.tombstones.reload()
     desk.tell("memory", {"namespace": thing.namespace, "thing_id": thing_id})
     return Mended(thing_id=thing_id, op_id=op_id)

@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstones import Cause, stone_of, stone_of_edit
+from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
 from recollect.service.desk import Desk, Scope, everywhere, listing, writing
 
 Content = Annotated[str, Meta(max_length=50_000)]
@@ -327,9 +327,9 @@ def edit(desk: Desk, record_id: str, change: Change) -> Changed:
         raise BadInput("that is how it is already")
     edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
     sessions = desk.tombstones.sessions_of(known)
-    stone = stone_of_edit(known, edited, sessions, desk.clock.now())
+    stone = tombstone_of_edit(known, edited, sessions, desk.clock.now())
     operation = desk.memories.edit(edited, desk.actor, clean.reason, [stone] if stone else [])
-    desk.tombstones.forget_known()
+    desk.tombstones.reload()
     desk.recall_later()
     return Changed(record=find(desk, record_id), op_id=operation.op_id)
 
@@ -346,7 +346,7 @@ def delete(
 
     def stone(record: Record) -> dict[str, Any]:
         sessions = where.get(record.record_id, ())
-        return stone_of(record, "delete", again=not never, sessions=sessions, at=now)
+        return tombstone_of(record, "delete", again=not never, sessions=sessions, at=now)
 
     for namespace in everywhere(desk):
         there = desk.store.records.get(namespace, record_ids)
@@ -357,7 +357,7 @@ def delete(
             operations.append(operation.op_id)
     if not gone:
         raise NotFound(f"there is no memory {', '.join(record_ids)}")
-    desk.tombstones.forget_known()
+    desk.tombstones.reload()
     return Deleted(record_ids=tuple(gone), op_ids=tuple(operations))
 
 
@@ -414,7 +414,7 @@ def _follow(desk: Desk, undone: Operation, touched: list[str]) -> None:
         if lifting:
             desk.tombstones.lift(first.namespace, one, cause, desk.actor)
         else:
-            desk.tombstones.lay_again(first.namespace, one, cause, desk.actor)
+            desk.tombstones.restore(first.namespace, one, cause, desk.actor)
 
 
 def _take_back(desk: Desk, given: Operation, detail: dict[str, Any]) -> Undone:
