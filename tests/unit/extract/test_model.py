@@ -190,7 +190,7 @@ def test_garbage_is_asked_for_again_in_a_new_session() -> None:
 
 def test_after_three_times_garbage_it_fails() -> None:
     provider = Scripted("garbage")
-    with pytest.raises(ExtractionFailed, match="3 times"):
+    with pytest.raises(ExtractionFailed, match="3 unreadable answers"):
         ModelExtractor(provider).extract(batch(event()))
     assert provider.asked("extract") == ATTEMPTS
 
