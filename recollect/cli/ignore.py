@@ -47,7 +47,7 @@ def command(
     entry = (
         f"tool:{tool}" if tool else _here() if here else _entry(what[0], known if remove else ())
     )
-    if problem := keepout.wrong([entry]):
+    if problem := keepout.fault_in_rules([entry]):
         raise BadInput(problem)
     if not remove and not tool and not here:
         _check_there(what[0])
@@ -110,7 +110,7 @@ def _way_back(entry: str) -> str:
 
 def _list(*, as_json: bool) -> int:
     chosen = settings.load()
-    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
     if as_json:
         told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
         print_json({**told, "files": [one.text for one in holds.files]})

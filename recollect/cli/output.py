@@ -110,7 +110,9 @@ def tell_kept_out(project: str) -> None:
 
     where = place(project)
     if os.path.isabs(where):
-        off = keepout.ProjectRulesReader().here(where, keepout.rules(settings.load().ignore)).off
+        off = (
+            keepout.ProjectRulesReader().rules_for(where, keepout.rules(settings.load().ignore)).off
+        )
         if off:
             click.echo(f"This project is kept out of memory: {off}. See: recollect ignore --list")
 
