@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from recollect.core.keepout import PrivateSession, told_private
-from recollect.core.kinds import KINDS
+from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import everywhere
@@ -174,7 +174,7 @@ def gather(runtime: ServiceRuntime) -> Facts:
     added = sum(
         one.count
         for one in runtime.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
-        if not KINDS[one.kind].is_turn
+        if not traits(one.kind).is_turn
     )
     health = _embedding(runtime)
     runs = _last_run(runtime)
