@@ -152,7 +152,7 @@ def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path)
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(3):
                 (one,) = queue_now(daemon)["items"]
-            assert one["quarantined"] == 2 and "nothing readable" in one["set_aside"][0]["reason"]
+            assert one["quarantined"] == 2 and "unreadable answers" in one["set_aside"][0]["reason"]
             told = command(daemon, "queue").stdout
             assert "Set aside in (everywhere)" in told and "recollect queue --retry --now" in told
             assert "Set aside after failing: 2 events" in command(daemon, "status").stdout
