@@ -35,11 +35,7 @@ const LINK = {
 };
 
 const Lost = () => html`
-  <${Empty} title="There is no such page">
-    <p>
-      <a href="#/now">Go to Now</a>
-    </p>
-  <//>
+  <${Empty} title="There is no such page"><p><a href="#/now">Go to Now</a></p><//>
 `;
 
 function App() {
@@ -56,9 +52,7 @@ function App() {
   const [tone, words] = LINK[connection.value];
   return html`
     <div>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
+      <a class="skip" href="#main">Skip to the content</a>
       <div class="frame">
         <div class="side">
           <a class="brand" href="#/now">
@@ -101,9 +95,7 @@ function App() {
           </div>
         </div>
         <main class="main" id="main" tabindex="-1">
-          <${Section} key=${view}>
-            <${View} />
-          <//>
+          <${Section} key=${view}><${View} /><//>
         </main>
       </div>
       ${palette.value ? html`<${Palette} />` : null}

@@ -117,9 +117,7 @@ export function Palette() {
         `)}
       </ul>
       ${problem ? html`
-        <p class="state error" role="alert">
-          ${problem.message}
-        </p>
+        <p class="state error" role="alert">${problem.message}</p>
       ` : text && !found.length ? html`
         <p class="state">
           Nothing fits. Press Enter in${" "}

@@ -20,9 +20,7 @@ const PATHS = {
   pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",
 };
 export const Icon = ({ name }) => html`
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${PATHS[name]} />
-  </svg>
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>
 `;
 
 export const Badge = ({ tone = "", title, children }) => html`
@@ -34,9 +32,7 @@ export const Kind = ({ record }) => html`<${Badge} tone=${colourOf(record)}>${ki
 export const Fresh = ({ value }) =>
   FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null;
 export const Ago = ({ at }) => html`
-  <time class="faint small" datetime=${at} title=${when(at)}>
-    ${ago(at)}
-  </time>
+  <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
 // One memory as a line of a list.
@@ -68,9 +64,7 @@ export const MemoryLine = ({
     <span class="row-line small faint">
       ${project ? html`<span>${project}</span>` : null}
       ${(record.files ?? []).slice(0, 2).map((file) => html`
-        <code class="clip" key=${file}>
-          ${file}
-        </code>
+        <code class="clip" key=${file}>${file}</code>
       `)}
       <${Fresh} value=${record.freshness} />
       ${score != null ? html`<span class="num">score ${score.toFixed(2)}</span>` : null}

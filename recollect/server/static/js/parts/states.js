@@ -22,19 +22,13 @@ export function Failure({ error, again }) {
     <div class="state error" role="alert">
       <h3>${error.message}</h3>
       ${error.field ? html`
-        <p>
-          It concerns <code>${error.field}</code>.
-        </p>
+        <p>It concerns <code>${error.field}</code>.</p>
       ` : null}
       ${error.hint ? html`
-        <p>
-          What helps: <code>${error.hint}</code>
-        </p>
+        <p>What helps: <code>${error.hint}</code></p>
       ` : null}
       ${again ? html`
-        <div class="row-line">
-          <button onClick=${again}>Try again</button>
-        </div>
+        <div class="row-line"><button onClick=${again}>Try again</button></div>
       ` : null}
     </div>
   `;

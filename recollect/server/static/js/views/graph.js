@@ -82,9 +82,7 @@ export function Graph() {
           </section>
         <//>
         ${id ? html`
-          <${Section} key=${id}>
-            <${Focus} id=${id} data=${state.data} />
-          <//>
+          <${Section} key=${id}><${Focus} id=${id} data=${state.data} /><//>
         ` : null}
       </div>
     </div>
@@ -138,14 +136,10 @@ function Focus({ id, data }) {
   if (id.startsWith("mr_"))
     return html`
       <aside class="card panel">
-        <header>
-          <h2>Memory</h2>
-        </header>
+        <header><h2>Memory</h2></header>
         <div class="body">
           <p class="wrap">${node?.label}</p>
-          <a class="button" href=${href("memories", id)}>
-            Open this memory
-          </a>
+          <a class="button" href=${href("memories", id)}>Open this memory</a>
         </div>
       </aside>
     `;
@@ -227,8 +221,8 @@ function Entity({ id }) {
                         ${relationship.source_id === entity.entity_id ? (
                           ""
                         ) : html`
-                            ${" "}
-                            <span class="soft">(this one: ${target})</span>
+                          ${" "}
+                          <span class="soft">(this one: ${target})</span>
                         `}
                       </li>
                     `)}
@@ -240,9 +234,7 @@ function Entity({ id }) {
                   <h3>Memories</h3>
                   <ul class="items">
                     ${memories.slice(0, 12).map((record) => html`
-                      <li key=${record.record_id}>
-                        <${MemoryLine} record=${record} />
-                      </li>
+                      <li key=${record.record_id}><${MemoryLine} record=${record} /></li>
                     `)}
                   </ul>
                 </div>

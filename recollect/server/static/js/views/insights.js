@@ -54,9 +54,7 @@ export function Insights() {
           <option value="365">A year</option>
         </select>
       </div>
-      <${Section}>
-        <${Overview} asked=${asked} k=${key} />
-      <//>
+      <${Section}><${Overview} asked=${asked} k=${key} /><//>
       <div class="grid half">
         <${Section}>
           <${Card}
@@ -179,9 +177,7 @@ function Card({ title, load, k, none, children }) {
   const state = useData(load, k);
   return html`
     <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
+      <header><h2>${title}</h2></header>
       <div class="body">
         <${Shown}
           state=${state}
@@ -226,9 +222,7 @@ const Bars = ({ items }) => {
         <span class="clip">
           ${to ? html`<a href=${to}>${name}</a>` : String(name).replaceAll("_", " ")}
         </span>
-        <span class="bar">
-          <i style=${{ width: `${(100 * value) / most}%` }}></i>
-        </span>
+        <span class="bar"><i style=${{ width: `${(100 * value) / most}%` }}></i></span>
         <span class="num">${count(value)}</span>
       `)}
     </div>
@@ -293,9 +287,7 @@ function Cost({ data }) {
         ${plural(budget.calls, "call")}
       </dd>
       <dt>Cost</dt>
-      <dd>
-        about $${budget.usd.toFixed(3)} of $${budget.daily_usd}
-      </dd>
+      <dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd>
     </dl>
   `;
 }

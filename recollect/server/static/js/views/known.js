@@ -27,9 +27,7 @@ export function Known({ params, tabs }) {
           What is taken to be true now. Correct it, or take it out; both can be undone.
         </p>
       </div>
-      <div class="filters">
-        <${ProjectFilter} />
-      </div>
+      <div class="filters"><${ProjectFilter} /></div>
       <${Section}>
         <${Shown} state=${state}>
           ${(data) => html`
@@ -104,9 +102,7 @@ function Table({ title, none, items, again }) {
   };
   return html`
     <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
+      <header><h2>${title}</h2></header>
       ${items.length ? html`
         <div class="table" tabindex="0" role="region" aria-label=${`${title}, a table`}>
           <table>
@@ -117,9 +113,7 @@ function Table({ title, none, items, again }) {
                 <th>How sure</th>
                 <th>Since</th>
                 <th>Project</th>
-                <th>
-                  <span class="hidden-visually">Act</span>
-                </th>
+                <th><span class="hidden-visually">Act</span></th>
               </tr>
             </thead>
             <tbody>
@@ -161,9 +155,7 @@ function Table({ title, none, items, again }) {
           </table>
         </div>
       ` : html`
-        <${Empty} title="None">
-          <p>${none}</p>
-        <//>
+        <${Empty} title="None"><p>${none}</p><//>
       `}
       ${dialog?.kind === "delete" ? html`
         <${Confirm}
@@ -201,12 +193,8 @@ function Correct({ one, close, save }) {
           </label>
         </div>
         <footer>
-          <button type="button" onClick=${close}>
-            Cancel
-          </button>
-          <button class="primary" type="submit">
-            Save
-          </button>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
         </footer>
       </form>
     <//>

@@ -226,9 +226,7 @@ function Found({ id, params, tabs }) {
           </section>
         <//>
         ${id ? html`
-          <${Section} key=${id}>
-            <${Memory} id=${id} params=${params} />
-          <//>
+          <${Section} key=${id}><${Memory} id=${id} params=${params} /><//>
         ` : null}
       </div>
     </div>
@@ -238,9 +236,7 @@ function Found({ id, params, tabs }) {
 const Choice = ({ label, options, value, change }) => html`
   <select aria-label=${label} value=${value ?? ""} onChange=${change}>
     ${options.map(([key, words]) => html`
-      <option key=${key} value=${key}>
-        ${words}
-      </option>
+      <option key=${key} value=${key}>${words}</option>
     `)}
   </select>
 `;

@@ -55,12 +55,8 @@ export function Memory({ id, params }) {
                 ${record.pinned ? "Unpin" : "Pin"}
               </button>
               <button onClick=${() => open("move")}>Move…</button>
-              <button class="danger" onClick=${() => open("delete")}>
-                Delete
-              </button>
-              <button class="danger" onClick=${() => open("never")}>
-                Never again
-              </button>
+              <button class="danger" onClick=${() => open("delete")}>Delete</button>
+              <button class="danger" onClick=${() => open("never")}>Never again</button>
             </div>
             <div class="segments" role="group" aria-label="Show">
               ${[
@@ -123,9 +119,7 @@ const What = ({ record }) => html`
         <h3>Facts</h3>
         <ul>
           ${record.facts.map((fact) => html`
-            <li class="wrap" key=${fact}>
-              ${fact}
-            </li>
+            <li class="wrap" key=${fact}>${fact}</li>
           `)}
         </ul>
       </div>
@@ -284,8 +278,8 @@ function Difference({ before, after }) {
         <dd class="wrap">
           <del class="faint">${text(before[name])}</del>
           ${after ? html`
-              <br />
-              ${text(after[name])}
+            <br />
+            ${text(after[name])}
           ` : null}
         </dd>
       `)}
@@ -330,9 +324,7 @@ function Edit({ record, close, again }) {
           </label>
           <label class="field">
             Summary
-            <textarea name="summary" maxlength="4000">
-              ${record.summary}
-            </textarea>
+            <textarea name="summary" maxlength="4000">${record.summary}</textarea>
           </label>
           <label class="field">
             Facts, one a line<textarea name="facts">${(record.facts ?? []).join("\n")}</textarea>
@@ -350,12 +342,8 @@ function Edit({ record, close, again }) {
           </label>
         </div>
         <footer>
-          <button type="button" onClick=${close}>
-            Cancel
-          </button>
-          <button class="primary" type="submit">
-            Save
-          </button>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
         </footer>
       </form>
     <//>
@@ -395,9 +383,7 @@ function Move({ record, close, again }) {
       </div>
       <footer>
         <button onClick=${close}>Cancel</button>
-        <button class="primary" disabled=${!target} onClick=${act}>
-          Move
-        </button>
+        <button class="primary" disabled=${!target} onClick=${act}>Move</button>
       </footer>
     <//>
   `;
@@ -411,9 +397,7 @@ function Gone({ id, params, again }) {
       <header>
         <h2>This memory is gone</h2>
         <span class="push">
-          <a class="button" href=${href("memories", "", params)}>
-            Close
-          </a>
+          <a class="button" href=${href("memories", "", params)}>Close</a>
         </span>
       </header>
       <div class="body">
@@ -427,9 +411,7 @@ function Gone({ id, params, again }) {
                 : "deleted"}${" "}
             <${Ago} at=${last.until} />.
           </p>
-          <p class="wrap">
-            <b>${last.record.title}</b>
-          </p>
+          <p class="wrap"><b>${last.record.title}</b></p>
           <button class="primary" onClick=${() => undo(last.op_id, again)}>
             Bring it back
           </button>

@@ -17,21 +17,15 @@ export const Now = () => html`
       <h1>Now</h1>
       <p class="lead">What is being remembered, as it happens.</p>
     </div>
-    <${Section}>
-      <${Alarms} />
-    <//>
-    <${Section}>
-      <${Numbers} />
-    <//>
+    <${Section}><${Alarms} /><//>
+    <${Section}><${Numbers} /><//>
     <div class="grid two">
       <div class="grid">
         <${Section}>
           <section class="card">
             <header>
               <h2>Live feed</h2>
-              <a class="push small" href=${href("timeline")}>
-                Timeline
-              </a>
+              <a class="push small" href=${href("timeline")}>Timeline</a>
             </header>
             <${Feed} />
           </section>
@@ -40,9 +34,7 @@ export const Now = () => html`
           <section class="card">
             <header>
               <h2>Newest memories</h2>
-              <a class="push small" href=${href("memories")}>
-                All
-              </a>
+              <a class="push small" href=${href("memories")}>All</a>
             </header>
             <${Newest} />
           </section>
@@ -53,9 +45,7 @@ export const Now = () => html`
           <section class="card">
             <header>
               <h2>Last injections</h2>
-              <a class="push small" href=${href("why")}>
-                Why?
-              </a>
+              <a class="push small" href=${href("why")}>Why?</a>
             </header>
             <${Injections} />
           </section>
@@ -64,9 +54,7 @@ export const Now = () => html`
           <section class="card">
             <header>
               <h2>Sessions under way</h2>
-              <a class="push small" href=${href("sessions")}>
-                All
-              </a>
+              <a class="push small" href=${href("sessions")}>All</a>
             </header>
             <${Active} />
           </section>
@@ -237,16 +225,10 @@ function First() {
   return html`
     <${Empty} title="Nothing is remembered yet">
       <p>Connect the agents you use, then work as usual:</p>
-      <p>
-        <code>recollect install</code>
-      </p>
+      <p><code>recollect install</code></p>
       <p>or bring what is already on this machine:</p>
-      <p>
-        <code>recollect import</code>
-      </p>
-      <div class="row-line">
-        <button onClick=${sample}>Show me a sample</button>
-      </div>
+      <p><code>recollect import</code></p>
+      <div class="row-line"><button onClick=${sample}>Show me a sample</button></div>
     <//>
   `;
 }

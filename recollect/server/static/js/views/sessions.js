@@ -25,18 +25,12 @@ export function Sessions() {
         <h1>Sessions</h1>
         <p class="lead">Every conversation with an agent, and where it stopped.</p>
       </div>
-      <div class="filters">
-        <${ProjectFilter} />
-      </div>
+      <div class="filters"><${ProjectFilter} /></div>
       <div class=${id ? "grid two" : "grid"}>
         ${id ? html`
-          <${Section} key=${id}>
-            <${One} id=${id} params=${params} />
-          <//>
+          <${Section} key=${id}><${One} id=${id} params=${params} /><//>
         ` : null}
-        <${Section}>
-          <${List} id=${id} params=${params} />
-        <//>
+        <${Section}><${List} id=${id} params=${params} /><//>
       </div>
     </div>
   `;
@@ -56,18 +50,14 @@ function List({ id, params }) {
   const titles = new Map((summed.data?.items ?? []).map((one) => [one.session_id, one.title]));
   return html`
     <section class="card" aria-label="Sessions">
-      <header>
-        <h2>Newest first</h2>
-      </header>
+      <header><h2>Newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
           when: (data) => !data.items.length,
           show: html`
             <${Empty} title="No sessions yet">
-              <p>
-                Connect an agent: <code>recollect install</code>
-              </p>
+              <p>Connect an agent: <code>recollect install</code></p>
             <//>
           `,
         }}>
@@ -99,9 +89,7 @@ function List({ id, params }) {
               `)}
             </ul>
             ${state.more ? html`
-              <div class="state">
-                <button onClick=${state.more}>Show more</button>
-              </div>
+              <div class="state"><button onClick=${state.more}>Show more</button></div>
             ` : null}
           </div>
         `}
@@ -154,9 +142,7 @@ function One({ id, params }) {
                   ${summary.facts.length ? html`
                     <ul>
                       ${summary.facts.map((fact) => html`
-                        <li class="wrap" key=${fact}>
-                          ${fact}
-                        </li>
+                        <li class="wrap" key=${fact}>${fact}</li>
                       `)}
                     </ul>
                   ` : null}
@@ -169,41 +155,41 @@ function One({ id, params }) {
                     <dt>Task</dt>
                     <dd class="wrap">${checkpoint.task}</dd>
                     ${checkpoint.progress ? html`
-                        <dt>Progress</dt>
-                        <dd class="wrap">${checkpoint.progress}</dd>
+                      <dt>Progress</dt>
+                      <dd class="wrap">${checkpoint.progress}</dd>
                     ` : null}
                     ${checkpoint.next_steps?.length ? html`
-                        <dt>Next</dt>
-                        <dd>
-                          <ul>
-                            ${checkpoint.next_steps.map((step) => html`
-                              <li key=${step}>${step}</li>
-                            `)}
-                          </ul>
-                        </dd>
+                      <dt>Next</dt>
+                      <dd>
+                        <ul>
+                          ${checkpoint.next_steps.map((step) => html`
+                            <li key=${step}>${step}</li>
+                          `)}
+                        </ul>
+                      </dd>
                     ` : null}
                     ${checkpoint.questions?.length ? html`
-                        <dt>Open</dt>
-                        <dd>
-                          <ul>
-                            ${checkpoint.questions.map((step) => html`
-                              <li key=${step}>${step}</li>
-                            `)}
-                          </ul>
-                        </dd>
+                      <dt>Open</dt>
+                      <dd>
+                        <ul>
+                          ${checkpoint.questions.map((step) => html`
+                            <li key=${step}>${step}</li>
+                          `)}
+                        </ul>
+                      </dd>
                     ` : null}
                     ${checkpoint.files?.length ? html`
-                        <dt>Files</dt>
-                        <dd>
-                          ${checkpoint.files.map((file) => html`
-                              <a
-                                class="mono"
-                                key=${file}
-                                href=${href("memories", "", { file })}>
-                                ${file}
-                              </a>${" "}
-                          `)}
-                        </dd>
+                      <dt>Files</dt>
+                      <dd>
+                        ${checkpoint.files.map((file) => html`
+                          <a
+                            class="mono"
+                            key=${file}
+                            href=${href("memories", "", { file })}>
+                            ${file}
+                          </a>${" "}
+                        `)}
+                      </dd>
                     ` : null}
                   </dl>
                 </div>
@@ -217,9 +203,7 @@ function One({ id, params }) {
               </p>
               <div>
                 <h3>Conversation</h3>
-                <${Section}>
-                  <${Conversation} id=${id} />
-                <//>
+                <${Section}><${Conversation} id=${id} /><//>
               </div>
             </div>
           `;
@@ -245,14 +229,10 @@ function Resume({ id }) {
       () => say("The browser did not allow copying: mark the text and copy it."),
     );
   return text == null ? html`
-    <div>
-      <button onClick=${load}>Text to resume it with</button>
-    </div>
+    <div><button onClick=${load}>Text to resume it with</button></div>
   ` : html`
     <div>
-      <pre class="quote" tabindex="0">
-        ${text || "There is nothing to resume."}
-      </pre>
+      <pre class="quote" tabindex="0">${text || "There is nothing to resume."}</pre>
       ${text ? html`<button onClick=${copy}>Copy</button>` : null}
     </div>
   `;

@@ -13,35 +13,21 @@ export const Settings = () => html`
       <p class="lead">Is everything well, and what can be changed.</p>
     </div>
     <div class="grid half">
-      <${Section}>
-        <${Health} />
-      <//>
-      <${Section}>
-        <${Hosts} />
-      <//>
-      <${Section}>
-        <${Queue} />
-      <//>
-      <${Section}>
-        <${Storage} />
-      <//>
+      <${Section}><${Health} /><//>
+      <${Section}><${Hosts} /><//>
+      <${Section}><${Queue} /><//>
+      <${Section}><${Storage} /><//>
     </div>
     <div style=${{ height: "16px" }}></div>
-    <${Section}>
-      <${All} />
-    <//>
+    <${Section}><${All} /><//>
   </div>
 `;
 
 function Card({ title, state, children }) {
   return html`
     <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
-      <div class="body">
-        <${Shown} state=${state}>${children}<//>
-      </div>
+      <header><h2>${title}</h2></header>
+      <div class="body"><${Shown} state=${state}>${children}<//></div>
     </section>
   `;
 }
@@ -57,9 +43,7 @@ function Health() {
             <${Badge} tone=${data.status === "ok" ? "good" : "bad"}>${data.status}<//>
           </dd>
           <dt>Version</dt>
-          <dd>
-            ${data.version}, process ${data.pid}
-          </dd>
+          <dd>${data.version}, process ${data.pid}</dd>
           <dt>Running since</dt>
           <dd>${when(data.started_at)}</dd>
           <dt>Model</dt>
@@ -152,11 +136,7 @@ function Hosts() {
             </table>
           </div>
         ` : html`
-          <${Empty} title="No agent is connected">
-            <p>
-              <code>recollect install</code>
-            </p>
-          <//>
+          <${Empty} title="No agent is connected"><p><code>recollect install</code></p><//>
         `;
       }}
     <//>
@@ -215,9 +195,7 @@ function Queue() {
                 </dd>
               ` : null}
             </dl>
-            <div>
-              <button onClick=${run}>Run now</button>
-            </div>
+            <div><button onClick=${run}>Run now</button></div>
           </div>
         `;
       }}

@@ -144,18 +144,14 @@ function Events({ params }) {
   ]);
   return html`
     <section class="card" aria-label="Events">
-      <header>
-        <h2>Events</h2>
-      </header>
+      <header><h2>Events</h2></header>
       <${Shown}
         state=${state}
         empty=${{
           when: (data) => !data.items.length,
           show: html`
             <${Empty} title="No events yet">
-              <p>
-                Connect an agent: <code>recollect install</code>
-              </p>
+              <p>Connect an agent: <code>recollect install</code></p>
             <//>
           `,
         }}>
@@ -223,9 +219,7 @@ function Changes({ params }) {
   );
   return html`
     <section class="card">
-      <header>
-        <h2>Changes</h2>
-      </header>
+      <header><h2>Changes</h2></header>
       <${Shown}
         state=${state}
         empty=${{
@@ -246,17 +240,13 @@ function Changes({ params }) {
                   <th>By</th>
                   <th>Project</th>
                   <th>Memories</th>
-                  <th>
-                    <span class="hidden-visually">Act</span>
-                  </th>
+                  <th><span class="hidden-visually">Act</span></th>
                 </tr>
               </thead>
               <tbody>
                 ${data.items.map((one) => html`
                   <tr key=${one.op_id}>
-                    <td>
-                      <${Ago} at=${one.at} />
-                    </td>
+                    <td><${Ago} at=${one.at} /></td>
                     <td>
                       <${Badge}>${WORDS[one.kind] ?? one.kind}<//>${" "}
                       <span class="small soft">${one.reason}</span>

@@ -28,19 +28,13 @@ export function Why() {
         </div>
       </div>
       ${params.try ? html`
-        <${Section}>
-          <${Bench} />
-        <//>
+        <${Section}><${Bench} /><//>
       ` : html`
         <div class=${id ? "grid two" : "grid"}>
           ${id ? html`
-            <${Section} key=${id}>
-              <${One} id=${id} />
-            <//>
+            <${Section} key=${id}><${One} id=${id} /><//>
           ` : null}
-          <${Section}>
-            <${List} id=${id} params=${params} />
-          <//>
+          <${Section}><${List} id=${id} params=${params} /><//>
         </div>
       `}
     </div>
@@ -60,9 +54,7 @@ function List({ id, params }) {
   );
   return html`
     <section class="card" aria-label="Receipts">
-      <header>
-        <h2>Newest first</h2>
-      </header>
+      <header><h2>Newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
@@ -190,8 +182,8 @@ function One({ id }) {
               ${Object.keys(detail.left_out ?? {}).length ? html`
                 <dl class="facts small">
                   ${Object.entries(detail.left_out).map(([name, why]) => html`
-                      <dt>${name}</dt>
-                      <dd>${String(why)}</dd>
+                    <dt>${name}</dt>
+                    <dd>${String(why)}</dd>
                   `)}
                 </dl>
               ` : null}
@@ -278,9 +270,7 @@ function Bench() {
   const cut = floor ?? data?.default_threshold ?? 0;
   return html`
     <section class="card">
-      <header>
-        <h2>Try a question</h2>
-      </header>
+      <header><h2>Try a question</h2></header>
       <div class="body grid">
         <label class="field">
           What would an agent ask?
