@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect import privacy
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
-from recollect.core.kinds import TYPES, KnowledgeType, ObservationType
+from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
     Author,
     Checkpoint,
@@ -315,13 +315,11 @@ def edit(desk: Desk, record_id: str, change: Change) -> Changed:
             hint="Read it again and repeat the change.",
         )
     clean = _scrubbed(desk, change)
-    wanted = {
-        name: getattr(clean, name)
-        for name in Change.__struct_fields__
-        if name not in ("version", "reason") and getattr(clean, name) is not None
-    }
+    wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
     if not wanted:
         raise BadInput("nothing to change was given", hint="title, summary, detail, facts, …")
+    if fixed := sorted(wanted.keys() - set(known.traits.editable)):
+        raise BadInput(f"{fixed[0]} of a {known.traits.label} cannot be changed", field=fixed[0])
     edited = values.check(msgspec.structs.replace(known, **wanted))
     if edited == known:
         raise BadInput("that is how it is already")

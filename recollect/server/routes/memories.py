@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
-from recollect.core.kinds import KINDS, KnowledgeType, ObservationType
+from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
 from recollect.core.values import Name, Operation, Record, RecordId, Value, convert
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
@@ -29,6 +29,13 @@ class NewMemory(Scope, frozen=True, kw_only=True):
     concepts: write.Concepts = ()
     files: write.Files = ()
     session_id: Name | None = None
+
+
+class KindTable(Value, frozen=True, kw_only=True):
+    """What kinds and types of memory there are, and what each may do."""
+
+    kinds: tuple[Kind, ...]
+    types: tuple[Type, ...]
 
 
 class OneMemory(Value, frozen=True, kw_only=True):
@@ -80,6 +87,10 @@ class ListOfKind(read.ListQuery, frozen=True, kw_only=True):
 
 def one(services: Services, asked: OneMemory) -> Record:
     return write.find(services.desk, asked.record_id)
+
+
+def kind_table(services: Services, asked: Nothing) -> KindTable:
+    return KindTable(kinds=tuple(KINDS.values()), types=tuple(TYPES.values()))
 
 
 def page(services: Services, asked: ListQuery) -> Listing[Record]:
@@ -182,6 +193,7 @@ def undo_last(services: Services, asked: Scope) -> Undone:
 
 
 ENDPOINTS = (
+    Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint("POST", "/api/memories", "Remember something.", add, Added, body=NewMemory),
     Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),
