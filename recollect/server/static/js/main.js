@@ -1,4 +1,4 @@
-// The frame: navigation, the palette, what the daemon says of itself; each view is a file.
+// The frame of the page: navigation, search, connection state. Each view is a file.
 import * as daemon from "./daemon.js";
 import { html, render, useEffect } from "./html.js";
 import { table } from "./kinds.js";
@@ -32,7 +32,7 @@ const VIEWS = {
 const LINK = {
   live: ["good", "Live"],
   connecting: ["", "Connecting…"],
-  lost: ["bad", "Not reached; trying again"],
+  lost: ["bad", "Disconnected; retrying"],
 };
 
 const Lost = () => html`
