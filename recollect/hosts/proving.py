@@ -46,7 +46,7 @@ def prove(chosen: Settings, host: str, stored: Stored) -> Proof:
             return Proof(True, f"{told}, found again and injected")
     except (OSError, subprocess.SubprocessError) as error:
         return Proof(False, f"its hook does not run ({error})", "recollect doctor --fix")
-    return Proof(False, f"{told}, but not injected", "recollect why --project " + place)
+    return Proof(False, f"{told}, but not injected", "recollect why -p " + place)
 
 
 def _arrived(stored: Stored, marker: str, place: str) -> bool:

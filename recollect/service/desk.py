@@ -116,7 +116,7 @@ def writing(desk: Desk, scope: Scope) -> str:
 def refuse_kept_out(desk: Desk, directory: str) -> None:
     """Nothing is remembered of a project that is kept out, nor told in it."""
     if why := desk.pipeline.kept_out(directory):
-        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore --list")
+        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 
 def everywhere(desk: Desk) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ import pytest
 from mcp import Client
 
 from recollect import Memory
-from recollect.cli import COMMANDS
 from recollect.cli.run import run
 from recollect.core import settings
 from recollect.server.app import ENDPOINTS
@@ -76,7 +75,7 @@ def typed(name: str, *arguments: str) -> tuple[int, str]:
     """A command in this process, over the real socket: starting Python each time proves no more."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        code = run(name, COMMANDS[name][0], list(arguments))
+        code = run([name, *arguments])
     return code, out.getvalue()
 
 
