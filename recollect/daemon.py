@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recollect import __version__, privacy
 from recollect.capture import frames, launcher, paths, spool, starter
 from recollect.core import daemon_stage, errors, oslayer, settings
-from recollect.core.bounded_wait import Latest
+from recollect.core.bounded_wait import LatestAnswer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
 from recollect.core.values import Receipt, encode
@@ -32,11 +32,11 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Pipeline, Question, Recalled
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.lifecycle.maintenance_loop import Housekeeper
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups, aside_name, made_in, refuse_server
 from recollect.server import doors
 from recollect.server.doors import DoorWatch
@@ -109,9 +109,9 @@ class Daemon:
         )
         self._memories = Memories(self._store)
         self._tombstones = Tombstones(self._store)
-        self._scribe = Scribe(self._store, self._memories, self._counters, cite)
-        self._pipeline.listeners.append(self._scribe.heard)
-        self._housekeeper = Housekeeper(
+        self._scribe = TurnWriter(self._store, self._memories, self._counters, cite)
+        self._pipeline.listeners.append(self._scribe.on_event)
+        self._housekeeper = MaintenanceLoop(
             Maintenance(
                 self._store,
                 self._memories,
@@ -123,7 +123,7 @@ class Daemon:
             self._counters,
             alone=lambda: self._store.upkeep.alone("maintenance"),
         )
-        self._pipeline.listeners.append(self._housekeeper.heard)
+        self._pipeline.listeners.append(self._housekeeper.on_event)
         self._recall: Recollection | None = None
         self._learning: Learning | None = None
         self._publish: Callable[[str, Any], None] = lambda kind, data: None
@@ -147,7 +147,7 @@ class Daemon:
         self._tokens: Tokens | None = None
         self._doors = DoorWatch(self._clock, self._counters, also=self._look_at_token)
         self._known = _Seen()
-        self._sight = Latest(self._look_at_store, self._known, "recollect-health")
+        self._sight = LatestAnswer(self._look_at_store, self._known, "recollect-health")
         self._away_since: datetime | None = None
         self._backups = Backups(chosen, self._store, self._clock)
         self._portable: Portable | None = None
@@ -281,7 +281,7 @@ class Daemon:
                 log.warning("extraction waits: %s", error)
                 self._stop.wait(DRAIN_EVERY_S)
 
-    def _recall_early(self, question: Question) -> Recalled:
+    def _recall_early(self, question: RecallQuestion) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
         patience = EARLY_S if question.trigger == "session-start" else 0.0
         if self._can_recall.wait(patience) and self._recall is not None:
@@ -317,7 +317,7 @@ class Daemon:
 
         from recollect.portable.clones import Clones
         from recollect.portable.erasure import Erasure
-        from recollect.portable.importing import Importing
+        from recollect.portable.importing import Importer
         from recollect.portable.parts import Portable
         from recollect.server.app import build
         from recollect.server.http import Connections, DoorProtocol, HttpServer
@@ -342,7 +342,7 @@ class Daemon:
             tell=live.publish,
         )
         self._portable = Portable(
-            importing=Importing(
+            importing=Importer(
                 self._store,
                 self._pipeline,
                 self._memories,
@@ -357,7 +357,7 @@ class Daemon:
                 self._memories,
                 self._backups,
                 self._drain,
-                self._scribe.standing_still,
+                self._scribe.paused,
                 self._tombstones.refuse_erased,
             ),
             backups=self._backups,
@@ -366,7 +366,7 @@ class Daemon:
         self._clones = Clones(
             self._store, self._clock, actor, lambda old, new: erasure.join(old, new, actor)
         )
-        self._pipeline.listeners.append(self._clones.heard)
+        self._pipeline.listeners.append(self._clones.on_event)
         self._clones.start()
         threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
         services = Services(
@@ -493,16 +493,17 @@ class Daemon:
     def _catch_up(self) -> None:
         """What connected agents did while nobody listened, from their own transcripts. In the
         background, when the start is over, and only for agents that the user has connected."""
-        from recollect.hosts import connected_since
-        from recollect.portable.transcripts import ENVIRONMENT, FINDERS
+        from recollect.hosts import registry
+        from recollect.hosts.install import connected_since
 
         if self._stop.wait(CATCH_UP_AFTER_S) or self._portable is None:
             return
         home = os.path.expanduser("~")
-        env = {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)}
+        places = registry.transcript_environment()
+        env = {name: os.environ[name] for name in places if os.environ.get(name)}
         try:
             known = connected_since(self._settings.directory)
-            hosts = {name: since for name, since in known.items() if name in FINDERS}
+            hosts = {name: since for name, since in known.items() if name in registry.readers()}
             done = self._portable.importing.catch_up(hosts, home, env)
         except errors.RecollectError as error:
             self._counters.error(f"catching up: {error}")

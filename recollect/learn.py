@@ -10,14 +10,14 @@ from typing import Any
 
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
-from recollect.core.values import Checkpoint, Run
+from recollect.core.values import Checkpoint, ExtractionRun
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Extraction
 from recollect.extract.quality_gate import sift, sift_claims
 from recollect.extract.rules import StoreReads
-from recollect.extract.rules_worker import Apart
+from recollect.extract.rules_worker import RulesWorker
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.watcher import Watcher
+from recollect.extract.watcher import ExtractionWatcher
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -25,7 +25,7 @@ from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
 from recollect.reconcile import knowledge
-from recollect.reconcile.extraction_run import Options, Worker
+from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import ACTOR
 from recollect.store.interface import Store
 
@@ -51,8 +51,8 @@ class Learning:
         self._counters = counters
         self._publish = publish
         self.provider = choose(settings, store.usage, clock)
-        self._apart = Apart(StoreReads(store, tombstones.refused), clock)
-        self.worker = Worker(
+        self._apart = RulesWorker(StoreReads(store, tombstones.refused), clock)
+        self.worker = ExtractionWorker(
             store,
             clock,
             memories,
@@ -60,12 +60,14 @@ class Learning:
             provider=lambda: self.provider,
             gates=(tombstones.gate, self._quality),
             embedder=embedder,
-            knowledge=knowledge.Learning(store.graph, clock, ACTOR),
+            knowledge=knowledge.ClaimLearner(store.graph, clock, ACTOR),
             cite=cite,
-            options=Options(compact=settings.compact_backlog, idle_s=settings.extract_idle_s),
+            options=ExtractionOptions(
+                compact=settings.compact_backlog, idle_s=settings.extract_idle_s
+            ),
             told=self._told,
         )
-        self._watcher = Watcher(
+        self._watcher = ExtractionWatcher(
             store,
             clock,
             self.worker.run,
@@ -85,7 +87,7 @@ class Learning:
         self._watcher.close()
 
     def heard(self, notice: Notice) -> None:
-        self._watcher.heard(notice.stored.event)
+        self._watcher.on_event(notice.stored.event)
 
     # --- asked by people ---
 
@@ -132,7 +134,7 @@ class Learning:
             dropped=(*extraction.dropped, *dropped, *empty),
         )
 
-    def _told(self, run: Run, checkpoints: Sequence[Checkpoint]) -> None:
+    def _told(self, run: ExtractionRun, checkpoints: Sequence[Checkpoint]) -> None:
         self._counters.count("extraction runs")
         self._counters.count("memories extracted", run.kept)
         if run.outcome in ("failed", "uncommitted"):

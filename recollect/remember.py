@@ -12,16 +12,16 @@ from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.visible_store import seen
+from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Question, Recalled
+from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.graph import Graphs
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.graph import GraphCache
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
 
 
@@ -38,11 +38,11 @@ class Recollection:
         oslayer.keep_large_blocks_apart()
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
-        self.engine = Engine(self.embedder)
-        self.shelves = Shelves(store, self.engine, settings.cache_mb)
+        self.engine = SearchEngine(self.embedder)
+        self.shelves = IndexCache(store, self.engine, settings.cache_mb)
         self.tombstones = tombstones or Tombstones(store)
         self.feedback = Feedback(store, clock, self.tombstones)
-        self.graphs = Graphs(seen(store, self.tombstones))
+        self.graphs = GraphCache(visible_store(store, self.tombstones))
         self.tombstones.listeners.append(self.graphs.drop_all)
         self.receipts = Receipts(store, counters)
         self.recall_now = Recall(
@@ -72,7 +72,7 @@ class Recollection:
             self._backfill.close()
         self.receipts.close()
 
-    def recall(self, question: Question) -> Recalled:
+    def recall(self, question: RecallQuestion) -> Recalled:
         return self.recall_now(question)
 
     def heard(self, notice: Notice) -> None:

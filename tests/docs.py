@@ -178,7 +178,7 @@ def setting_page() -> str:
         "",
         "`recollect settings list` shows them with their values, `recollect settings set NAME",
         "VALUE` changes one. They are kept in `settings.toml` in the data directory;",
-        "`RECOLLECT_<NAME>` in the environment overrides one for a single run. A value out of range",
+        "`RECOLLECT_<NAME>` in the environment overrides one for a run. A value out of range",
         "is refused at start, with its name and where it is set.",
         "",
         "| setting | default | allowed | meaning |",

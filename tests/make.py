@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
-from recollect.core.values import Arrival, Event, Record, Source, TextBody, Vector
+from recollect.core.values import Arrival, Event, EventSource, Record, TextBody, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 
 NAMESPACE = "/actor/ada/project/engine/"
@@ -22,7 +22,7 @@ def event(content: str = "hello", **fields: Any) -> Event:
         kind="prompt",
         body=TextBody(content=content),
         valid_time=NOON,
-        source=Source(surface="test"),
+        source=EventSource(surface="test"),
     )
     return msgspec.structs.replace(base, **fields)
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from recollect.bench import ablation, datasets, ingest, latency, retrieval, silence
 from recollect.bench.product import ProductIngest
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.embedding.embedder import Embedder
@@ -41,7 +41,7 @@ def bench(options: argparse.Namespace) -> int:
     if options.latency:
         _latency(options, embedder, sets)
         return 0
-    vectors = Vectors(embedder, options.cache)
+    vectors = CachedVectors(embedder, options.cache)
     if options.silence:
         _silence(sets, vectors)
         return 0
@@ -56,8 +56,8 @@ def bench(options: argparse.Namespace) -> int:
 
 
 def _outcomes(
-    options: argparse.Namespace, sets: list[datasets.Set], vectors: Vectors
-) -> list[retrieval.Outcome]:
+    options: argparse.Namespace, sets: list[datasets.BenchSet], vectors: CachedVectors
+) -> list[retrieval.QuestionOutcome]:
     outcomes = []
     variants = ablation.variants() if options.ablate else None
     for one in sets:
@@ -72,7 +72,7 @@ def _outcomes(
     return outcomes
 
 
-def _silence(sets: list[datasets.Set], vectors: Vectors) -> None:
+def _silence(sets: list[datasets.BenchSet], vectors: CachedVectors) -> None:
     for one in sets:
         _learn(one, vectors)
     tallies = []
@@ -82,14 +82,16 @@ def _silence(sets: list[datasets.Set], vectors: Vectors) -> None:
     _say(silence.table(tallies))
 
 
-def _latency(options: argparse.Namespace, embedder: Embedder, sets: list[datasets.Set]) -> None:
+def _latency(
+    options: argparse.Namespace, embedder: Embedder, sets: list[datasets.BenchSet]
+) -> None:
     texts = [message.text for one in sets for message in one.messages]
     for wanted in options.latency:
         size, _, namespaces = wanted.partition("/")
         _say(str(latency.measure(int(size), int(namespaces or 1), embedder, texts)))
 
 
-def _learn(one: datasets.Set, vectors: Vectors) -> None:
+def _learn(one: datasets.BenchSet, vectors: CachedVectors) -> None:
     def progress(done: int, total: int) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{one.name}: {done} of {total} texts embedded")
@@ -97,7 +99,7 @@ def _learn(one: datasets.Set, vectors: Vectors) -> None:
     vectors.learn(ingest.texts(one.messages) + [ask.text for ask in one.questions], progress)
 
 
-def _write(options: argparse.Namespace, outcomes: list[retrieval.Outcome]) -> None:
+def _write(options: argparse.Namespace, outcomes: list[retrieval.QuestionOutcome]) -> None:
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(retrieval.summary(outcomes), file, indent=1)
@@ -106,10 +108,11 @@ def _write(options: argparse.Namespace, outcomes: list[retrieval.Outcome]) -> No
             json.dump([asdict(outcome) for outcome in outcomes], file)
 
 
-def _saved(path: str) -> list[retrieval.Outcome]:
+def _saved(path: str) -> list[retrieval.QuestionOutcome]:
     with open(path, encoding="utf-8") as file:
         return [
-            retrieval.Outcome(**{**row, "found": tuple(row["found"])}) for row in json.load(file)
+            retrieval.QuestionOutcome(**{**row, "found": tuple(row["found"])})
+            for row in json.load(file)
         ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 
 from recollect.bench.ingest import Variant
 from recollect.bench.metrics import mean
-from recollect.bench.retrieval import OURS, Outcome
+from recollect.bench.retrieval import OURS, QuestionOutcome
 from recollect.retrieve.rank import Weights
 
 
@@ -24,7 +24,7 @@ def variants() -> dict[str, Variant]:
     return found
 
 
-def table(outcomes: list[Outcome]) -> str:
+def table(outcomes: list[QuestionOutcome]) -> str:
     columns = list(dict.fromkeys((o.set, o.level) for o in outcomes))
     lines = ["any@5/NDCG@10".ljust(20) + " ".join(f"{s[:9]}.{lv[0]}" for s, lv in columns)]
     for row in dict.fromkeys(o.row for o in outcomes):

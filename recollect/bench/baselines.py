@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import apsw
 import numpy as np
 
-from recollect.bench.datasets import Message
-from recollect.bench.vectors import Vectors
+from recollect.bench.datasets import BenchMessage
+from recollect.bench.vectors import CachedVectors
 from recollect.retrieve.fuse import rrf
 
 ROWS = ("grep", "bm25", "minilm", "rrf")
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Baselines:
-    def __init__(self, messages: Sequence[Message], vectors: Vectors) -> None:
+    def __init__(self, messages: Sequence[BenchMessage], vectors: CachedVectors) -> None:
         self._ids = [message.id for message in messages]
         self._words = [frozenset(_WORD.findall(message.text.lower())) for message in messages]
         self._vectors = vectors

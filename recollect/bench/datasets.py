@@ -1,8 +1,7 @@
 """Benchmark sets as they lie on disk.
 
-In: a folder with `docs.jsonl.gz`, `stores.json.gz` and `queries.jsonl.gz`. Out: a `Set`. A folder
-without these files is no set; a file that cannot be read raises BadInput that names it.
-"""
+In: a folder with `docs.jsonl.gz`, `stores.json.gz` and `queries.jsonl.gz`. Out: a `BenchSet`. A
+folder without these files is no set; a file that cannot be read raises BadInput that names it."""
 
 import gzip
 import json
@@ -23,7 +22,7 @@ Level = str  # "doc" or "group"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BenchMessage:
     """One document, as it enters: a message of a session."""
 
     id: str
@@ -35,7 +34,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BenchQuestion:
     id: str
     store: str
     text: str
@@ -50,29 +49,29 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Set:
+class BenchSet:
     name: str
-    messages: tuple[Message, ...]
+    messages: tuple[BenchMessage, ...]
     stores: dict[str, tuple[str, ...] | None]  # None: every message
-    questions: tuple[Question, ...]
+    questions: tuple[BenchQuestion, ...]
 
     @cached_property
-    def by_id(self) -> dict[str, Message]:
+    def by_id(self) -> dict[str, BenchMessage]:
         return {message.id: message for message in self.messages}
 
-    def store(self, name: str) -> list[Message]:
+    def store(self, name: str) -> list[BenchMessage]:
         ids = self.stores[name]
         return list(self.messages) if ids is None else [self.by_id[id] for id in ids]
 
     def levels(self) -> list[Level]:
         return [level for level in ("doc", "group") if any(self.scored(level))]
 
-    def scored(self, level: Level) -> list[Question]:
+    def scored(self, level: Level) -> list[BenchQuestion]:
         """Questions that have an answer at this level."""
         return [ask for ask in self.questions if ask.golds(level) and not ask.abstention]
 
-    def by_store(self) -> Iterator[tuple[str, list[Question]]]:
-        groups: dict[str, list[Question]] = {}
+    def by_store(self) -> Iterator[tuple[str, list[BenchQuestion]]]:
+        groups: dict[str, list[BenchQuestion]] = {}
         for ask in self.questions:
             groups.setdefault(ask.store, []).append(ask)
         yield from groups.items()
@@ -87,7 +86,7 @@ def sets_in(directory: str) -> list[str]:
     return [name for name in names if _is_set(os.path.join(directory, name))]
 
 
-def read(directory: str, name: str) -> Set:
+def read(directory: str, name: str) -> BenchSet:
     folder = os.path.join(directory, name)
     try:
         docs = list(_lines(os.path.join(folder, _FILES[0])))
@@ -97,7 +96,7 @@ def read(directory: str, name: str) -> Set:
     except (OSError, EOFError, ValueError, KeyError) as error:
         raise BadInput(f"{folder} is not a benchmark set: {error!r}", field="data") from error
     whole = {store: None if ids == "*" else tuple(ids) for store, ids in stores.items()}
-    return Set(name, tuple(_messages(docs)), whole, questions)
+    return BenchSet(name, tuple(_messages(docs)), whole, questions)
 
 
 def moment(text: str | None) -> int | None:
@@ -113,18 +112,18 @@ def moment(text: str | None) -> int | None:
     return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))
 
 
-def _messages(docs: list[dict[str, Any]]) -> Iterator[Message]:
+def _messages(docs: list[dict[str, Any]]) -> Iterator[BenchMessage]:
     position: dict[str, int] = {}
     for doc in docs:
         group = doc["group"]
         at = position.get(group, 0)
         position[group] = at + 1
         author = doc.get("role") or ""
-        yield Message(doc["id"], doc["text"], group, at, author, moment(doc.get("ts")))
+        yield BenchMessage(doc["id"], doc["text"], group, at, author, moment(doc.get("ts")))
 
 
-def _question(row: dict[str, Any]) -> Question:
-    return Question(
+def _question(row: dict[str, Any]) -> BenchQuestion:
+    return BenchQuestion(
         row["id"],
         row["store"],
         row["query"],

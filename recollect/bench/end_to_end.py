@@ -16,35 +16,43 @@ from datetime import datetime
 from typing import Any
 
 from recollect.bench import datasets, ingest, knowledge
-from recollect.bench.knowledge import ACTOR, GLOBAL, Verdict, World
+from recollect.bench.knowledge import ACTOR, GLOBAL, HistoryVerdict, World
 from recollect.bench.metrics import groups, mean, measure
 from recollect.bench.product import CachedEmbedder
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, settings
 from recollect.core.clock import from_micros
 from recollect.core.settings import Settings
-from recollect.core.values import Body, Event, EventKind, MessageBody, Source, TextBody, Turn
+from recollect.core.values import (
+    Body,
+    ChatMessage,
+    Event,
+    EventKind,
+    EventSource,
+    MessageBody,
+    TextBody,
+)
 from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.watcher import After
+from recollect.extract.watcher import RunFollowUp
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.learn import Learning
 
 DEPTH = 50
 METRICS = ("any@5", "all@5", "NDCG@10")
 
 
-class Told(World):
+class EventWorld(World):
     """A world that only hears events, as hooks bring them."""
 
     def __init__(self, home: str, embedder: Any) -> None:
         super().__init__(home, embedder)
         counters = Counters(self.clock)
         self._pipeline = Pipeline(self.store, self.clock, ACTOR, counters)
-        self._scribe = Scribe(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._scribe = TurnWriter(self.store, self.memories, counters)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         self._learning = Learning(
             Settings(home=home, actor=ACTOR, embedding=False),
@@ -67,7 +75,7 @@ class Told(World):
         kind: EventKind = "prompt" if author == "user" else "session_summary"
         body: Body = TextBody(content=text)
         if author != "user":
-            body = MessageBody(turns=(Turn(role="assistant", content=text),))
+            body = MessageBody(turns=(ChatMessage(role="assistant", content=text),))
         event = Event(
             event_id=ids.new_ulid(int(self.clock.now().timestamp() * 1000)),
             session_id=session,
@@ -76,22 +84,22 @@ class Told(World):
             kind=kind,
             body=body,
             valid_time=at,
-            source=Source(surface="bench"),
+            source=EventSource(surface="bench"),
         )
         self._pipeline.events([(event, event.event_id)])
         return event.event_id
 
     def extract(self, namespace: str) -> None:
         self._scribe.wait(600)
-        after = After(again=True)
+        after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             after = self._learning.worker.run(namespace)
 
 
 @contextmanager
-def told(embedder: Any) -> Iterator[Told]:
+def told(embedder: Any) -> Iterator[EventWorld]:
     home = tempfile.mkdtemp(prefix="recollect-told-")
-    made = Told(home, embedder)
+    made = EventWorld(home, embedder)
     try:
         yield made
     finally:
@@ -102,7 +110,7 @@ def told(embedder: Any) -> Iterator[Told]:
 # --- contradictions -----------------------------------------------------------------------------
 
 
-def contradictions(embedder: Embedder | None, name: str = "histories") -> list[Verdict]:
+def contradictions(embedder: Embedder | None, name: str = "histories") -> list[HistoryVerdict]:
     """Histories as they are said: what the user says is a prompt, all else an answer. `phrasings`
     and `wordings` were written after the rules, in other words than theirs."""
     verdicts = []
@@ -125,7 +133,7 @@ def contradictions(embedder: Embedder | None, name: str = "histories") -> list[V
 # --- conversations ------------------------------------------------------------------------------
 
 
-def conversations(one: datasets.Set, vectors: Vectors) -> tuple[str, ...]:
+def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, ...]:
     """Every message of a set as a prompt, so that rules read all of it; then its questions, with
     and without the graph that came of it."""
     values: dict[str, list[dict[str, float]]] = {"off": [], "on": []}
@@ -187,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         embedder.load()
     out: list[str] = []
     if options.sets and embedder is not None:
-        vectors = Vectors(embedder, options.cache or tempfile.gettempdir())
+        vectors = CachedVectors(embedder, options.cache or tempfile.gettempdir())
         for name in options.sets:
             one = datasets.read(options.data, name)
             asked = [ask.text for ask in one.questions]

@@ -19,7 +19,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.extract.interface import Extraction, ProcedureClaim
-from recollect.extract.rules import Rules, StoreReads
+from recollect.extract.rules import RulesExtractor, StoreReads
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 
@@ -28,7 +28,7 @@ _SUMMARY_DUMP = 3_000
 
 
 @dataclass(frozen=True)
-class Memory:
+class MeasuredMemory:
     """A record or a procedure, as it is held against labels."""
 
     kinds: frozenset[str]
@@ -80,7 +80,7 @@ def extracted(sessions: Iterable[GoldSession]) -> list[tuple[GoldSession, Extrac
         clock = ManualClock(gold.AFTERWARDS)
         store = SqliteStore(Settings(home=home, reserve_mb=0), clock)
         try:
-            rules = Rules(StoreReads(store), clock)
+            rules = RulesExtractor(StoreReads(store), clock)
             for session in sessions:
                 store.events.put([Arrival(event=event) for event in session.events])
                 namespace = session.events[0].namespace
@@ -137,7 +137,7 @@ def judge(session: GoldSession, extraction: Extraction, score: Score) -> None:
             )
 
 
-def fits(memory: Memory, label: Label, turn: GoldTurn, session: GoldSession) -> bool:
+def fits(memory: MeasuredMemory, label: Label, turn: GoldTurn, session: GoldSession) -> bool:
     """The matching rule of the guide."""
     if not memory.kinds & label.kinds:
         return False
@@ -148,11 +148,11 @@ def fits(memory: Memory, label: Label, turn: GoldTurn, session: GoldSession) -> 
     return memory.size <= most and all(any(way in text for way in term) for term in label.terms)
 
 
-def memories_of(extraction: Extraction) -> Iterable[Memory]:
+def memories_of(extraction: Extraction) -> Iterable[MeasuredMemory]:
     for candidate in extraction.candidates:
         record = candidate.record
         said = " ".join([record.title, record.summary, *record.facts])
-        yield Memory(
+        yield MeasuredMemory(
             kinds_of(record),
             record.title,
             " ".join([said, *record.files]),
@@ -163,7 +163,7 @@ def memories_of(extraction: Extraction) -> Iterable[Memory]:
         if isinstance(claim, ProcedureClaim):
             text = " ".join([claim.name, claim.trigger, *claim.steps])
             kinds = frozenset(["procedure"])
-            yield Memory(kinds, claim.name, text, len(text), frozenset(claim.event_ids))
+            yield MeasuredMemory(kinds, claim.name, text, len(text), frozenset(claim.event_ids))
 
 
 def kinds_of(record: Record) -> frozenset[str]:
@@ -202,11 +202,11 @@ def table(scores: dict[str, Score]) -> str:
     return "\n".join(lines)
 
 
-def _main(memory: Memory, label: Label) -> str:
+def _main(memory: MeasuredMemory, label: Label) -> str:
     return sorted(memory.kinds & label.kinds)[0]
 
 
-def _is_junk(memory: Memory, session: GoldSession) -> bool:
+def _is_junk(memory: MeasuredMemory, session: GoldSession) -> bool:
     """It comes from turns that hold nothing to keep, or says what must never be said."""
     if "summary" in memory.kinds:
         return not any(turn.labels for turn in session.turns)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
-from recollect.capture.hosts import tools
-from recollect.capture.hosts.adapter import answer_draft, prompt_draft, tool_draft
-from recollect.capture.hosts.base import Draft
 from recollect.core import ids, projects
 from recollect.core.errors import BadInput
-from recollect.core.values import Event, Source
+from recollect.core.values import Event, EventSource
+from recollect.hosts import tools
+from recollect.hosts.adapter import answer_draft, prompt_draft, tool_draft
+from recollect.hosts.payloads import Draft
 
 OWN = os.path.join(os.path.dirname(__file__), "data", "gold")
 ACTOR = "gold"
@@ -153,7 +153,7 @@ def _append(session: GoldSession, turn: GoldTurn, drafts: Sequence[Draft]) -> No
             kind=draft.kind,
             body=draft.body,
             valid_time=at,
-            source=Source(surface="claude-code", project_path=f"/work/{session.project}"),
+            source=EventSource(surface="claude-code", project_path=f"/work/{session.project}"),
         )
         session.events.append(event)
         turn.event_ids.add(event.event_id)

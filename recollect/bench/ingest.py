@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.bench.datasets import Message
-from recollect.bench.vectors import Vectors
+from recollect.bench.datasets import BenchMessage
+from recollect.bench.vectors import CachedVectors
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.rank import Weights
 from recollect.retrieve.results import Fusion, Mode, Ranked
@@ -28,13 +28,13 @@ class Variant:
 
 
 class Ingest(Protocol):
-    def fill(self, store: str, messages: Sequence[Message]) -> None:
+    def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
         """Take a store in; it replaces what was there under that name."""
 
     def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
         """Search it; result ids are those of the messages."""
 
-    def add(self, store: str, messages: Sequence[Message]) -> None: ...
+    def add(self, store: str, messages: Sequence[BenchMessage]) -> None: ...
 
     def remove(self, store: str, ids: Iterable[str]) -> None: ...
 
@@ -42,15 +42,15 @@ class Ingest(Protocol):
 
 
 class DirectIngest:
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: CachedVectors) -> None:
         self._vectors = vectors
-        self._engine = Engine(vectors)
+        self._engine = SearchEngine(vectors)
 
-    def fill(self, store: str, messages: Sequence[Message]) -> None:
+    def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
         self._engine.drop(store)
         self.add(store, messages)
 
-    def add(self, store: str, messages: Sequence[Message]) -> None:
+    def add(self, store: str, messages: Sequence[BenchMessage]) -> None:
         self._engine.add(store, map(self._document, messages))
 
     def remove(self, store: str, ids: Iterable[str]) -> None:
@@ -70,7 +70,7 @@ class DirectIngest:
     def forget(self, store: str) -> None:
         self._engine.drop(store)
 
-    def _document(self, message: Message) -> Document:
+    def _document(self, message: BenchMessage) -> Document:
         return Document(
             id=message.id,
             text=message.text,
@@ -82,6 +82,6 @@ class DirectIngest:
         )
 
 
-def texts(messages: Iterable[Message]) -> list[str]:
+def texts(messages: Iterable[BenchMessage]) -> list[str]:
     """Every text whose vector `DirectIngest` and the baselines will ask for."""
     return [part for message in messages for part in (message.text, *parts(message.text))]

@@ -22,17 +22,17 @@ from typing import Any
 from recollect.core import ids, settings
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.values import Arrival, Entity, Event, Fact, Source, TextBody
+from recollect.core.values import Arrival, Entity, Event, EventSource, Fact, TextBody
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import turns_of
 from recollect.inject import context, fence
 from recollect.reconcile import knowledge
-from recollect.reconcile.plan import Plan, apply
+from recollect.reconcile.plan import LearningPlan, apply
 from recollect.remember import Recollection
 from recollect.retrieve.rank import Weights
 from recollect.store.sqlite import SqliteStore
@@ -74,7 +74,7 @@ class World:
             kind="note",
             body=TextBody(content=text),
             valid_time=at,
-            source=Source(surface="bench"),
+            source=EventSource(surface="bench"),
         )
         self.store.events.put([Arrival(event=event, digest=event.event_id)])
         stored = self.store.events.get(namespace, event.event_id)
@@ -82,7 +82,7 @@ class World:
         record = self.memories.add([turns_of([stored])[0].episode()])[0]
         return event.event_id, record.record_id
 
-    def learn(self, namespace: str, claims: Sequence[Claim]) -> Plan:
+    def learn(self, namespace: str, claims: Sequence[Claim]) -> LearningPlan:
         plan = knowledge.learn(self.store.graph, namespace, claims, self.clock.now())
         self.store.transaction(lambda tx: apply(tx, plan, ACTOR))
         return plan
@@ -187,7 +187,7 @@ def gain(outcomes: Sequence[Hop]) -> float:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HistoryVerdict:
     id: str
     kind: str
     current: bool  # what holds now is injected
@@ -195,7 +195,7 @@ class Verdict:
     text: str
 
 
-def contradictions(embedder: Embedder | None) -> list[Verdict]:
+def contradictions(embedder: Embedder | None) -> list[HistoryVerdict]:
     verdicts = []
     with world(embedder) as made:
         for history in rows("contradictions", "histories"):
@@ -220,9 +220,9 @@ def _claim(said: dict[str, Any], at: datetime, event: str) -> Claim:
     )
 
 
-def verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
+def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerdict:
     session = f"ask-{history['id']}"
-    question = Question("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
+    question = RecallQuestion("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
     recalled = made.it.recall(question)
     text = fence.parse(recalled.context) or ""
     start = made.it.recall(replace(question, trigger="session-start", session_id=f"s-{session}"))
@@ -244,7 +244,7 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> Verdict:
         if _says(line, old) and not _says(line, history["current"])
     ]
     current = any(_says(line, history["current"]) for line in [*holds, *begun])
-    return Verdict(history["id"], history["kind"], current, bool(stale), text)
+    return HistoryVerdict(history["id"], history["kind"], current, bool(stale), text)
 
 
 def _says(line: str, value: str) -> bool:
@@ -255,7 +255,7 @@ def _dated(line: str) -> bool:
     return line.startswith("- [")
 
 
-def contradiction_table(verdicts: Sequence[Verdict]) -> str:
+def contradiction_table(verdicts: Sequence[HistoryVerdict]) -> str:
     lines = ["contradictions".ljust(30) + "n   current   old as current"]
     kinds = list(dict.fromkeys(one.kind for one in verdicts))
     for kind in [*kinds, "all"]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import Embeds, Engine
+from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
 
 WORDS = 100  # of a memory, on average
@@ -29,7 +29,7 @@ _SYLLABLES = (
 
 
 @dataclass(frozen=True)
-class Report:
+class LatencyReport:
     size: int
     namespaces: int
     build: float  # CPU seconds
@@ -49,7 +49,7 @@ class Report:
         )
 
 
-class Writer:
+class TextGenerator:
     """Texts whose words come as often as in the given ones."""
 
     def __init__(self, texts: Sequence[str], seed: int = 1) -> None:
@@ -84,11 +84,15 @@ class Writer:
 
 
 def measure(
-    size: int, namespaces: int, embedder: Embeds | None, texts: Sequence[str], asked: int = 120
-) -> Report:
-    writer = Writer(texts)
+    size: int,
+    namespaces: int,
+    embedder: QueryEmbedder | None,
+    texts: Sequence[str],
+    asked: int = 120,
+) -> LatencyReport:
+    writer = TextGenerator(texts)
     # One clock reading a stage is cheap on a real machine, and not in every sandbox.
-    engine = Engine(embedder, clock=time.perf_counter)
+    engine = SearchEngine(embedder, clock=time.perf_counter)
     began = time.process_time()
     for number in range(namespaces):
         engine.add(f"n{number}", _documents(writer, size // namespaces))
@@ -104,7 +108,7 @@ def measure(
     began = time.process_time()
     engine.search(writer.text(LONG), ["n0"], floor=False)
     long = 1000 * (time.process_time() - began)
-    return Report(
+    return LatencyReport(
         size,
         namespaces,
         build,
@@ -114,7 +118,7 @@ def measure(
     )
 
 
-def _documents(writer: Writer, count: int) -> Iterator[Document]:
+def _documents(writer: TextGenerator, count: int) -> Iterator[Document]:
     for number in range(count):
         text = writer.text(writer.length())
         yield Document(

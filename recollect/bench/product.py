@@ -13,20 +13,20 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.datasets import Message
+from recollect.bench.datasets import BenchMessage
 from recollect.bench.ingest import Variant
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, projects
 from recollect.core.clock import SystemClock, from_micros
 from recollect.core.settings import Settings
-from recollect.core.values import Event, MessageBody, Source, Turn
+from recollect.core.values import ChatMessage, Event, EventSource, MessageBody
 from recollect.embedding.backfill import Backfill
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.ingest.turn_writer import TurnWriter
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.retrieve.results import Ranked
 from recollect.store import open_store
 
@@ -38,7 +38,7 @@ _LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not k
 class CachedEmbedder:
     """The cached vectors in the shape of the product's embedder."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: CachedVectors) -> None:
         self._vectors = vectors
 
     @property
@@ -53,7 +53,7 @@ class CachedEmbedder:
 
 
 class ProductIngest:
-    def __init__(self, vectors: Vectors, address: str = "") -> None:
+    def __init__(self, vectors: CachedVectors, address: str = "") -> None:
         """In a file of SQLite, or in the PostgreSQL database at this address."""
         self._home = tempfile.mkdtemp(prefix="recollect-bench-")
         clock = SystemClock()
@@ -63,12 +63,12 @@ class ProductIngest:
         )
         self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
         memories = Memories(self._store)
-        self._scribe = Scribe(self._store, memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._scribe = TurnWriter(self._store, memories, counters)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         embedder = CachedEmbedder(vectors)
-        self._engine = Engine(embedder)
-        self._shelves = Shelves(self._store, self._engine, cache_mb=4096)
+        self._engine = SearchEngine(embedder)
+        self._shelves = IndexCache(self._store, self._engine, cache_mb=4096)
         memories.listeners.append(self._shelves)
         self._memories = memories
         self._backfill = Backfill(
@@ -78,12 +78,12 @@ class ProductIngest:
         )
         self._message: dict[str, str] = {}
 
-    def fill(self, store: str, messages: Sequence[Message]) -> None:
+    def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
         self.forget(store)
         self.add(store, messages)
         self._shelves.fill([_namespace(store)])
 
-    def add(self, store: str, messages: Sequence[Message]) -> None:
+    def add(self, store: str, messages: Sequence[BenchMessage]) -> None:
         for first in range(0, len(messages), _STEP):
             events = [self._event(store, one) for one in messages[first : first + _STEP]]
             self._pipeline.events([(event, event.event_id) for event in events])
@@ -118,7 +118,7 @@ class ProductIngest:
         self._store.close()
         shutil.rmtree(self._home, ignore_errors=True)
 
-    def _event(self, store: str, message: Message) -> Event:
+    def _event(self, store: str, message: BenchMessage) -> Event:
         event_id = ids.new_ulid()
         self._message[ids.RECORD + event_id] = message.id
         return Event(
@@ -127,9 +127,11 @@ class ProductIngest:
             actor_id=_ACTOR,
             namespace=_namespace(store),
             kind="note",
-            body=MessageBody(turns=(Turn(role=message.author or "other", content=message.text),)),
+            body=MessageBody(
+                turns=(ChatMessage(role=message.author or "other", content=message.text),)
+            ),
             valid_time=_LONG_AGO if message.time is None else from_micros(message.time),
-            source=Source(surface="bench"),
+            source=EventSource(surface="bench"),
         )
 
 

@@ -1,17 +1,16 @@
 """The retrieval benchmark: our row beside the baselines, question by question.
 
-In: sets and an `Ingest`. Out: `Outcome`s, which can be summed up, saved and compared. Vectors
-come from `Vectors`; everything else is computed here and now.
-"""
+In: sets and an `Ingest`. Out: `QuestionOutcome`s, which can be summed up, saved and compared.
+Vectors come from `CachedVectors`; everything else is computed here and now."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.bench.baselines import Baselines
-from recollect.bench.datasets import Level, Question, Set
+from recollect.bench.datasets import BenchQuestion, BenchSet, Level
 from recollect.bench.ingest import Ingest, Variant
 from recollect.bench.metrics import METRICS, error, groups, mean, measure
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 
 OURS = "recollect"
 DEPTH = 200  # of a ranking, so that sessions have ten of their own
@@ -20,7 +19,7 @@ Summary = dict[str, dict[str, dict[str, dict[str, float]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionOutcome:
     """What one row gave for one question at one level."""
 
     set: str
@@ -33,13 +32,13 @@ class Outcome:
 
 
 def run(
-    data: Set,
+    data: BenchSet,
     ingest: Ingest,
-    vectors: Vectors | None = None,
+    vectors: CachedVectors | None = None,
     variants: Mapping[str, Variant] | None = None,
-) -> list[Outcome]:
+) -> list[QuestionOutcome]:
     """Every question of a set, asked in every variant; baselines beside it if vectors are given."""
-    outcomes: list[Outcome] = []
+    outcomes: list[QuestionOutcome] = []
     group_of = {message.id: message.session for message in data.messages}
     for store, questions in data.by_store():
         messages = data.store(store)
@@ -63,17 +62,17 @@ def run(
 
 
 def _outcomes(
-    name: str, row: str, ask: Question, ids: list[str], group_of: dict[str, str]
-) -> Iterator[Outcome]:
+    name: str, row: str, ask: BenchQuestion, ids: list[str], group_of: dict[str, str]
+) -> Iterator[QuestionOutcome]:
     for level in ("doc", "group"):
         gold = ask.golds(level)
         if gold:
             names = ids if level == "doc" else groups(ids, group_of)
             values = measure(names, gold)
-            yield Outcome(name, level, row, ask.id, ask.type, values, tuple(names[:10]))
+            yield QuestionOutcome(name, level, row, ask.id, ask.type, values, tuple(names[:10]))
 
 
-def summary(outcomes: Iterable[Outcome]) -> Summary:
+def summary(outcomes: Iterable[QuestionOutcome]) -> Summary:
     """{set: {level: {row: {metric: value}}}}"""
     found: Summary = {}
     for (name, level, row), rows in _grouped(outcomes, lambda o: (o.set, o.level, o.row)).items():
@@ -81,7 +80,7 @@ def summary(outcomes: Iterable[Outcome]) -> Summary:
     return found
 
 
-def table(outcomes: list[Outcome]) -> str:
+def table(outcomes: list[QuestionOutcome]) -> str:
     """All rows of all sets, with one standard error of any@5 and the number of questions."""
     lines = ["set, level".ljust(34) + "row".ljust(11) + "".join(m.rjust(9) for m in METRICS)]
     by_row = _grouped(outcomes, lambda o: (o.set, o.level, o.row))
@@ -93,7 +92,7 @@ def table(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def by_type(outcomes: list[Outcome]) -> str:
+def by_type(outcomes: list[QuestionOutcome]) -> str:
     """Our row by type of question."""
     lines = ["set, level, type".ljust(60) + "n".rjust(5) + "".join(m.rjust(9) for m in METRICS)]
     ours = [outcome for outcome in outcomes if outcome.row == OURS]
@@ -103,7 +102,7 @@ def by_type(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def compare(before: Iterable[Outcome], after: Iterable[Outcome]) -> str:
+def compare(before: Iterable[QuestionOutcome], after: Iterable[QuestionOutcome]) -> str:
     """Which questions our row gained and lost between two runs, by any@5."""
     old = {(o.set, o.level, o.question): o for o in before if o.row == OURS}
     lines: list[str] = []
@@ -122,9 +121,9 @@ def compare(before: Iterable[Outcome], after: Iterable[Outcome]) -> str:
 
 
 def _grouped(
-    outcomes: Iterable[Outcome], key: Callable[[Outcome], tuple[str, str, str]]
-) -> dict[tuple[str, str, str], list[Outcome]]:
-    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    outcomes: Iterable[QuestionOutcome], key: Callable[[QuestionOutcome], tuple[str, str, str]]
+) -> dict[tuple[str, str, str], list[QuestionOutcome]]:
+    found: dict[tuple[str, str, str], list[QuestionOutcome]] = {}
     for outcome in outcomes:
         found.setdefault(key(outcome), []).append(outcome)
     return found

@@ -10,20 +10,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from recollect.bench.datasets import Question, Set
+from recollect.bench.datasets import BenchQuestion, BenchSet
 from recollect.bench.ingest import Ingest, Variant
 from recollect.bench.metrics import groups
 
 STORES = 40  # of a set with many
 OWN, OTHER_SET, OTHER_STORE, REMOVED = 1000, 300, 100, 100  # questions of each kind, at most
 
-Item = TypeVar("Item", Question, tuple[str, list[Question]])
+Item = TypeVar("Item", BenchQuestion, tuple[str, list[BenchQuestion]])
 
 KINDS = ("another set", "another store", "gold removed", "abstention")
 
 
 @dataclass
-class Tally:
+class SilenceTally:
     name: str
     asked: dict[str, int] = field(default_factory=dict)
     silent: dict[str, int] = field(default_factory=dict)
@@ -44,8 +44,8 @@ class Tally:
         return 100 * (self.free - self.floored) / max(1, self.answered)
 
 
-def run(data: Set, others: Iterable[Set], ingest: Ingest) -> Tally:
-    tally = Tally(data.name)
+def run(data: BenchSet, others: Iterable[BenchSet], ingest: Ingest) -> SilenceTally:
+    tally = SilenceTally(data.name)
     stores = _some(list(data.by_store()), STORES)
     own = {ask.id for ask in data.questions}
     foreign = [ask for other in others for ask in _foreign(other, own)]
@@ -64,7 +64,7 @@ def run(data: Set, others: Iterable[Set], ingest: Ingest) -> Tally:
     return tally
 
 
-def table(tallies: list[Tally]) -> str:
+def table(tallies: list[SilenceTally]) -> str:
     lines = [
         "set".ljust(26)
         + "".join(kind.rjust(16) for kind in KINDS)
@@ -86,7 +86,7 @@ def table(tallies: list[Tally]) -> str:
 
 
 def _answerable(
-    data: Set, store: str, questions: list[Question], ingest: Ingest, tally: Tally
+    data: BenchSet, store: str, questions: list[BenchQuestion], ingest: Ingest, tally: SilenceTally
 ) -> None:
     group_of = {message.id: message.session for message in data.messages}
     for ask in questions:
@@ -102,7 +102,9 @@ def _answerable(
             tally.floored += hit * (not _silent(ingest, store, ask))
 
 
-def _without_gold(data: Set, store: str, ask: Question, ingest: Ingest, tally: Tally) -> None:
+def _without_gold(
+    data: BenchSet, store: str, ask: BenchQuestion, ingest: Ingest, tally: SilenceTally
+) -> None:
     gone = [
         message
         for message in data.store(store)
@@ -113,11 +115,11 @@ def _without_gold(data: Set, store: str, ask: Question, ingest: Ingest, tally: T
     ingest.add(store, gone)
 
 
-def _silent(ingest: Ingest, store: str, ask: Question) -> bool:
+def _silent(ingest: Ingest, store: str, ask: BenchQuestion) -> bool:
     return not ingest.ask(store, ask.text, 5, Variant(floor=True)).results
 
 
-def _foreign(other: Set, own: set[str]) -> Iterator[Question]:
+def _foreign(other: BenchSet, own: set[str]) -> Iterator[BenchQuestion]:
     """Questions of another set, unless it is this one in another form."""
     if not own & {ask.id for ask in other.questions}:
         yield from _some(list(other.questions), 60)
@@ -127,7 +129,7 @@ def _some(items: list[Item], most: int, *, salt: str = "") -> list[Item]:
     """At most so many of them, chosen by a hash of their ids."""
 
     def mixed(item: Item) -> int:
-        name = item.id if isinstance(item, Question) else item[0]
+        name = item.id if isinstance(item, BenchQuestion) else item[0]
         return zlib.crc32((salt + name).encode())
 
     return sorted(items, key=mixed)[:most]

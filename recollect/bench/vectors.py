@@ -17,7 +17,7 @@ from recollect.embedding.embedder import MODEL, Embedder
 _STEP = 64
 
 
-class Vectors:
+class CachedVectors:
     """Behaves as an embedder that has seen these texts before."""
 
     def __init__(self, embedder: Embedder, directory: str) -> None:

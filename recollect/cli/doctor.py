@@ -20,8 +20,10 @@ from recollect.client import Client, NotRunning
 from recollect.core import keepout, oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
-from recollect.hosts import INSTALLERS, Context, Installer
-from recollect.hosts.proving import prove
+from recollect.hosts import registry
+from recollect.hosts.context import Context
+from recollect.hosts.installer import Installer
+from recollect.hosts.proof import prove
 
 Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
@@ -106,7 +108,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         # Each host is looked at below; a private session is nothing wrong.
         if alarm["name"] not in ("silent_host", "private_session"):
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
-    for host in INSTALLERS:
+    for host in registry.installers().values():
         finding = _host(host, hosts_context.context(chosen), health)
         if finding is not None:
             yield finding
@@ -115,7 +117,9 @@ def examine(chosen: Settings) -> Iterator[Finding]:
 def prove_hosts(chosen: Settings) -> list[Finding]:
     """For each connected agent: a marker through its hook command, found again in the store."""
     context = hosts_context.context(chosen)
-    connected = [host for host in INSTALLERS if _state(host, context) == "installed"]
+    connected = [
+        host for host in registry.installers().values() if _state(host, context) == "installed"
+    ]
     if not connected:
         return [Finding("prove", "warn", "no agent is connected", "recollect install")]
     return [_prove(chosen, host) for host in connected]
@@ -180,7 +184,7 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
@@ -323,7 +327,7 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
     heard = health["hosts"].get(host.name)
     if heard is None:
         told = "connected, but no session of it was heard yet"
-        if not host.verified:
+        if not host.facts.verified:
             told += " (unverified: written from its documentation)"
         return Finding(
             host.name, "warn", told, f"Use {host.title} once, or: recollect doctor --prove"
@@ -347,8 +351,8 @@ def _prove(chosen: Settings, host: Installer) -> Finding:
         page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
         return [str(row["event"]["body"]) for row in page["items"]]
 
-    proof = prove(chosen, host.name, stored)
-    return Finding(f"prove {host.name}", "ok" if proof.ok else "fail", proof.told, proof.hint)
+    proof = prove(chosen, host, stored)
+    return Finding(f"prove {host.name}", "ok" if proof.ok else "fail", proof.message, proof.hint)
 
 
 # --- printing ------------------------------------------------------------------------------------

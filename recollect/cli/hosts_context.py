@@ -6,8 +6,10 @@ from recollect.capture import launcher
 from recollect.core.errors import CannotWrite, NotFound
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
-from recollect.hosts import INSTALLERS, Installer, detect_all, installer
-from recollect.hosts.here import context
+from recollect.hosts import registry
+from recollect.hosts.context import of_this_machine as context
+from recollect.hosts.install import detect_all, installer
+from recollect.hosts.installer import Installer
 
 __all__ = ["chosen", "context", "put_hook"]
 
@@ -28,9 +30,9 @@ def chosen(names: tuple[str, ...]) -> list[Installer]:
         return [installer(name) for name in dict.fromkeys(names)]
     found = detect_all(os.path.expanduser("~"), dict(os.environ))
     if not found:
-        known = ", ".join(one.name for one in INSTALLERS)
+        known = ", ".join(registry.facts())
         raise NotFound(
             "no agent was found on this machine",
             hint=f"Name one: recollect install HOST (known: {known})",
         )
-    return [one for one in INSTALLERS if one.name in found]
+    return [registry.installers()[name] for name in found]

@@ -44,7 +44,7 @@ def _rule_arguments(function: F) -> F:
 def list_command(as_json: bool) -> None:
     """List the rules, and what holds in the current directory."""
     chosen = settings.load()
-    holds = keepout.Reader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
     if as_json:
         told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
         print_json({**told, "files": [one.text for one in holds.files]})

@@ -15,7 +15,7 @@ from recollect.cli.output import confirmed, print_json, print_table, prompted
 from recollect.client import Client, NotRunning
 from recollect.core import settings
 from recollect.core.errors import RecollectError
-from recollect.portable.transcripts import ENVIRONMENT
+from recollect.hosts import registry
 
 LOOK_S = 0.3
 SLOW_S = 600.0
@@ -93,7 +93,11 @@ def request(
         "until": iso(until),
         "home": os.path.expanduser("~"),
         "directory": os.getcwd(),
-        "env": {name: os.environ[name] for name in ENVIRONMENT if os.environ.get(name)},
+        "env": {
+            name: os.environ[name]
+            for name in registry.transcript_environment()
+            if os.environ.get(name)
+        },
         "most_commits": commits,
     }
 

@@ -7,9 +7,11 @@ from recollect.cli.options import directory_option, dry_run_option, json_option,
 from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import RecollectError
-from recollect.hosts import Change, Context, Installer, Report, diff, install
-from recollect.hosts.apply import apply_install
-from recollect.hosts.codex import CODEX, codex_trust, trusted
+from recollect.hosts.apply import apply_install, diff
+from recollect.hosts.changes import Change
+from recollect.hosts.context import Context
+from recollect.hosts.install import Report, install
+from recollect.hosts.installer import Installer
 from recollect.hosts.rules import RULES
 
 MARKS = {"installed": "connected", "unchanged": "was connected already", "failed": "FAILED"}
@@ -57,8 +59,10 @@ def command(
         )
 
     report = install(wanted, context, confirm)
-    if not dry_run and any(one.host == "codex" and not one.error for one in report.results):
-        _offer_trust(context, trust=trust, ask=not yes and not as_json)
+    failed = {one.host for one in report.results if one.error}
+    for host in wanted:
+        if not dry_run and host.name not in failed and host.needs_trust(context):
+            _offer_trust(host, context, trust=trust, ask=not yes and not as_json)
     if as_json:
         print_json(_as_data(report))
     else:
@@ -103,18 +107,16 @@ def _show(host: Installer, changes: list[Change]) -> None:
             click.secho(f"  {line}", fg="green" if added else "red" if removed else None)
 
 
-def _offer_trust(context: Context, *, trust: bool, ask: bool) -> None:
-    """Codex runs no hook that the user did not trust; saying so is the user's alone."""
-    if trusted(context):
-        return
+def _offer_trust(host: Installer, context: Context, *, trust: bool, ask: bool) -> None:
+    """Some agents run no hook that the user did not trust; saying so is the user's alone."""
     if not trust and ask:
         trust = confirmed(
-            "Codex runs only hooks that you trust. Trust Recollect's hooks now?",
+            f"{host.title} runs only hooks that you trust. Trust Recollect's hooks now?",
             default=True,
-            otherwise="Codex does not run Recollect's hooks until you trust them",
+            otherwise=f"{host.title} does not run Recollect's hooks until you trust them",
         )
     if trust:
-        apply_install(CODEX, context, codex_trust(context, consent=True))
+        apply_install(host, context, host.plan_trust(context))
 
 
 def _tell(report: Report, *, dry_run: bool) -> None:

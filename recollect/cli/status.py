@@ -66,7 +66,7 @@ def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
 
 def _connected(chosen: Settings) -> list[str]:
     """Agents that Recollect is connected to, by our own notes."""
-    from recollect.hosts import installations
+    from recollect.hosts.install import installations
 
     return sorted({host for host, _ in installations(chosen.directory)})
 
@@ -166,11 +166,11 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
 
 
-def private_sessions(health: dict[str, Any]) -> list[keepout.Running]:
+def private_sessions(health: dict[str, Any]) -> list[keepout.PrivateSession]:
     """Those that go on; a daemon that was not restarted since an update tells only the hosts."""
     given = health.get("private_sessions", ())
     known = [one if isinstance(one, dict) else {"host": one} for one in given]
-    return [keepout.Running(one["host"], one.get("by", keepout.WORD)) for one in known]
+    return [keepout.PrivateSession(one["host"], one.get("by", keepout.WORD)) for one in known]
 
 
 def kept_out_of(health: dict[str, Any]) -> str:

@@ -12,16 +12,10 @@ from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import CannotWrite
 from recollect.core.settings import Settings
-from recollect.hosts import (
-    INSTALLERS,
-    Change,
-    HostResult,
-    Installer,
-    Report,
-    installations,
-    installer,
-    uninstall,
-)
+from recollect.hosts import registry
+from recollect.hosts.changes import Change
+from recollect.hosts.install import HostResult, Report, installations, installer, uninstall
+from recollect.hosts.installer import Installer
 
 
 @click.command()
@@ -46,7 +40,7 @@ def command(
     Without AGENT, all of them. Memories are kept unless --delete-data is given.
     """
     chosen = settings.load()
-    wanted = [installer(name) for name in hosts] if hosts else list(INSTALLERS)
+    wanted = [installer(name) for name in hosts] if hosts else list(registry.installers().values())
     context = hosts_context.context(chosen, project=project)
 
     def confirm(host: Installer, changes: list[Change]) -> bool:

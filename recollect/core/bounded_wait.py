@@ -42,7 +42,7 @@ class _Call(Generic[T]):
         return self._result  # type: ignore[return-value]
 
 
-class Bounded:
+class BoundedThreads:
     """Runs functions in at most so many threads of its own. A thread that has done its work waits
     for more, so that one that is asked often starts no thread each time."""
 
@@ -90,7 +90,7 @@ class Bounded:
             del call
 
 
-class Latest(Generic[T]):
+class LatestAnswer(Generic[T]):
     """The newest answer of something that may hang. It is asked one question at a time, which all
     who ask meanwhile share; who cannot wait for it gets the answer before."""
 

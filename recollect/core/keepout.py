@@ -137,7 +137,7 @@ def _begins(parts: Sequence[str], path: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Rules:
+class KeepOutRules:
     """What a user keeps out, wherever it is."""
 
     projects: tuple[str, ...] = ()
@@ -172,14 +172,14 @@ def wrong(entries: Sequence[str]) -> str:
     return ""
 
 
-def rules(entries: Iterable[str]) -> Rules:
+def rules(entries: Iterable[str]) -> KeepOutRules:
     """Those that can be understood."""
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in entries:
         if not wrong([entry]):
             kind, _, value = entry.partition(":")
             found[kind].append(value.strip())
-    return Rules(
+    return KeepOutRules(
         projects=tuple(canonical(os.path.expanduser(one)) for one in found["project"]),
         tools=tuple(found["tool"]),
         files=tuple(map(file_pattern, found["file"])),
@@ -196,7 +196,7 @@ def canonical(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class ProjectRules:
     """What one project's file says; `broken` why it cannot be understood."""
 
     capture: bool = True
@@ -206,7 +206,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Here:
+class DirectoryRules:
     """What holds in a directory: why nothing is captured there, which files are not, and what
     somebody should know."""
 
@@ -216,15 +216,15 @@ class Here:
 
 
 @dataclass
-class Reader:
+class ProjectRulesReader:
     """Reads projects' files; one that did not change is not read again."""
 
-    known: dict[str, tuple[tuple[int, int, int], Said]] = field(default_factory=dict)
+    known: dict[str, tuple[tuple[int, int, int], ProjectRules]] = field(default_factory=dict)
 
-    def here(self, directory: str, own: Rules) -> Here:
+    def here(self, directory: str, own: KeepOutRules) -> DirectoryRules:
         """The rules for a directory: the user's, and those of every project file at or above it."""
         if not os.path.isabs(directory) or "\0" in directory:
-            return Here()
+            return DirectoryRules()
         rule = own.project(directory)
         off = f"the setting ignore has project:{rule}" if rule else ""
         files, warnings = list(own.files), []
@@ -242,15 +242,15 @@ class Reader:
             if not said.capture:
                 off = off or f"{path} says capture = false"
             files += said.files
-        return Here(off, tuple(files), tuple(warnings))
+        return DirectoryRules(off, tuple(files), tuple(warnings))
 
-    def _read(self, path: str) -> Said | None:
+    def _read(self, path: str) -> ProjectRules | None:
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            return Said(broken=f"it cannot be opened ({error.strerror})")
+            return ProjectRules(broken=f"it cannot be opened ({error.strerror})")
         try:
             about = os.fstat(fd)
             seen = (about.st_ino, about.st_mtime_ns, about.st_size)
@@ -266,38 +266,38 @@ class Reader:
         return said
 
 
-def _checked(fd: int, about: os.stat_result, folder: str) -> Said:
+def _checked(fd: int, about: os.stat_result, folder: str) -> ProjectRules:
     if not stat.S_ISREG(about.st_mode):
-        return Said(broken="it is not a file")
+        return ProjectRules(broken="it is not a file")
     if about.st_uid not in (os.getuid(), 0):
-        return Said(broken="it belongs to another user")
+        return ProjectRules(broken="it belongs to another user")
     if about.st_size > FILE_BYTES:
-        return Said(broken=f"it is larger than {FILE_BYTES >> 10} KiB")
+        return ProjectRules(broken=f"it is larger than {FILE_BYTES >> 10} KiB")
     try:
         return parsed(os.read(fd, FILE_BYTES + 1).decode(), folder)
     except (OSError, UnicodeDecodeError) as error:
-        return Said(broken=f"it cannot be read ({error})")
+        return ProjectRules(broken=f"it cannot be read ({error})")
 
 
-def parsed(text: str, folder: str) -> Said:
+def parsed(text: str, folder: str) -> ProjectRules:
     """What a project's file says, for the directory that it lies in."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        return Said(broken=f"it is not valid TOML ({error})")
+        return ProjectRules(broken=f"it is not valid TOML ({error})")
     unknown = tuple(sorted(set(data) - _KNOWN_KEYS))[:10]
     capture, given = data.get("capture", True), data.get("ignore", [])
     if not isinstance(capture, bool):
-        return Said(broken="capture is neither true nor false", unknown=unknown)
+        return ProjectRules(broken="capture is neither true nor false", unknown=unknown)
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        return Said(broken="ignore is not a list of patterns", unknown=unknown)
+        return ProjectRules(broken="ignore is not a list of patterns", unknown=unknown)
     if len(given) > MOST:
-        return Said(broken=f"ignore has more than {MOST} patterns", unknown=unknown)
+        return ProjectRules(broken=f"ignore has more than {MOST} patterns", unknown=unknown)
     try:
         files = tuple(file_pattern(one, folder) for one in given)
     except ValueError as error:
-        return Said(broken=f"ignore: {error}", unknown=unknown)
-    return Said(capture=capture, files=files, unknown=unknown)
+        return ProjectRules(broken=f"ignore: {error}", unknown=unknown)
+    return ProjectRules(capture=capture, files=files, unknown=unknown)
 
 
 def _upward(directory: str) -> list[str]:
@@ -378,14 +378,14 @@ def session_key(host: str, session_id: str | None, cwd: str) -> str:
 
 
 @dataclass(frozen=True)
-class Running:
+class PrivateSession:
     """A private session that goes on: its host, and by what it is private."""
 
     host: str
     by: str
 
 
-def told_private(sessions: Sequence[Running]) -> tuple[str, str]:
+def told_private(sessions: Sequence[PrivateSession]) -> tuple[str, str]:
     """One sentence about the private sessions that go on, and how they end."""
     hosts = ", ".join(sorted({one.host for one in sessions}))
     if len(sessions) == 1:
@@ -400,7 +400,7 @@ def told_private(sessions: Sequence[Running]) -> tuple[str, str]:
     return told, " ".join(way for by, way in ways.items() if by in kinds)
 
 
-class Private:
+class PrivateSessions:
     """Which sessions were private, and when: a small file each, under a digest of its name."""
 
     def __init__(self, directory: str) -> None:
@@ -432,7 +432,7 @@ class Private:
             for since, until in self._spans(key)
         )
 
-    def running(self) -> list[Running]:
+    def running(self) -> list[PrivateSession]:
         """The private sessions that go on and were heard of lately."""
         found = []
         try:
@@ -449,7 +449,7 @@ class Private:
                 continue
             by = ENVIRONMENT if data.get("by") == ENVIRONMENT else WORD
             if spans[-1][1] is None and age < RUNNING_S[by]:
-                found.append(Running(str(data.get("host", "")), by))
+                found.append(PrivateSession(str(data.get("host", "")), by))
         return found
 
     def alive(self, key: str) -> None:
@@ -501,7 +501,7 @@ def keep_private(
     """The environment says that this session is private: note which one it is and until when, and
     no more, so that no import of the host's own transcript brings it in later."""
     session_id = session_in(stdin, os.environ)
-    key, private = session_key(host, session_id, cwd), Private(directory)
+    key, private = session_key(host, session_id, cwd), PrivateSessions(directory)
     private.begin(key, host, now_ms - _LATE_MS, ENVIRONMENT)
     if is_session_end(event, stdin):
         private.end(key, host, now_ms + _LATE_MS)
@@ -520,13 +520,13 @@ def may_spool(directory: str, host: str, stdin: bytes, env: Mapping[str, str], c
     """Whether something that the daemon did not take may lie on the disk until it does. A prompt
     that makes its session private does so here. Which of the directories that a host names is the
     project only its adapter knows: one that is kept out is enough."""
-    own, reader = rules(_setting(os.path.join(directory, "settings.toml"))), Reader()
+    own, reader = rules(_setting(os.path.join(directory, "settings.toml"))), ProjectRulesReader()
     told = _object(stdin)
     named = [cwd, told.get("cwd"), *env.values()]
     if any(isinstance(one, str) and reader.here(one, own).off for one in named):
         return False
     cwd = next((one for one in named[1:2] if isinstance(one, str) and os.path.isabs(one)), cwd)
-    private, key = Private(directory), session_key(host, session_in(stdin, env), cwd)
+    private, key = PrivateSessions(directory), session_key(host, session_in(stdin, env), cwd)
     now_ms = time.time_ns() // 1_000_000
     word = _word_in(told)
     if word == "private":

@@ -16,9 +16,6 @@ KnowledgeType = Literal["constraint", "decision", "heuristic", "rejected"]
 Level = Literal["raw", "compressed", "distilled"]
 
 Tone = Literal["", "info", "accent", "violet", "warn"]
-RetentionSetting = Literal[
-    "retention_knowledge", "retention_observations", "retention_summaries", "retention_episodes"
-]
 
 EDITABLE = (
     "title", "summary", "detail", "facts", "concepts", "files", "importance", "confidence", "pinned"
@@ -49,7 +46,7 @@ class Kind:
     plural: str
     icon: str  # a name in the dashboard's icons.js
     tone: Tone
-    retention: RetentionSetting
+    retention_days: int  # unless the setting `retention` says otherwise; 0: for ever
     start_weight: float  # when memories are ranked without a question
     types: tuple[str, ...] = ()
     # The words of a turn as they were said; every other kind is derived from turns.
@@ -90,17 +87,22 @@ TYPES: dict[str, Type] = {
 KINDS: dict[str, Kind] = {
     one.name: one
     for one in (
-        Kind("knowledge", "belief", "beliefs", "belief", "accent", "retention_knowledge", 1.2,
-             ("constraint", "decision", "heuristic", "rejected"), is_belief=True),
-        Kind("observation", "note", "notes", "note", "info", "retention_observations", 1.05,
-             ("discovery", "decision", "error", "pattern", "tool_use")),
-        Kind("summary", "summary", "summaries", "summary", "violet", "retention_summaries", 1.15,
-             ("session_summary",), is_summary=True, news="summary"),
-        Kind("episode", "turn", "turns", "turn", "", "retention_episodes", 1.0,
-             is_turn=True, text_in_detail=True),
+        Kind("knowledge", "belief", "beliefs", icon="belief", tone="accent",
+             retention_days=0, start_weight=1.2, is_belief=True,
+             types=("constraint", "decision", "heuristic", "rejected")),
+        Kind("observation", "note", "notes", icon="note", tone="info",
+             retention_days=90, start_weight=1.05,
+             types=("discovery", "decision", "error", "pattern", "tool_use")),
+        Kind("summary", "summary", "summaries", icon="summary", tone="violet",
+             retention_days=365, start_weight=1.15, is_summary=True, news="summary",
+             types=("session_summary",)),
+        Kind("episode", "turn", "turns", icon="turn", tone="",
+             retention_days=30, start_weight=1.0, is_turn=True, text_in_detail=True),
     )
 }  # fmt: skip
-NAMES = tuple(KINDS)
+TURN = KINDS["episode"]
+NOTE = KINDS["observation"]
+SUMMARY = KINDS["summary"]
 BELIEF_TYPES = tuple(type_ for one in KINDS.values() if one.is_belief for type_ in one.types)
 
 

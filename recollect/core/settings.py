@@ -18,6 +18,7 @@ from typing import Any
 from recollect.core import keepout, safe_files
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
+from recollect.core.kinds import KINDS
 
 FILE_BYTES = 1 << 20
 PREFIX = "RECOLLECT_"
@@ -64,7 +65,7 @@ _STORE = Form(
 _IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
-RETENTION_DAYS = {"turns": 30, "notes": 90, "summaries": 365, "beliefs": 0, "archive": 30}
+RETENTION_DAYS = {one.plural: one.retention_days for one in KINDS.values()} | {"archive": 30}
 LONGEST_DAYS = 36500
 
 

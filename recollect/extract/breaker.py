@@ -19,7 +19,7 @@ State = Literal["closed", "open", "half-open"]
 
 
 @dataclass
-class _Known:
+class _Failures:
     failures: int = 0
     opened_ns: int | None = None
 
@@ -32,7 +32,7 @@ class Breaker:
         self._failures = failures
         self._pause_ns = int(pause_s * 1e9)
         self._lock = threading.Lock()
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _Failures] = {}
 
     def state(self, key: str) -> State:
         with self._lock:
@@ -60,7 +60,7 @@ class Breaker:
 
     def failed(self, key: str) -> None:
         with self._lock:
-            known = self._known.setdefault(key, _Known())
+            known = self._known.setdefault(key, _Failures())
             known.failures += 1
             if known.failures >= self._failures:
                 known.opened_ns = self._clock.mono_ns()

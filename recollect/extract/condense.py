@@ -15,7 +15,7 @@ from recollect.extract.entries import Entry, fitted, shortened
 from recollect.extract.model_answer import clean
 from recollect.extract.model_prompt import frame
 from recollect.extract.tagged_text import elements
-from recollect.llm.base import Provider, Request
+from recollect.llm.base import ModelRequest, Provider
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class Condenser:
 
 
 def _summary(provider: Provider, namespace: str, older: Sequence[Entry]) -> str:
-    request = Request(
+    request = ModelRequest(
         namespace=namespace,
         purpose="compact",
         system=SYSTEM,

@@ -7,7 +7,6 @@ decided here from what the event is, never from what its text claims.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.capture.hosts import tools
 from recollect.core.values import (
     Author,
     JsonBody,
@@ -16,6 +15,7 @@ from recollect.core.values import (
     TextBody,
     encode,
 )
+from recollect.hosts import tools
 
 ENTRY_CHARS = 8000
 _CUT = " […] "

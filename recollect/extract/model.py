@@ -10,9 +10,9 @@ from collections.abc import Callable
 from recollect.core.errors import ExtractionFailed
 from recollect.extract.entries import Entry, entries, fitted
 from recollect.extract.interface import Extraction
-from recollect.extract.model_answer import Garbage, parse
+from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.extract.model_prompt import SYSTEM, frame
-from recollect.llm.base import Provider, Request
+from recollect.llm.base import ModelRequest, Provider
 from recollect.store.interface import Batch
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ PROMPT_CHARS = 256 << 10
 Condense = Callable[[str, list[Entry]], tuple[str, list[Entry]]]
 
 
-class Model:
+class ModelExtractor:
     """An Extractor. `condense` makes an oversized batch small before it is sent."""
 
     def __init__(self, provider: Provider, condense: Condense | None = None) -> None:
@@ -38,7 +38,7 @@ class Model:
             earlier, shown = self._condense(batch.namespace, shown)
         prompt = frame(fitted(shown, PROMPT_CHARS), earlier)
         for attempt in range(1, ATTEMPTS + 1):
-            request = Request(
+            request = ModelRequest(
                 namespace=batch.namespace,
                 purpose="extract",
                 system=SYSTEM,
@@ -47,6 +47,6 @@ class Model:
             )
             try:
                 return parse(self._provider.complete(request).text, batch)
-            except Garbage:
+            except UnreadableAnswer:
                 log.warning("extraction: attempt %d of %d gave no answer", attempt, ATTEMPTS)
         raise ExtractionFailed(f"{self._provider.name} gave nothing readable, {ATTEMPTS} times")

@@ -38,12 +38,12 @@ _USERS_OWN = frozenset({"constraint", "preference"})
 DISTRUST: tuple[Author, ...] = ("web", "file", "tool", "assistant", "user")
 
 
-class Garbage(ExtractionFailed):
+class UnreadableAnswer(ExtractionFailed):
     """The answer held nothing that can be read."""
 
 
 def parse(text: str, batch: Batch) -> Extraction:
-    """Raises Garbage."""
+    """Raises UnreadableAnswer."""
     text = text[:MOST_CHARS]
     if not text.strip():
         return Extraction()
@@ -53,7 +53,7 @@ def parse(text: str, batch: Batch) -> Extraction:
     claims = tuple(_claims(text, batch))
     if not candidates and not claims:
         if holds(text, "memory") or not _nothing_to_say(text):
-            raise Garbage()
+            raise UnreadableAnswer()
         return Extraction()
     dropped = [Dropped("", "malformed") for one in made if one is None]
     dropped += [Dropped("", "too many") for _ in found[MOST_MEMORIES:]]

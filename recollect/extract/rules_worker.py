@@ -1,10 +1,9 @@
 """Rules in a process of their own: whatever a text does to them, hooks are answered meanwhile.
 
-In: a batch. Out: its Extraction, as `Rules` makes it. The child reads the store by asking us, so it
-has no database and no settings. It is started when needed, goes when nobody needed it for a while,
-dies with the daemon, and is killed when a batch takes more than its time: that is ExtractionFailed,
-and counts against the batch like any other failure.
-"""
+In: a batch. Out: its Extraction, as `RulesExtractor` makes it. The child reads the store by asking
+us, so it has no database and no settings. It is started when needed, goes when nobody needed it for
+a while, dies with the daemon, and is killed when a batch takes more than its time: that is
+ExtractionFailed, and counts against the batch like any other failure."""
 
 import functools
 import logging
@@ -21,7 +20,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import ExtractionFailed
 from recollect.extract import pickle_channel
 from recollect.extract.interface import Extraction
-from recollect.extract.rules.store_reads import QUESTIONS, Reads
+from recollect.extract.rules.store_reads import QUESTIONS, RuleReads
 from recollect.store.interface import Batch
 
 log = logging.getLogger(__name__)
@@ -34,12 +33,12 @@ _HELLO_S = 10.0
 _KEPT = ("PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TZ")  # nothing else of the environment
 
 
-class Apart:
+class RulesWorker:
     """An extractor. One batch at a time: a second project waits for the first."""
 
     def __init__(
         self,
-        reads: Reads,
+        reads: RuleReads,
         clock: Clock,
         *,
         cpu_s: int = CPU_S,

@@ -19,7 +19,7 @@ from recollect.core import oslayer
 from recollect.core.clock import ManualClock
 from recollect.core.values import Record, StoredEvent
 from recollect.extract import pickle_channel
-from recollect.extract.rules import Rules
+from recollect.extract.rules import RulesExtractor
 from recollect.store.interface import Batch
 
 _NICE = 5  # hooks and prompts first
@@ -68,7 +68,7 @@ class _Moment(ManualClock):
 
 def serve(line: Connection, cpu_s: int, idle_s: float) -> None:
     clock = _Moment()
-    rules = Rules(_Asking(line), clock)
+    rules = RulesExtractor(_Asking(line), clock)
     while line.poll(idle_s):
         match pickle_channel.receive(line):
             case ("there?",):
@@ -81,7 +81,7 @@ def serve(line: Connection, cpu_s: int, idle_s: float) -> None:
                 )
 
 
-def _extracted(rules: Rules, batch: Batch) -> tuple[Any, ...]:
+def _extracted(rules: RulesExtractor, batch: Batch) -> tuple[Any, ...]:
     try:
         return ("done", rules.extract(batch))
     except (EOFError, OSError):

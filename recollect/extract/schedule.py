@@ -23,7 +23,7 @@ class Schedule:
         self._waiting: dict[str, _Waiting] = {}
         self._busy: set[str] = set()
 
-    def heard(self, namespace: str, size: int, now: float) -> None:
+    def on_event(self, namespace: str, size: int, now: float) -> None:
         """An event arrived."""
         one = self._waiting.setdefault(namespace, _Waiting())
         one.bytes += size

@@ -63,7 +63,7 @@ Stated = Fact | Preference | Procedure
 
 
 @dataclass(frozen=True)
-class Stone:
+class Tombstone:
     """One statement, or the few of one memory, that are not told."""
 
     record: str
@@ -110,7 +110,7 @@ class Tombstones:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[Stone, ...]] = {}
+        self._known: dict[str, tuple[Tombstone, ...]] = {}
         self._lying: _Lying | None = None
         self._told: dict[tuple[str, int], Record | None] = {}
         self.epoch = 0  # grows whenever something else may be told
@@ -361,7 +361,9 @@ class Tombstones:
         """Whether anything is kept back there."""
         return bool(self._of(namespace) or self._everywhere().by_record)
 
-    def _for(self, namespace: str, events: Sequence[str], session: str | None) -> tuple[Stone, ...]:
+    def _for(
+        self, namespace: str, events: Sequence[str], session: str | None
+    ) -> tuple[Tombstone, ...]:
         """Those that may say something of what was made of these events: of any namespace those
         of the same origin, as what holds in every project is made of what was said in one; of its
         own those that are looked for wherever something is said. What has no origin meets all."""
@@ -380,7 +382,7 @@ class Tombstones:
             one.hides_own(record_id) for one in self._everywhere().by_record.get(record_id, ())
         )
 
-    def _of(self, namespace: str) -> tuple[Stone, ...]:
+    def _of(self, namespace: str) -> tuple[Tombstone, ...]:
         with self._lock:
             known, epoch = self._known.get(namespace), self.epoch
         if known is None:
@@ -408,10 +410,10 @@ class Tombstones:
 class _Lying:
     """All stones, by what they are found by."""
 
-    def __init__(self, stones: Iterable[Stone]) -> None:
-        self.by_event: dict[str, list[Stone]] = {}
-        self.by_session: dict[str, list[Stone]] = {}
-        self.by_record: dict[str, list[Stone]] = {}
+    def __init__(self, stones: Iterable[Tombstone]) -> None:
+        self.by_event: dict[str, list[Tombstone]] = {}
+        self.by_session: dict[str, list[Tombstone]] = {}
+        self.by_record: dict[str, list[Tombstone]] = {}
         for stone in stones:
             self.by_record.setdefault(stone.record, []).append(stone)
             for session in stone.sessions:
@@ -518,10 +520,10 @@ def _detail(
     }
 
 
-def standing(details: Iterable[Any]) -> tuple[Stone, ...]:
+def standing(details: Iterable[Any]) -> tuple[Tombstone, ...]:
     """The stones that lie after all that was laid and lifted, in the order of the log. What was
     erased took the words of its own stones along: such a row says nothing any more."""
-    stones: dict[tuple[str, Any], Stone] = {}
+    stones: dict[tuple[str, Any], Tombstone] = {}
     for number, detail in enumerate(details):
         if not isinstance(detail, dict):
             continue
@@ -533,7 +535,7 @@ def standing(details: Iterable[Any]) -> tuple[Stone, ...]:
             for key in gone:
                 del stones[key]
             continue
-        stones[(record, cause) if record else ("", number)] = Stone(
+        stones[(record, cause) if record else ("", number)] = Tombstone(
             record=record,
             cause=cause,
             again=bool(detail.get("again")),
@@ -556,11 +558,11 @@ def _key(detail: Any) -> tuple[str, Cause]:
     return str(detail.get("record", "")), cause
 
 
-def _hidden(stones: Sequence[tuple[Stone, bool]], words: Words) -> bool:
+def _hidden(stones: Sequence[tuple[Tombstone, bool]], words: Words) -> bool:
     return any(stone.covers(words, near=near) for stone, near in stones)
 
 
-def _said_since(stone: Stone, events: Sequence[str]) -> bool:
+def _said_since(stone: Tombstone, events: Sequence[str]) -> bool:
     """Whether it was said again after it was forgotten."""
     return any(one not in stone.events and ids.ulid_ms(one) > stone.until_ms for one in events)
 

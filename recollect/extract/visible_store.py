@@ -26,8 +26,8 @@ from recollect.store.interface import Hit, Page, Store
 Thing = TypeVar("Thing", Entity, Relationship, Fact, Procedure, Preference)
 
 
-def seen(store: Store, stones: Tombstones) -> Store:
-    view: Any = _Seen(store, stones)
+def visible_store(store: Store, stones: Tombstones) -> Store:
+    view: Any = _VisibleStore(store, stones)
     told: Store = view
     return told
 
@@ -43,7 +43,7 @@ class _View:
         return getattr(self._whole, name)
 
 
-class _Seen(_View):
+class _VisibleStore(_View):
     def __init__(self, store: Store, stones: Tombstones) -> None:
         super().__init__(store, stones)
         self.records = _Records(store.records, stones)

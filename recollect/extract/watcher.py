@@ -27,19 +27,19 @@ _TICK_S = 1.0  # the longest that the thread sleeps, because an injected clock w
 
 
 @dataclass(frozen=True)
-class After:
+class RunFollowUp:
     """What a run left: whether to come again, and how long to leave it alone first."""
 
     again: bool = False
     wait_s: float = 0.0
 
 
-class Watcher:
+class ExtractionWatcher:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        run: Callable[[str], After],
+        run: Callable[[str], RunFollowUp],
         *,
         idle_s: float,
         size: int = ENOUGH_BYTES,
@@ -83,10 +83,10 @@ class Watcher:
         with self._changed:
             for one in self._store.events.backlog():
                 if one.count:
-                    self._schedule.heard(one.namespace, one.bytes, self._now())
+                    self._schedule.on_event(one.namespace, one.bytes, self._now())
             self._changed.notify_all()
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """An event was stored. Costs its caller next to nothing."""
         self._heard.put(event)
 
@@ -124,7 +124,7 @@ class Watcher:
                     event = self._heard.get_nowait()
                 except queue.Empty:
                     break
-                self._schedule.heard(event.namespace, len(msgspec.json.encode(event.body)), now)
+                self._schedule.on_event(event.namespace, len(msgspec.json.encode(event.body)), now)
             for namespace in self._schedule.due(now):
                 self._turns.put(namespace)
 
@@ -148,7 +148,7 @@ class Watcher:
             after = self._run(namespace)
         except StoreError as error:
             log.error("extraction: %s", error)
-            after = After(again=True, wait_s=60.0)
+            after = RunFollowUp(again=True, wait_s=60.0)
         with self._changed:
             self._schedule.finished(namespace, self._now(), again=after.again, wait_s=after.wait_s)
             self._changed.notify_all()

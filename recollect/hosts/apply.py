@@ -16,7 +16,9 @@ import msgspec
 from recollect.core import oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import CannotWrite, ConfigChanged
-from recollect.hosts.base import Change, Context, Installer, digest, read
+from recollect.hosts.changes import Change, digest, read
+from recollect.hosts.context import Context
+from recollect.hosts.installer import Installer
 from recollect.hosts.ledger import FileRecord, Ledger
 
 

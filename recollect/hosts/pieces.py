@@ -10,13 +10,36 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from recollect.core.errors import ConfigChanged
-from recollect.hosts import tomledit
-from recollect.hosts.base import MARK
-from recollect.hosts.jsonedit import BOM, Document, Path
+from recollect.hosts import toml_edit
+from recollect.hosts.json_edit import BOM, Document, Path
 
+MARK = "recollect-hook"  # an entry whose command holds this is ours, whatever its version
 BEGIN = "<!-- recollect:begin -->"
 END = "<!-- recollect:end -->"
 GENERATED = "Written by `recollect install`"  # in every file that is wholly ours
+
+
+class Piece(Protocol):
+    """One file that a host reads, and what in it is ours."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def mode(self) -> int | None: ...
+
+    def put(self, before: bytes | None) -> bytes:
+        """The file with our entries in it; the same bytes when they are there already."""
+
+    def strip(self, now: bytes, keep: bytes | None) -> bytes | None:
+        """The file without our entries; None when nothing is left.
+
+        `keep` is the file as it was before us: empty containers that it had stay.
+        """
+
+    def holds(self, now: bytes) -> bool:
+        """Whether anything of ours is in it."""
 
 
 class JsonEdit(Protocol):
@@ -293,21 +316,21 @@ class TomlTable:
 
     path: str
     why: str
-    table: tomledit.Name
+    table: toml_edit.Name
     values: Mapping[str, Any]
-    also: tuple[tomledit.Name, ...] = ()
+    also: tuple[toml_edit.Name, ...] = ()
     mode: int | None = None
 
     def put(self, before: bytes | None) -> bytes:
-        return tomledit.put(before, self.table, dict(self.values), self.path)
+        return toml_edit.put(before, self.table, dict(self.values), self.path)
 
     def strip(self, now: bytes, keep: bytes | None) -> bytes | None:
         for table in (*self.also, self.table):
-            now = tomledit.remove(now, table, self.path)
+            now = toml_edit.remove(now, table, self.path)
         return None if keep is None and not now.strip() else now
 
     def holds(self, now: bytes) -> bool:
-        return tomledit.get(now, self.table, self.path) is not None
+        return toml_edit.get(now, self.table, self.path) is not None
 
 
 def _own(list_: Any) -> list[int]:

@@ -20,8 +20,5 @@ You have a memory of earlier work in this project through the MCP server `recoll
 - Store nothing secret: no keys, no tokens, nothing the user marked `<private>`.
 """
 
+RULES_REASON = "a rule: when to use the memory"
 OWN_RULES = f"<!-- {GENERATED}; `recollect uninstall` removes it. -->\n\n{RULES}"
-CURSOR_RULES = (
-    "---\ndescription: When to use the Recollect memory\nalwaysApply: true\n---\n\n" + OWN_RULES
-)
-WINDSURF_RULES = "---\ntrigger: always_on\n---\n\n" + OWN_RULES

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from recollect.core import projects, safe_files
-from recollect.core.bounded_wait import Bounded, Late
+from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.projects import Place
 
 T = TypeVar("T")
@@ -23,13 +23,13 @@ THREADS = 8
 _KNOWN = 1024
 
 
-class Places:
+class DiskLookup:
     def __init__(
         self, look: Callable[[str], Place] = projects.locate, patience_s: float = PATIENCE_S
     ) -> None:
         self._look = look
         self._patience_s = patience_s
-        self._disk = Bounded(THREADS, "recollect-places", hung_s=patience_s)
+        self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Place] = OrderedDict()
         self._asked: dict[str, float] = {}  # paths that are being looked at, and since when

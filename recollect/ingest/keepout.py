@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.capture.hosts import Capture, Draft
 from recollect.core import keepout, settings
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadSetting
-from recollect.core.keepout import Here, Private, Reader, Rules
+from recollect.core.keepout import DirectoryRules, KeepOutRules, PrivateSessions, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
+from recollect.hosts.payloads import Capture, Draft
 from recollect.ingest.counters import Counters
 
 PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"
@@ -42,11 +42,11 @@ class KeepOut:
         self._lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
         self._rules = keepout.rules(chosen.ignore)
-        self._reader = Reader()
+        self._reader = ProjectRulesReader()
         self._warned: set[str] = set()
-        self.private = Private(chosen.directory)
+        self.private = PrivateSessions(chosen.directory)
 
-    def rules(self) -> Rules:
+    def rules(self) -> KeepOutRules:
         """The user's, as the settings are now. Settings that are broken leave them as they were."""
         try:
             about = os.stat(self._settings.path("settings.toml"))
@@ -64,7 +64,7 @@ class KeepOut:
             self._seen = seen
             return self._rules
 
-    def here(self, directory: str) -> Here:
+    def here(self, directory: str) -> DirectoryRules:
         """What holds in a directory; what is wrong with its file is told once."""
         found = self._reader.here(directory, self.rules())
         for warning in found.warnings:

@@ -15,18 +15,19 @@ from typing import Any
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.capture import frames, hosts
+from recollect.capture import frames
 from recollect.capture.frames import Frame
-from recollect.capture.hosts import Capture, Draft, Payload
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock
 from recollect.core.projects import Place
-from recollect.core.values import Arrival, Event, Source, StoredEvent
+from recollect.core.values import Arrival, Event, EventSource, StoredEvent
+from recollect.hosts import hooks
+from recollect.hosts.payloads import Capture, Draft, Payload
 from recollect.ingest.counters import Counters
-from recollect.ingest.disk_lookup import Places
+from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
-from recollect.ingest.seen_cache import Recent
-from recollect.ingest.session_continuity import Continuity, Turns
+from recollect.ingest.seen_cache import SeenCache
+from recollect.ingest.session_continuity import SessionContinuity, SessionSignals
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ _PROMPTS_SEARCHED = 20
 
 
 @dataclass(frozen=True)
-class Question:
+class RecallQuestion:
     """What a hook wants to hear: the context for a prompt or for the start of a session."""
 
     trigger: str
@@ -82,7 +83,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _EventKey:
     """What names an event that a hook told of: its frame, its place in it, and the digest."""
 
     ulid: str
@@ -91,7 +92,7 @@ class _Told:
 
 
 @dataclass
-class _Taken:
+class _ReadFrame:
     """A frame that was read: what it means, and what is to be stored of it."""
 
     captured: Capture
@@ -102,11 +103,11 @@ class _Taken:
     refused: bool = False
 
 
-Recall = Callable[[Question], Recalled]
+Recall = Callable[[RecallQuestion], Recalled]
 Listener = Callable[[Notice], None]
 
 
-def nothing_to_say(question: Question) -> Recalled:
+def nothing_to_say(question: RecallQuestion) -> Recalled:
     return Recalled()
 
 
@@ -126,11 +127,11 @@ class Pipeline:
         self._clock = clock
         self._actor = actor
         self._counters = counters
-        self._continuity = Continuity(store, clock)
-        self._keys: Recent[_Told] = Recent()
-        self._turns = Turns()
-        self._pace = Pace(clock)
-        self._places = Places()
+        self._continuity = SessionContinuity(store, clock)
+        self._keys: SeenCache[_EventKey] = SeenCache()
+        self._turns = SessionSignals()
+        self._pace = SessionRate(clock)
+        self._places = DiskLookup()
         self.recall = recall
         # What an agent says in a session, without what the session was told by us.
         self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
@@ -155,7 +156,7 @@ class Pipeline:
         has its own answer, NOT_NOW for one that made us stumble; StoreError when nothing can be
         stored now."""
         replies = [Reply(frames.NOT_NOW)] * len(waiting)
-        together: dict[int, _Taken] = {}
+        together: dict[int, _ReadFrame] = {}
         for number, (frame, digest) in enumerate(waiting):
             with self._one_alone(replies, number):
                 captured = _captured(frame)
@@ -170,7 +171,7 @@ class Pipeline:
         self._store_together(together, replies)
         return replies
 
-    def _store_together(self, together: dict[int, "_Taken"], replies: list[Reply]) -> None:
+    def _store_together(self, together: dict[int, "_ReadFrame"], replies: list[Reply]) -> None:
         """One commit for all. When one of them cannot be stored, each gets its own."""
         groups = [dict(together)]
         together.clear()
@@ -207,7 +208,7 @@ class Pipeline:
 
     def _take(
         self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
-    ) -> "_Taken | Reply":
+    ) -> "_ReadFrame | Reply":
         """What is to be stored of a frame, or the answer when that is nothing."""
         cut = frames.told_cut(frame.flags)
         if cut or captured.damaged:
@@ -222,7 +223,7 @@ class Pipeline:
             if refusal is not None:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.told if captured.wants else ""
-                return Reply(frames.STORED, hosts.answer(captured, shown) if live else b"")
+                return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
             captured = self._without_kept_out(captured)
         place, path = self._place(captured.cwd)
         namespace = self._namespace(place)
@@ -243,16 +244,16 @@ class Pipeline:
             captured = self._with_transcript(captured, began, ended, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
-        told = _Told(frame.ulid, 0, digest.hex())
+        told = _EventKey(frame.ulid, 0, digest.hex())
         arrivals = [
             self._arrival(frame, first, captured, draft, namespace, session_id, path)
             for draft, first in self._named(frame, told, captured, namespace, session_id)
         ]
         if captured.signal == "session-end":
             self._continuity.ended(captured.host, namespace)
-        return _Taken(captured, place, namespace, session_id, arrivals)
+        return _ReadFrame(captured, place, namespace, session_id, arrivals)
 
-    def _stored(self, group: Sequence["_Taken"]) -> list[list[Arrival]]:
+    def _stored(self, group: Sequence["_ReadFrame"]) -> list[list[Arrival]]:
         """Store what was taken, in one commit; gives what was new of each."""
         outcomes = iter(self._put([arrival for taken in group for arrival in taken.arrivals]))
         news = []
@@ -299,15 +300,15 @@ class Pipeline:
             tail = self._places.end_of(captured.transcript, _TRANSCRIPT_TAIL)
             if tail is None:
                 return replace(captured, transcript=None)  # it will never come
-            captured = hosts.answered_from_transcript(captured, tail, began, ended)
+            captured = hooks.answered_from_transcript(captured, tail, began, ended)
             if not wait or time.monotonic() >= deadline:
                 break
             time.sleep(_TRANSCRIPT_LOOK_S)
         return captured
 
     def _named(
-        self, frame: Frame, told: "_Told", captured: Capture, namespace: str, session_id: str
-    ) -> Iterator[tuple[Draft, "_Told"]]:
+        self, frame: Frame, told: "_EventKey", captured: Capture, namespace: str, session_id: str
+    ) -> Iterator[tuple[Draft, "_EventKey"]]:
         """Each draft with the name under which it is stored. What a host fires twice has the name
         of its first firing, so that the store knows it for a repeat, or stores it after all when
         the first was lost. How far two firings are apart is told by the hooks' own clock: a spool
@@ -330,7 +331,7 @@ class Pipeline:
     def _arrival(
         self,
         frame: Frame,
-        first: "_Told",
+        first: "_EventKey",
         captured: Capture,
         draft: Draft,
         namespace: str,
@@ -348,30 +349,31 @@ class Pipeline:
                 kind=draft.kind,
                 body=body,
                 valid_time=happened,
-                source=Source(surface=captured.host[:64], version=__version__, project_path=path),
+                source=EventSource(
+                    surface=captured.host[:64], version=__version__, project_path=path
+                ),
             ),
             digest=first.digest,
             boot_id=frame.boot_id or None,
             mono_ns=frame.mono_ns & (2**63 - 1),
         )
 
-    def _answer(self, taken: "_Taken", fresh: list[Arrival]) -> bytes:
+    def _answer(self, taken: "_ReadFrame", fresh: list[Arrival]) -> bytes:
         """What the hook prints. Nothing is recalled for what is only a repeat."""
         captured = taken.captured
-        host = hosts.host(captured.host)
         context = ""
         if captured.wants is not None and (fresh or not captured.drafts):
-            question = Question(
+            question = RecallQuestion(
                 trigger=captured.wants,
                 text=_clean(captured.query),
                 namespaces=(self._namespace(taken.place), projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
-                limit_chars=host.context_chars,
+                limit_chars=hooks.CONTEXT_CHARS,
                 reason=captured.reason,
             )
             context = self.recall(question).context
-        return hosts.answer(captured, context)
+        return hooks.answer(captured, context)
 
     # --- the API ---
 
@@ -492,7 +494,7 @@ class Pipeline:
         return projects.namespace(self._actor, self._store.projects.resolve(place))
 
 
-class Pace:
+class SessionRate:
     """How many events a session sends in a minute, to stop a host that runs in a loop."""
 
     def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
@@ -518,7 +520,7 @@ def _check_size(event: Event) -> None:
 
 
 def _captured(frame: Frame) -> Capture:
-    return hosts.capture(_payload(frame))
+    return hooks.capture(_payload(frame))
 
 
 def _payload(frame: Frame) -> Payload:

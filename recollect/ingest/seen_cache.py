@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Recent(Generic[T]):
+class SeenCache(Generic[T]):
     """A bounded memory of keys."""
 
     def __init__(self, limit: int = 10_000) -> None:

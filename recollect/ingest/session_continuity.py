@@ -16,7 +16,7 @@ SAME_SESSION = timedelta(hours=4)
 SAME_START = timedelta(minutes=30)
 
 
-class Turns:
+class SessionSignals:
     """The last start or end of each session. A session that is resumed and ended again within the
     time of a double firing has really begun and ended twice."""
 
@@ -36,7 +36,7 @@ class Turns:
         return before[1] if before[0] != signal else ""
 
 
-class Continuity:
+class SessionContinuity:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock

@@ -21,7 +21,7 @@ from recollect.core.values import Citation, Record, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.turns import Turn, stands_alone, turns_of
+from recollect.ingest.turns import TurnBuilder, stands_alone, turns_of
 from recollect.store.interface import Cursor, RecordFilter, Store
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def _uncited(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
     return ()
 
 
-class Scribe:
+class TurnWriter:
     def __init__(
         self,
         store: Store,
@@ -51,8 +51,8 @@ class Scribe:
         self._memories = memories
         self._counters = counters
         self._queue: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
-        self._open: dict[_Key, tuple[Turn, float]] = {}
-        self._ready: list[Turn] = []
+        self._open: dict[_Key, tuple[TurnBuilder, float]] = {}
+        self._ready: list[TurnBuilder] = []
         # Events, by number, whose turn must be looked up.
         self._unplaced: dict[_Key, dict[int, str]] = {}
         self._at_work = threading.Lock()
@@ -70,7 +70,7 @@ class Scribe:
         if self._thread.is_alive():
             self._thread.join()
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         """An event was committed."""
         event = notice.stored.event
         with self._progress:
@@ -84,7 +84,7 @@ class Scribe:
             return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
     @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
         them in the scribe's hands, who would write them down again."""
         with self._at_work:
@@ -170,13 +170,13 @@ class Scribe:
         turn = known[0]
         if stored.event.kind == "prompt":
             self._flush([key])
-            turn = Turn(stored)
+            turn = TurnBuilder(stored)
         turn.add(stored)
         self._open[key] = (turn, time.monotonic())
         if stored.event.kind == "session_summary":
             self._write([turn])
 
-    def _write(self, turns: Iterable[Turn]) -> None:
+    def _write(self, turns: Iterable[TurnBuilder]) -> None:
         self._ready += [turn for turn in turns if turn.dirty and turn.says_anything]
 
     def _place(self) -> None:
@@ -247,7 +247,7 @@ class Scribe:
             turn.dirty = False
         self._counters.count("episodes written", len(ready))
 
-    def _put(self, turns: list[Turn]) -> None:
+    def _put(self, turns: list[TurnBuilder]) -> None:
         episodes = self._kept([turn.episode() for turn in turns])
         where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in turns}
         self._memories.replace(
@@ -314,7 +314,9 @@ class Scribe:
             if cursor is None:
                 return list(found)
 
-    def _unwritten(self, namespace: str, turns: list[Turn], new: Set[str]) -> list[Turn]:
+    def _unwritten(
+        self, namespace: str, turns: list[TurnBuilder], new: Set[str]
+    ) -> list[TurnBuilder]:
         """Turns whose episode is not there, or says less than the events now do; those with new
         events do so in any case."""
         wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}

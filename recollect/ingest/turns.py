@@ -30,7 +30,7 @@ _ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "s
 
 
 @dataclass(eq=False)
-class Turn:
+class TurnBuilder:
     """What belongs together: from one prompt to the next."""
 
     first: StoredEvent
@@ -128,20 +128,20 @@ def stands_alone(event: Event) -> bool:
     return event.kind == "note" and isinstance(event.body, (TextBody, MessageBody))
 
 
-def turns_of(events: Iterable[StoredEvent]) -> list[Turn]:
+def turns_of(events: Iterable[StoredEvent]) -> list[TurnBuilder]:
     """A session cut into turns: a prompt begins one, and so does anything after a closed one."""
-    found: list[Turn] = []
-    open_turn: Turn | None = None
+    found: list[TurnBuilder] = []
+    open_turn: TurnBuilder | None = None
     for stored in events:
         if stands_alone(stored.event):
-            alone = Turn(stored)
+            alone = TurnBuilder(stored)
             alone.add(stored)
             found.append(alone)
         elif stored.event.kind == "note":
             continue  # a signal of the host, nothing that was said
         else:
             if open_turn is None or stored.event.kind == "prompt":
-                open_turn = Turn(stored)
+                open_turn = TurnBuilder(stored)
                 found.append(open_turn)
             open_turn.add(stored)
     return found

@@ -12,7 +12,7 @@ from recollect.core.values import Entity, Fact, Preference
 from recollect.inject import context
 from recollect.inject.private import SENSITIVE
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.graph import Graphs, Walk, telling
+from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import Intent
 
 SEARCHED = 10  # facts, things and procedures that words alone may find, each
@@ -36,7 +36,7 @@ class Item:
     sensitive: bool = False
 
 
-def preferences(graphs: Graphs, namespaces: Sequence[str]) -> list[Item]:
+def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[Item]:
     """Those of all namespaces; what the project says goes before what holds everywhere."""
     held: dict[tuple[str, str], Preference] = {}
     for namespace in namespaces:
@@ -49,21 +49,21 @@ def preferences(graphs: Graphs, namespaces: Sequence[str]) -> list[Item]:
     ]
 
 
-def asked_preferences(graphs: Graphs, namespaces: Sequence[str], text: str) -> list[Item]:
+def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) -> list[Item]:
     """Of the preferences those that a prompt is about."""
-    asked = telling(text)
+    asked = content_stems(text)
     found = []
     for item in preferences(graphs, namespaces):
         name = item.line.partition(":")[0]
-        about = telling(name.rpartition(".")[2].replace("_", " "))
-        shared = len(asked & telling(item.line.replace("_", " ").replace(".", " ")))
+        about = content_stems(name.rpartition(".")[2].replace("_", " "))
+        shared = len(asked & content_stems(item.line.replace("_", " ").replace(".", " ")))
         if (about and about <= asked) or shared >= 2:
             item.why = "the prompt is about it"
             found.append(item)
     return found
 
 
-def facts(walks: Sequence[Walk]) -> list[Item]:
+def facts(walks: Sequence[GraphWalk]) -> list[Item]:
     """Things that the prompt names, with what is known of them and around them."""
     items: list[Item] = []
     for walk in walks:
@@ -89,11 +89,11 @@ def facts(walks: Sequence[Walk]) -> list[Item]:
 
 
 def by_words(
-    graphs: Graphs, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
+    graphs: GraphCache, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
 ) -> list[Item]:
     """Facts, described things and procedures that words alone find; each must share enough with
     the prompt."""
-    asked = telling(text[:4000])
+    asked = content_stems(text[:4000])
     items: list[Item] = []
     # No fact has half of the words of a long prompt: it is not looked for.
     least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")

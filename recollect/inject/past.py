@@ -19,8 +19,8 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.as_of import engine_as_of
-from recollect.retrieve.engine import Embeds
-from recollect.retrieve.graph import Graphs
+from recollect.retrieve.engine import QueryEmbedder
+from recollect.retrieve.graph import GraphCache
 from recollect.store.interface import Page, Store, ThingKind
 
 
@@ -29,7 +29,7 @@ def recall_as_of(
     namespaces: Sequence[str],
     moment: datetime,
     *,
-    embedder: Embeds | None,
+    embedder: QueryEmbedder | None,
     feedback: Feedback,
     receipts: Receipts,
     counters: Counters,
@@ -37,7 +37,7 @@ def recall_as_of(
 ) -> Recall:
     engine, known = engine_as_of(store, namespaces, moment, embedder)
     then: Any = _Then(store, moment, known)
-    graphs = Graphs(then)
+    graphs = GraphCache(then)
     graphs.fill(namespaces)
     filled: Any = _Filled()
     clock = ManualClock(moment)

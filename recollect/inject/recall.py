@@ -21,7 +21,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Freshness, Receipt, Record
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Notice, Question, Recalled
+from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import context, fence, known
 from recollect.inject.budget import allot, count_tokens, fit
@@ -33,16 +33,16 @@ from recollect.inject.private import SENSITIVE, Private
 from recollect.inject.receipts import Receipts
 from recollect.inject.says import says
 from recollect.inject.triggers import Said, Topics, asks_to_remember
-from recollect.lifecycle.file_freshness import Work as WorkTrees
+from recollect.lifecycle.file_freshness import FreshnessChecker as WorkTrees
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.graph import Graphs, Rival
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.graph import GraphCache, Rival
+from recollect.retrieve.index_cache import IndexCache
 from recollect.retrieve.priors import STALE
 from recollect.retrieve.query import intent
 from recollect.retrieve.result_cache import ResultCache
 from recollect.retrieve.results import Ranked
-from recollect.retrieve.start_ranking import four_signals
+from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -105,9 +105,9 @@ class Recall:
     def __init__(
         self,
         store: Store,
-        engine: Engine,
-        shelves: Shelves,
-        graphs: Graphs,
+        engine: SearchEngine,
+        shelves: IndexCache,
+        graphs: GraphCache,
         feedback: Feedback,
         receipts: Receipts,
         counters: Counters,
@@ -136,7 +136,7 @@ class Recall:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def __call__(self, question: Question) -> Recalled:
+    def __call__(self, question: RecallQuestion) -> Recalled:
         began = self._clock.mono_ns()
         work: Future[tuple[Draft, str, tuple[str, ...]]] = self._pool.submit(self._work, question)
         draft, text = Draft(), ""
@@ -165,7 +165,7 @@ class Recall:
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt.receipt_id)
 
-    def preview(self, question: Question, tokens: int | None = None) -> Preview:
+    def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be said to this question now, and why: no receipt is written, no session
         hears of it, and nothing counts as said. It may take its time, and it raises."""
         began = self._clock.mono_ns()
@@ -182,7 +182,7 @@ class Recall:
     # --- the work ---
 
     def _work(
-        self, question: Question, tokens: int | None = None
+        self, question: RecallQuestion, tokens: int | None = None
     ) -> tuple[Draft, str, tuple[str, ...]]:
         if question.trigger == "session-start":
             if question.reason != "resume":
@@ -196,7 +196,7 @@ class Recall:
                 room = int(room * DEEP_TOKENS)
         return draft, *self._fitted(question, draft, room if tokens is None else tokens)
 
-    def _prompt(self, question: Question) -> Draft:
+    def _prompt(self, question: RecallQuestion) -> Draft:
         """What is new to this session and above the floor; often nothing."""
         draft = Draft()
         text = question.text
@@ -264,7 +264,7 @@ class Recall:
         ids = [owner for owner, cosine in near.items() if cosine >= NEAR and owner not in have]
         return [Found(one, near[one.record_id]) for one in self._records(namespaces, ids)]
 
-    def _knowledge(self, question: Question, draft: Draft) -> dict[str, float]:
+    def _knowledge(self, question: RecallQuestion, draft: Draft) -> dict[str, float]:
         """What the graph has to say; returns the memories it leads to, each with its bonus."""
         text, namespaces = question.text, question.namespaces
         walks, bonus = self._graphs.walk(text, namespaces)
@@ -289,7 +289,7 @@ class Recall:
             lambda: self._engine.search(text, namespaces, limit=limit, now=now, reached=bonus),
         )
 
-    def _start(self, question: Question, draft: Draft) -> Draft:
+    def _start(self, question: RecallQuestion, draft: Draft) -> Draft:
         """No question yet: preferences, the last summaries, and what four signals say matters."""
         if self._settings.start_tokens == 0:
             return draft
@@ -312,13 +312,13 @@ class Recall:
             :START_SUMMARIES
         ]
         first = {record.record_id for record in summaries}
-        ranked = four_signals(pool, self._clock.now())
+        ranked = rank_for_start(pool, self._clock.now())
         ranked.sort(key=lambda one: one.record.record_id not in first)
         draft.candidates = [Found(one.record, one.score, one.parts) for one in ranked]
         self._judge(question, draft, repeat=False)
         return draft
 
-    def _judge(self, question: Question, draft: Draft, *, repeat: bool) -> None:
+    def _judge(self, question: RecallQuestion, draft: Draft, *, repeat: bool) -> None:
         """Say of each candidate why it may not be injected, if so; the rest is put in order."""
         self._look_at_files(draft, again=question.trigger != "session-start")
         told = self._said.to(question.namespaces[0], question.session_id)
@@ -370,7 +370,7 @@ class Recall:
     def _look_at_files(self, draft: Draft, *, again: bool) -> None:
         """A memory whose files changed or are gone says so, and sinks a little; `again` puts them
         in order once more."""
-        standing = self._work_trees.standing([found.record for found in draft.candidates])
+        standing = self._work_trees.freshness_of([found.record for found in draft.candidates])
         for found in draft.candidates:
             now = standing.get(found.record.record_id)
             if now is None or now.state == "unknown":
@@ -390,7 +390,9 @@ class Recall:
         }
         return [found[record_id] for record_id in record_ids if record_id in found]
 
-    def _fitted(self, question: Question, draft: Draft, tokens: int) -> tuple[str, tuple[str, ...]]:
+    def _fitted(
+        self, question: RecallQuestion, draft: Draft, tokens: int
+    ) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
         mark = fence.nonce()
         frame = fence.fence(_HEADS, mark)
@@ -440,12 +442,12 @@ class Recall:
         that speaks of what was found not to be so is told with what is."""
         record = found.record
         forms: tuple[str, ...] = context.forms(record, found.stale)
-        later = self._graphs.of(record.namespace).over(record.source_event_ids)
+        later = self._graphs.of(record.namespace).successors_of_facts(record.source_event_ids)
         if later:
             forms = tuple(context.no_longer(form, later) for form in forms)
         elif rivals:
             said = forms[0].casefold()
-            facts = {one.stands.fact_id: one.stands for one in rivals if one.told_in(said)}
+            facts = {one.current.fact_id: one.current for one in rivals if one.is_stated_in(said)}
             if facts:
                 forms = tuple(context.beside(form, list(facts.values())) for form in forms)
         if found.older and not later:
@@ -454,7 +456,7 @@ class Recall:
 
     def _receipt(
         self,
-        question: Question,
+        question: RecallQuestion,
         draft: Draft,
         text: str,
         injected: tuple[str, ...],

@@ -23,7 +23,7 @@ AUTO = "auto-compaction"
 
 
 @dataclass(frozen=True)
-class Message:
+class ConversationMessage:
     role: str
     content: str
 
@@ -45,7 +45,7 @@ class WorkingMemory:
     """What is in front of the agent now: the conversation, and which memories were put there."""
 
     budget: TokenBudget
-    messages: tuple[Message, ...] = ()
+    messages: tuple[ConversationMessage, ...] = ()
     retrieved: tuple[str, ...] = ()
 
     @property
@@ -74,15 +74,15 @@ class WorkingMemory:
 
 @dataclass(frozen=True)
 class Compaction:
-    messages: tuple[Message, ...]
+    messages: tuple[ConversationMessage, ...]
     summary: str
-    summarised: tuple[Message, ...]
+    summarised: tuple[ConversationMessage, ...]
 
 
 def compact_conversation(
-    messages: Sequence[Message],
+    messages: Sequence[ConversationMessage],
     budget: int,
-    summarise: Callable[[Sequence[Message], int], str] | None = None,
+    summarise: Callable[[Sequence[ConversationMessage], int], str] | None = None,
 ) -> Compaction | None:
     """None while the conversation takes less than three quarters of its budget. Else the last ten
     messages (or the last 30 %, if that is fewer, or as many as fit) stay as they are, and one sums
@@ -98,11 +98,11 @@ def compact_conversation(
     if not old:
         return None
     summary = (summarise or summed_up)(old, max(40, int(budget * SUMMARY_SHARE)))
-    head = Message("system", f"[Conversation summary: {summary}]")
+    head = ConversationMessage("system", f"[Conversation summary: {summary}]")
     return Compaction((head, *recent), summary, old)
 
 
-def summed_up(messages: Sequence[Message], tokens: int) -> str:
+def summed_up(messages: Sequence[ConversationMessage], tokens: int) -> str:
     """The telling sentences of some messages, facts first, within so many tokens."""
     found = extract([one.content for one in messages], 3 * tokens, 40)
     lines = sorted(found.sentences, key=lambda line: not tells(line))
@@ -140,5 +140,5 @@ def episode_of(
     )
 
 
-def tokens_of(messages: Sequence[Message]) -> int:
+def tokens_of(messages: Sequence[ConversationMessage]) -> int:
     return sum(count_tokens(one.content) + 4 for one in messages)  # and its role

@@ -19,7 +19,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.kinds import Level
 from recollect.core.values import Record, Strategy
 from recollect.lifecycle.extractive_summary import extract, sentences, tells
-from recollect.llm.base import Provider, Purpose, Request
+from recollect.llm.base import ModelRequest, Provider, Purpose
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +164,7 @@ def _detail(
 def _asked(episodes: Sequence[Record], measure: Measure, provider: Provider) -> tuple[str, ...]:
     """A model's own words, or none: a model that fails is no reason to forget later."""
     prompt = "\n\n---\n\n".join(one.detail or one.title for one in episodes)[:MODEL_CHARS]
-    request = Request(
+    request = ModelRequest(
         namespace=episodes[0].namespace,
         purpose=measure.purpose,
         system=_SYSTEM,

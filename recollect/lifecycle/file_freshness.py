@@ -1,10 +1,9 @@
 """Whether the files a memory speaks of are still what they were.
 
 In: paths and a work tree. Out: citations when a memory is made (`cite`), and fresh, drifted or
-orphaned when it is recalled (`Work`). Looking is cheap: a file whose change time is older than the
-memory is not read, and what was read once is known until the file changes. It never waits for a
-disk that hangs: what is not known in time is unknown.
-"""
+orphaned when it is recalled (`FreshnessChecker`). Looking is cheap: a file whose change time is
+older than the memory is not read, and what was read once is known until the file changes. It never
+waits for a disk that hangs: what is not known in time is unknown."""
 
 import hashlib
 import os
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from recollect.core import safe_files
-from recollect.core.bounded_wait import Bounded, Late
+from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.clock import to_micros
 from recollect.core.projects import canonical, locate
 from recollect.core.values import Citation, Freshness, Record
@@ -34,7 +33,7 @@ _Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Standing:
+class FileFreshness:
     """How a memory stands to its files, and which of them shows it."""
 
     state: Freshness = "unknown"
@@ -43,7 +42,7 @@ class Standing:
 
 # --- when a memory is made ----------------------------------------------------------------------
 
-_background = Bounded(2, "recollect-trees", hung_s=BACKGROUND_S)
+_background = BoundedThreads(2, "recollect-trees", hung_s=BACKGROUND_S)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -133,11 +132,11 @@ _digests: OrderedDict[str, tuple[_Stamp, str]] = OrderedDict()
 _digests_lock = threading.Lock()
 
 
-def freshness_of(record: Record, roots: Sequence[str]) -> Standing:
+def freshness_of(record: Record, roots: Sequence[str]) -> FileFreshness:
     """How a memory stands to its files in one of these work trees. Orphaned when all are gone,
     drifted when one changed or is gone."""
     if not record.citations or not roots:
-        return Standing()
+        return FileFreshness()
     gone, changed = [], []
     for one in record.citations:
         states = [_compared(os.path.join(root, one.path), one.sha256, record) for root in roots]
@@ -148,12 +147,12 @@ def freshness_of(record: Record, roots: Sequence[str]) -> Standing:
         elif "gone" in states:
             gone.append(one.path)
         else:
-            return Standing()
+            return FileFreshness()
     if len(gone) == len(record.citations):
-        return Standing("orphaned", gone[0])
+        return FileFreshness("orphaned", gone[0])
     if changed or gone:
-        return Standing("drifted", (changed or gone)[0])
-    return Standing("fresh")
+        return FileFreshness("drifted", (changed or gone)[0])
+    return FileFreshness("fresh")
 
 
 def _compared(path: str, digest: str, record: Record) -> str:
@@ -183,13 +182,13 @@ def _compared(path: str, digest: str, record: Record) -> str:
     return "same" if known[1] == digest else "changed"
 
 
-class Work:
+class FreshnessChecker:
     """Looks at work trees on behalf of recall, in a thread of its own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         # One that is still looking hangs, and nobody queues up behind it.
-        self._looking = Bounded(1, "recollect-fresh", hung_s=0)
+        self._looking = BoundedThreads(1, "recollect-fresh", hung_s=0)
 
     @staticmethod
     def roots(store: Store, namespace: str) -> list[str]:
@@ -205,9 +204,9 @@ class Work:
             if kind == "root" and os.path.isdir(value)
         ]
 
-    def standing(
+    def freshness_of(
         self, records: Sequence[Record], patience_s: float = PATIENCE_S
-    ) -> dict[str, Standing]:
+    ) -> dict[str, FileFreshness]:
         """How the first few of these stand, as far as it can be told in time."""
         asked = [one for one in records if one.citations][:MOST_RECORDS]
         if not asked:
@@ -217,7 +216,7 @@ class Work:
         except Late:
             return {}
 
-    def _look(self, records: Sequence[Record]) -> dict[str, Standing]:
+    def _look(self, records: Sequence[Record]) -> dict[str, FileFreshness]:
         roots: dict[str, list[str]] = {}
         found = {}
         for record in records:

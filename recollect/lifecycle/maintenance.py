@@ -16,13 +16,13 @@ from typing import TypeVar
 
 from recollect.core.bounded_wait import Late
 from recollect.core.clock import Clock
-from recollect.core.kinds import Level
+from recollect.core.kinds import NOTE, Level
 from recollect.core.settings import Settings
 from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
 from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
-from recollect.lifecycle.file_freshness import Work, freshness_of, unhurried
+from recollect.lifecycle.file_freshness import FreshnessChecker, freshness_of, unhurried
 from recollect.llm.base import Provider
 from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Transaction
 
@@ -41,7 +41,7 @@ CITING = 2000  # memories whose files one pass looks at
 
 
 @dataclass
-class Report:
+class MaintenanceReport:
     """What a pass did, or would do, by step."""
 
     at: datetime
@@ -55,7 +55,7 @@ class Report:
     finished: bool = True
 
 
-class Stopped(Exception):
+class MaintenanceStopped(Exception):
     """Whoever runs the pass asked it to end; it goes on next time."""
 
 
@@ -83,9 +83,9 @@ class Maintenance:
         self._settings = settings
         self._provider = provider
         self._size_limit = size_limit
-        self.last: Report | None = None
+        self.last: MaintenanceReport | None = None
 
-    def preview(self) -> Report:
+    def preview(self) -> MaintenanceReport:
         """What a pass would do now. Writes nothing."""
         report = self._report(preview=True)
         for namespace in self._store.projects.namespaces():
@@ -95,8 +95,9 @@ class Maintenance:
         report.counts["archived versions dropped"] += self._store.log.purgeable(before)
         return self._measured(report)
 
-    def run(self, pause: Callable[[], None] = no_pause) -> Report:
-        """Do it. `pause` is called between transactions; it may wait, or raise Stopped."""
+    def run(self, pause: Callable[[], None] = no_pause) -> MaintenanceReport:
+        """One pass. `pause` is called between transactions and may wait or raise
+        MaintenanceStopped."""
         report = self._report(preview=False)
         try:
             for namespace in self._store.projects.namespaces():
@@ -116,18 +117,18 @@ class Maintenance:
                 pause()
             for _ in self._shrinking(report):
                 pause()
-        except Stopped:
+        except MaintenanceStopped:
             report.finished = False
         self.last = self._measured(report)
         return self.last
 
     # --- both ---
 
-    def _report(self, *, preview: bool) -> Report:
+    def _report(self, *, preview: bool) -> MaintenanceReport:
         size, free = self._store.upkeep.size()
-        return Report(self._clock.now(), preview, tight=size - free > self._size_limit)
+        return MaintenanceReport(self._clock.now(), preview, tight=size - free > self._size_limit)
 
-    def _measured(self, report: Report) -> Report:
+    def _measured(self, report: MaintenanceReport) -> MaintenanceReport:
         report.bytes, report.bytes_free = self._store.upkeep.size()
         for namespace in self._store.projects.namespaces():
             ages = self._store.aging.ages(namespace)
@@ -136,10 +137,10 @@ class Maintenance:
                 report.memories[kind] = dict(known + Counter(spans))
         return report
 
-    def _rules(self, report: Report) -> Forgetting:
+    def _rules(self, report: MaintenanceReport) -> Forgetting:
         return retention.rules(self._settings, report.at, tight=report.tight)
 
-    def _due(self, namespace: str, report: Report) -> Counter[str]:
+    def _due(self, namespace: str, report: MaintenanceReport) -> Counter[str]:
         found: Counter[str] = Counter()
         found["digests written"] = sum(1 for _ in self._spans(namespace, report.at))
         found["turns compressed"] = sum(map(len, self._aged(namespace, "raw", report)))
@@ -175,7 +176,7 @@ class Maintenance:
             if found:
                 yield span, first, found
 
-    def _digests(self, namespace: str, report: Report) -> Iterator[None]:
+    def _digests(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         for span, first, found in list(self._spans(namespace, report.at)):
             made = digest.digest(span, first, found)
             marks = [digest.mark(span, first)]
@@ -185,7 +186,7 @@ class Maintenance:
 
     # --- stages of episodes ---
 
-    def _aged(self, namespace: str, level: Level, report: Report) -> list[list[Aged]]:
+    def _aged(self, namespace: str, level: Level, report: MaintenanceReport) -> list[list[Aged]]:
         """Groups of episodes of one session that are due for their next stage."""
         age = episode_compression.RAW_AGE if level == "raw" else episode_compression.COMPRESSED_AGE
         if report.tight and level == "compressed":
@@ -199,7 +200,7 @@ class Maintenance:
             for group in episode_compression.chunks(session, [one.chars for one in session])
         ]
 
-    def _compressions(self, namespace: str, report: Report) -> Iterator[None]:
+    def _compressions(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         """Turns stay beside what stands for them; forgetting takes them some days later."""
         for group in self._aged(namespace, "raw", report):
             episodes = self._store.records.get(namespace, [one.record_id for one in group])
@@ -211,7 +212,7 @@ class Maintenance:
             report.counts["turns compressed"] += len(episodes)
             yield
 
-    def _distillations(self, namespace: str, report: Report) -> Iterator[None]:
+    def _distillations(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         for group in self._aged(namespace, "compressed", report):
             episodes = self._store.records.get(namespace, [one.record_id for one in group])
             if not episodes:
@@ -222,13 +223,15 @@ class Maintenance:
             report.counts["episodes distilled"] += len(episodes)
             yield
 
-    def _shortened(self, episodes: Sequence[Record], measure: Measure, report: Report) -> Record:
+    def _shortened(
+        self, episodes: Sequence[Record], measure: Measure, report: MaintenanceReport
+    ) -> Record:
         shown = [told for one in episodes if (told := self._told(one)) is not None]
         return episode_compression.shorter(episodes, measure, report.at, self._provider(), shown)
 
     # --- leaving ---
 
-    def _forgetting(self, namespace: str, report: Report) -> Iterator[None]:
+    def _forgetting(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         rules = self._rules(report)
         while due := self._store.aging.forgettable(namespace, rules, LOOKED_UP):
             for some in _batched(due, LEAVING):
@@ -254,9 +257,10 @@ class Maintenance:
         self._store.transaction(work)
         self._memories.changed(namespace, doomed)
 
-    def _alike(self, namespace: str, report: Report) -> list[Sequence[str]]:
-        """Groups of observations, ids only, each small enough for one transaction."""
-        since = self._rules(report).observations or datetime.min.replace(year=1970, tzinfo=UTC)
+    def _alike(self, namespace: str, report: MaintenanceReport) -> list[Sequence[str]]:
+        """Groups of notes, ids only, each small enough for one transaction."""
+        ever = datetime(1970, 1, 1, tzinfo=UTC)
+        since = self._rules(report).retained.get(NOTE.name, ever)
         groups = self._store.aging.alike(
             namespace,
             since,
@@ -267,7 +271,7 @@ class Maintenance:
         parts = [part for group in groups for part in _batched(group.record_ids, BATCH)]
         return [part for part in parts if len(part) >= consolidate.LEAST]
 
-    def _consolidation(self, namespace: str, report: Report) -> Iterator[None]:
+    def _consolidation(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         for group in self._alike(namespace, report):
             found = self._store.records.get(namespace, group)
             gone = [one.record_id for one in found]
@@ -296,21 +300,21 @@ class Maintenance:
 
     # --- fading, freshness ---
 
-    def _fading(self, namespace: str, report: Report) -> Iterator[None]:
+    def _fading(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         before = report.at - decay.STEP
         while due := self._store.aging.inferred(namespace, before, PURGED):
             self._store.transaction(functools.partial(_fade, namespace, due, report.at))
             report.counts["inferred things faded"] += len(due)
             yield
 
-    def _freshening(self, namespace: str, report: Report) -> Iterator[None]:
+    def _freshening(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         try:
             yield from self._freshening_in_time(namespace, report)
         except Late:
             log.warning("a work tree does not answer: its memories keep their freshness")
 
-    def _freshening_in_time(self, namespace: str, report: Report) -> Iterator[None]:
-        roots = unhurried(Work.roots, self._store, namespace)
+    def _freshening_in_time(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
+        roots = unhurried(FreshnessChecker.roots, self._store, namespace)
         after = ""
         for _ in range(0, CITING, PURGED):
             found = self._store.aging.citing(namespace, after, PURGED)
@@ -330,23 +334,23 @@ class Maintenance:
 
     # --- receipts, archive, size ---
 
-    def _receipts_before(self, report: Report) -> datetime | None:
+    def _receipts_before(self, report: MaintenanceReport) -> datetime | None:
         days = self._settings.kept_days("turns")
         return report.at - timedelta(days=days) if days else None
 
-    def _receipts(self, namespace: str, report: Report) -> Iterator[None]:
+    def _receipts(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         before = self._receipts_before(report)
         while before and (gone := self._store.receipts.purge(namespace, before, PURGED)):
             report.counts["receipts dropped"] += gone
             yield
 
-    def _archive(self, report: Report) -> Iterator[None]:
+    def _archive(self, report: MaintenanceReport) -> Iterator[None]:
         before = report.at - timedelta(days=self._settings.kept_days("archive"))
         while gone := self._store.log.purge(before, PURGED):
             report.counts["archived versions dropped"] += gone
             yield
 
-    def _shrinking(self, report: Report) -> Iterator[None]:
+    def _shrinking(self, report: MaintenanceReport) -> Iterator[None]:
         """Freed pages go back when the store is large; otherwise the next rows use them."""
         size, free = self._store.upkeep.size()
         if size <= self._size_limit:

@@ -16,7 +16,7 @@ from recollect.core import oslayer
 from recollect.core.errors import StoreBusy, StoreError
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
-from recollect.lifecycle.maintenance import Maintenance, Report, Stopped
+from recollect.lifecycle.maintenance import Maintenance, MaintenanceReport, MaintenanceStopped
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ LOOK_S = 15.0
 BREATH_S = 0.005
 
 
-class Housekeeper:
+class MaintenanceLoop:
     def __init__(
         self,
         maintenance: Maintenance,
@@ -62,13 +62,13 @@ class Housekeeper:
         if self._thread.is_alive():
             self._thread.join()
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         self._heard = time.monotonic()
 
-    def preview(self) -> Report:
+    def preview(self) -> MaintenanceReport:
         return self._maintenance.preview()
 
-    def run(self) -> Report:
+    def run(self) -> MaintenanceReport:
         """Now, because somebody asked for it; one pass at a time."""
         with self._one_at_a_time, self._alone() as ours:
             if not ours:
@@ -110,10 +110,10 @@ class Housekeeper:
 
     def _breathe(self) -> None:
         if self._stop.wait(BREATH_S):
-            raise Stopped
+            raise MaintenanceStopped
 
     def _step_aside(self) -> None:
         self._breathe()
         while time.monotonic() - self._heard < QUIET_S:
             if self._stop.wait(QUIET_S):
-                raise Stopped
+                raise MaintenanceStopped

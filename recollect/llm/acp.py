@@ -13,14 +13,13 @@ from typing import Any
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
 from recollect.core.token_count import count_tokens
+from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
+from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import api_keys
-from recollect.llm.base import Completion, Purpose, Request
-from recollect.llm.bounded_call import Calls, deadline
-from recollect.llm.child_process import WORDS_S, Child, started
+from recollect.llm.base import Completion, ModelRequest, Purpose
+from recollect.llm.bounded_call import BoundedCalls, deadline
+from recollect.llm.child_process import WORDS_S, ChildProcess, started
 
-KIRO_MODEL = "claude-haiku-4.5"
-COMPRESSOR = "recollect-compressor"
-RECONCILER = "recollect-reconciler"
 AGENTS: dict[Purpose, str] = {
     "extract": COMPRESSOR, "judge": RECONCILER, "compact": COMPRESSOR, "distil": COMPRESSOR,
 }  # fmt: skip
@@ -28,24 +27,24 @@ MOST_NOISE = 200  # lines that are not protocol; more of them, and it is no agen
 MOST_LINE = 4 << 20
 
 
-class Acp:
+class AcpProvider:
     name = "acp"
 
     def __init__(self, command: str, model: str, directory: str) -> None:
         self._command = shlex.split(command)
         self._wanted = model
         self._directory = directory
-        self._calls = Calls()
+        self._calls = BoundedCalls()
         ours = "{agent}" in command  # the agent file pins the model
         self.model = model or (KIRO_MODEL if ours else "chosen by the agent")
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         return self._calls.run(self._ask(request))
 
     def close(self) -> None:
         self._calls.close()
 
-    async def _ask(self, request: Request) -> Completion:
+    async def _ask(self, request: ModelRequest) -> Completion:
         agent = AGENTS[request.purpose]
         command = [part.replace("{agent}", agent) for part in self._command]
         async with (
@@ -68,7 +67,7 @@ class Acp:
                     task.cancel()
                 await asyncio.gather(turn, end, return_exceptions=True)
 
-    async def _turn(self, child: Child, request: Request) -> Completion:
+    async def _turn(self, child: ChildProcess, request: ModelRequest) -> Completion:
         import acp
         from acp.schema import ClientCapabilities, Implementation
 
@@ -148,7 +147,7 @@ class Acp:
 class _Lines:
     """The child's pipes as messages. What is not a message is passed over, up to a point."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: ChildProcess) -> None:
         self._child = child
         self._noise = 0
         self.problem: ProviderError | None = None

@@ -10,23 +10,23 @@ from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
 from recollect.core.token_count import count_tokens
 from recollect.llm import api_keys, web_api
-from recollect.llm.base import Completion, Request
-from recollect.llm.bounded_call import Calls, deadline
+from recollect.llm.base import Completion, ModelRequest
+from recollect.llm.bounded_call import BoundedCalls, deadline
 
 MODEL = "claude-haiku-5-5"
 KEY = "ANTHROPIC_API_KEY"
 URL = "https://api.anthropic.com"
 
 
-class Anthropic:
+class AnthropicProvider:
     name = "anthropic"
 
     def __init__(self, model: str = "", base_url: str = "") -> None:
         self.model = model or MODEL
         self._url = base_url or URL
-        self._calls = Calls()
+        self._calls = BoundedCalls()
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         key = api_keys.find(KEY)
         if not key and not is_local(self._url):
             raise ProviderRefused("there is no key for Anthropic", hint=api_keys.how_to_give(KEY))
@@ -35,7 +35,7 @@ class Anthropic:
     def close(self) -> None:
         self._calls.close()
 
-    async def _ask(self, request: Request, key: str) -> Completion:
+    async def _ask(self, request: ModelRequest, key: str) -> Completion:
         try:
             from anthropic import AsyncAnthropic
         except ImportError:
@@ -54,8 +54,8 @@ class Anthropic:
             except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
                 raise web_api.explained(error, self._url, key) from None
 
-    async def _stream(self, client: Any, request: Request) -> Completion:
-        answer = web_api.Answer(self._url, request.max_tokens)
+    async def _stream(self, client: Any, request: ModelRequest) -> Completion:
+        answer = web_api.StreamedAnswer(self._url, request.max_tokens)
         tokens_in = tokens_out = reason = None
         # A small model is asked not to think first: thoughts would eat the answer's tokens.
         more: dict[str, Any] = {}

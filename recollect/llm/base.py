@@ -11,7 +11,7 @@ Purpose = Literal["extract", "judge", "compact", "distil"]
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One question to a model; `namespace` and `purpose` are for the meter."""
 
     namespace: str
@@ -37,7 +37,7 @@ class Provider(Protocol):
     name: str
     model: str
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Raises ProviderTimeout, ProviderDown, ProviderRefused or BudgetSpent."""
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ async def deadline(seconds: float, who: str) -> AsyncIterator[None]:
         raise ProviderTimeout(f"{who} did not answer within {seconds:g} s") from None
 
 
-class Calls:
+class BoundedCalls:
     """The calls of one provider that are under way."""
 
     def __init__(self) -> None:

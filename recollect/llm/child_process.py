@@ -13,8 +13,8 @@ from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from recollect import privacy
-from recollect.capture.hosts.adapter import GUARD
 from recollect.core.errors import ProviderDown, ProviderRefused
+from recollect.hosts.adapter import GUARD
 
 GRACE_S = 2.0
 KILL_S = 2.0
@@ -24,7 +24,7 @@ BUFFER = 1 << 20
 TAIL = 2000
 
 
-class Child:
+class ChildProcess:
     def __init__(self, process: Process, exited: asyncio.Event, name: str) -> None:
         self._process = process
         self._exited = exited
@@ -111,7 +111,7 @@ async def started(
     name: str,
     without: Sequence[str] = (),
     extra: Mapping[str, str] | None = None,
-) -> AsyncIterator[Child]:
+) -> AsyncIterator[ChildProcess]:
     """Run a command for as long as the block lasts. `directory` holds nothing that an agent would
     read. The guard keeps our own hooks quiet inside; `without` is taken out of the environment."""
     program = shutil.which(command[0])
@@ -136,7 +136,7 @@ async def started(
         )
     except OSError as error:
         raise ProviderRefused(f"{program} cannot be started: {error.strerror}") from error
-    child = Child(Process(transport, protocol, loop), protocol.exited, name)
+    child = ChildProcess(Process(transport, protocol, loop), protocol.exited, name)
     try:
         yield child
     finally:

@@ -10,12 +10,12 @@ from recollect.core.addresses import is_local
 from recollect.core.clock import Clock
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
-from recollect.llm.acp import Acp
-from recollect.llm.anthropic import Anthropic
+from recollect.llm.acp import AcpProvider
+from recollect.llm.anthropic import AnthropicProvider
 from recollect.llm.base import Provider
-from recollect.llm.claude_code import ClaudeCode
-from recollect.llm.meter import Budget, Metered
-from recollect.llm.openai import OpenAI
+from recollect.llm.claude_code import ClaudeCodeProvider
+from recollect.llm.meter import Budget, MeteredProvider
+from recollect.llm.openai import OpenAIProvider
 from recollect.store.interface import Usages
 
 
@@ -25,7 +25,7 @@ def choose(settings: Settings, usages: Usages, clock: Clock) -> Provider | None:
         return None
     free = bool(settings.llm_base_url) and is_local(settings.llm_base_url)
     web = provider.name in ("anthropic", "openai")
-    return Metered(provider, usages, clock, budget(settings), free=free and web)
+    return MeteredProvider(provider, usages, clock, budget(settings), free=free and web)
 
 
 def budget(settings: Settings) -> Budget:
@@ -35,13 +35,13 @@ def budget(settings: Settings) -> Budget:
 def _bare(settings: Settings) -> Provider | None:
     match settings.provider:
         case "acp":
-            return Acp(settings.acp_command, settings.llm_model, _empty(settings))
+            return AcpProvider(settings.acp_command, settings.llm_model, _empty(settings))
         case "anthropic":
-            return Anthropic(settings.llm_model, settings.llm_base_url)
+            return AnthropicProvider(settings.llm_model, settings.llm_base_url)
         case "openai":
-            return OpenAI(settings.llm_model, settings.llm_base_url)
+            return OpenAIProvider(settings.llm_model, settings.llm_base_url)
         case "claude-code":
-            return ClaudeCode(settings.llm_model, _empty(settings))
+            return ClaudeCodeProvider(settings.llm_model, _empty(settings))
     return None
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from recollect.core.errors import ProviderDown, ProviderRefused
 from recollect.core.token_count import count_tokens
 from recollect.llm import api_keys, web_api
-from recollect.llm.base import Completion, Request
-from recollect.llm.bounded_call import Calls, deadline
-from recollect.llm.child_process import Child, started
+from recollect.llm.base import Completion, ModelRequest
+from recollect.llm.bounded_call import BoundedCalls, deadline
+from recollect.llm.child_process import ChildProcess, started
 
 MODEL = "claude-haiku-5-5"
 PLACES = ("~/.local/bin/claude", "~/.claude/local/claude")  # a service may have a short PATH
@@ -29,21 +29,21 @@ WITHOUT = ("ANTHROPIC_API_KEY", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_
 MOST_BYTES = 16 << 20
 
 
-class ClaudeCode:
+class ClaudeCodeProvider:
     name = "claude-code"
 
     def __init__(self, model: str, directory: str) -> None:
         self.model = model or MODEL
         self._directory = directory
-        self._calls = Calls()
+        self._calls = BoundedCalls()
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         return self._calls.run(self._ask(request))
 
     def close(self) -> None:
         self._calls.close()
 
-    async def _ask(self, request: Request) -> Completion:
+    async def _ask(self, request: ModelRequest) -> Completion:
         command = [_program(), "-p", "--model", self.model, *FLAGS]
         command += ["--system-prompt", request.system or "Answer what is asked."]
         async with (
@@ -59,14 +59,14 @@ class ClaudeCode:
                 raise ProviderDown("claude answered what is not its JSON")
             return self._completion(reply, request)
 
-    def _completion(self, reply: dict[str, Any], request: Request) -> Completion:
+    def _completion(self, reply: dict[str, Any], request: ModelRequest) -> Completion:
         text = reply.get("result")
         if reply.get("is_error"):
             words = api_keys.without(text if isinstance(text, str) else "", "")
             raise ProviderRefused(f"claude refused: {words or 'no reason given'}")
         if not isinstance(text, str):
             raise ProviderDown("claude answered without a text")
-        answer = web_api.Answer("claude", request.max_tokens)
+        answer = web_api.StreamedAnswer("claude", request.max_tokens)
         answer.add(text)
         usage = reply.get("usage")
         usage = usage if isinstance(usage, dict) else {}
@@ -86,7 +86,7 @@ def _program() -> str:
     return found or next((path for path in places if os.access(path, os.X_OK)), "claude")
 
 
-async def _say(child: Child, prompt: str) -> None:
+async def _say(child: ChildProcess, prompt: str) -> None:
     try:
         child.stdin.write(prompt.encode())
         await child.stdin.drain()
@@ -96,7 +96,7 @@ async def _say(child: Child, prompt: str) -> None:
         child.stdin.close()
 
 
-async def _read(child: Child) -> bytes:
+async def _read(child: ChildProcess) -> bytes:
     """All that it says until it ends; a grandchild that holds the pipe does not keep us."""
     raw = bytearray()
     end = asyncio.create_task(child.exited())

@@ -15,7 +15,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import BudgetSpent, ProviderError, StoreError
 from recollect.core.token_count import count_tokens
 from recollect.core.values import Usage
-from recollect.llm.base import Completion, Provider, Request
+from recollect.llm.base import Completion, ModelRequest, Provider
 from recollect.llm.prices import cost_micros
 from recollect.store.interface import Usages
 
@@ -36,7 +36,7 @@ class Budget:
         return int(self.usd * 1_000_000)
 
 
-class Metered:
+class MeteredProvider:
     """A provider that stays within a budget. `free`: nobody bills this route."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Metered:
         self.name = provider.name
         self.model = provider.model
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         worst = self._worst(request)
         budget = self._budget
         if not self._usages.reserve(worst, most_tokens=budget.tokens, most_micros=budget.micros):
@@ -69,7 +69,7 @@ class Metered:
     def close(self) -> None:
         self._provider.close()
 
-    def _worst(self, request: Request) -> Usage:
+    def _worst(self, request: ModelRequest) -> Usage:
         tokens = count_tokens(request.system) + count_tokens(request.prompt)
         tokens += OVERHEAD.get(self.name, FRAME)
         usage = Usage(

@@ -10,23 +10,23 @@ from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
 from recollect.core.token_count import count_tokens
 from recollect.llm import api_keys, web_api
-from recollect.llm.base import Completion, Request
-from recollect.llm.bounded_call import Calls, deadline
+from recollect.llm.base import Completion, ModelRequest
+from recollect.llm.bounded_call import BoundedCalls, deadline
 
 MODEL = "gpt-5.4-nano"
 KEY = "OPENAI_API_KEY"
 URL = "https://api.openai.com/v1"
 
 
-class OpenAI:
+class OpenAIProvider:
     name = "openai"
 
     def __init__(self, model: str = "", base_url: str = "") -> None:
         self.model = model or MODEL
         self._url = base_url or URL
-        self._calls = Calls()
+        self._calls = BoundedCalls()
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         key = api_keys.find(KEY)
         if not key and not is_local(self._url):
             raise ProviderRefused(
@@ -37,7 +37,7 @@ class OpenAI:
     def close(self) -> None:
         self._calls.close()
 
-    async def _ask(self, request: Request, key: str) -> Completion:
+    async def _ask(self, request: ModelRequest, key: str) -> Completion:
         try:
             from openai import AsyncOpenAI
         except ImportError:
@@ -59,8 +59,8 @@ class OpenAI:
             except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
                 raise web_api.explained(error, self._url, key) from None
 
-    async def _stream(self, client: Any, request: Request) -> Completion:
-        answer = web_api.Answer(self._url, request.max_tokens)
+    async def _stream(self, client: Any, request: ModelRequest) -> Completion:
+        answer = web_api.StreamedAnswer(self._url, request.max_tokens)
         said = (("system", request.system), ("user", request.prompt))
         # OpenAI renamed the limit, other servers know only the old name.
         limit = "max_completion_tokens" if self._url == URL else "max_tokens"

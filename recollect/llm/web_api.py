@@ -52,7 +52,7 @@ def _message(error: Exception) -> str:
     return body if isinstance(body, str) else ""
 
 
-class Answer:
+class StreamedAnswer:
     """The text as it streams in; more than was asked for ends the call."""
 
     def __init__(self, who: str, max_tokens: int) -> None:

@@ -35,7 +35,7 @@ Join = Callable[[str, str], object]
 
 
 @dataclass(frozen=True)
-class Offer:
+class CloneOffer:
     """A folder that claims to be a known project, and why it was not believed."""
 
     root: str
@@ -58,14 +58,14 @@ class Clones:
         self._looked: dict[str, float] = {}
         self._heads: dict[str, str] = {}
         self._went: dict[str, str] = {}  # where what belonged to a joined project belongs now
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, CloneOffer] = {}
         self._joined: dict[str, str] = {}
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="recollect-clones", daemon=True)
 
     @property
-    def offers(self) -> list[Offer]:
+    def offers(self) -> list[CloneOffer]:
         """What the user may decide, without what was decided since the last look."""
         with self._lock:
             offers = list(self._offers.values())[:SHOWN]
@@ -106,7 +106,7 @@ class Clones:
         if self._thread.is_alive():
             self._thread.join(CLOSE_S)
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         """Something was stored: its project is looked at soon."""
         with self._lock:
             self._used.add(notice.stored.event.namespace)
@@ -167,7 +167,7 @@ class Clones:
                 info = claimed
             else:
                 name, at = claimed.name, next(iter(claimed.roots), "")
-                offer = Offer(root, info.project_id, claimed.project_id, name, at, why)
+                offer = CloneOffer(root, info.project_id, claimed.project_id, name, at, why)
                 with self._lock:
                     self._offers[root] = offer
         self._learn(info, root, repository)

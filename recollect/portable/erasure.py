@@ -29,7 +29,7 @@ SHORTEST = 3  # a shorter text would mean nearly everything
 
 
 @dataclass(frozen=True)
-class Aim:
+class ErasureSelection:
     """What is to be forgotten or moved: one of the first six, within a project or everywhere."""
 
     record_ids: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ErasureOutcome:
     """What was found, or done, by namespace; files that were touched beside the store."""
 
     chosen: tuple[Chosen, ...] = ()
@@ -84,16 +84,16 @@ class Erasure:
 
     # --- forgetting ---
 
-    def preview(self, aim: Aim, *, backups: bool = False) -> Outcome:
+    def preview(self, aim: ErasureSelection, *, backups: bool = False) -> ErasureOutcome:
         meant = self._meant(aim, required=not backups)
         held = self._in_backups(self._meant_in_backups(aim), apply=False) if backups else 0
         if not (meant or held):
             raise self._nothing(backups=backups)
-        return Outcome(tuple(chosen for _, _, chosen in meant), backups=held)
+        return ErasureOutcome(tuple(chosen for _, _, chosen in meant), backups=held)
 
     def forget(
-        self, aim: Aim, actor: str, *, backups: bool = False, never_again: bool = False
-    ) -> Outcome:
+        self, aim: ErasureSelection, actor: str, *, backups: bool = False, never_again: bool = False
+    ) -> ErasureOutcome:
         """Erase; then leave no bytes of it. What the spool still holds is stored first, so that it
         is found too."""
         self._drain()
@@ -113,7 +113,7 @@ class Erasure:
         cleaned = self._in_backups(kept, apply=True)
         if not (meant or cleaned or files):
             raise self._nothing(backups=backups)
-        return Outcome(tuple(done), tuple(files), cleaned, tombstones)
+        return ErasureOutcome(tuple(done), tuple(files), cleaned, tombstones)
 
     def _bury(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
         """Say in the log that these are not to be learned again. Only fingerprints of
@@ -125,7 +125,9 @@ class Erasure:
                 buried += 1
         return buried
 
-    def _meant(self, aim: Aim, *, required: bool = True) -> list[tuple[str, Selection, Chosen]]:
+    def _meant(
+        self, aim: ErasureSelection, *, required: bool = True
+    ) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:
         whoever wants something gone must not believe that it is."""
         found = []
@@ -147,7 +149,7 @@ class Erasure:
             hint = "recollect search; --backups looks into the backups too."
         return NotFound("nothing that is stored fits this", hint=hint)
 
-    def _selection(self, aim: Aim, namespace: str) -> Selection | None:
+    def _selection(self, aim: ErasureSelection, namespace: str) -> Selection | None:
         if aim.record_ids:
             return Selection(record_ids=aim.record_ids)
         if aim.session_id is not None:
@@ -184,7 +186,7 @@ class Erasure:
 
     # --- cleaning ---
 
-    def scrub(self, actor: str, *, apply: bool, backups: bool = False) -> Outcome:
+    def scrub(self, actor: str, *, apply: bool, backups: bool = False) -> ErasureOutcome:
         """Find secrets and private spans in what is stored, and take them out likewise."""
         done, found = [], dict[str, int]()
         if apply:
@@ -208,11 +210,13 @@ class Erasure:
             files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
             if backups and done:
                 cleaned = self._backups.replace_all()
-        return Outcome(tuple(done), tuple(files), cleaned, found=found)
+        return ErasureOutcome(tuple(done), tuple(files), cleaned, found=found)
 
     # --- moving ---
 
-    def move(self, aim: Aim, target: str, actor: str, *, apply: bool) -> Outcome:
+    def move(
+        self, aim: ErasureSelection, target: str, actor: str, *, apply: bool
+    ) -> ErasureOutcome:
         with self._standing_still():
             found = self._meant(aim, required=False)
             if not found:
@@ -221,30 +225,34 @@ class Erasure:
             if not meant:
                 raise NotFound("nothing outside the project that it should go to fits this")
             if not apply:
-                return Outcome(tuple(chosen for _, _, chosen in meant))
+                return ErasureOutcome(tuple(chosen for _, _, chosen in meant))
             done = []
             for namespace, selection, _ in meant:
                 chosen = self._store.bulk.move(namespace, selection, target, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._memories.changed(target, chosen.record_ids)
                 done.append(chosen)
-        return Outcome(tuple(done))
+        return ErasureOutcome(tuple(done))
 
-    def join(self, namespace: str, target: str, actor: str) -> Outcome:
+    def join(self, namespace: str, target: str, actor: str) -> ErasureOutcome:
         """All of a project, and what happens there from now on, given to another one."""
-        return self.move(Aim(everything=True, namespace=namespace), target, actor, apply=True)
+        return self.move(
+            ErasureSelection(everything=True, namespace=namespace), target, actor, apply=True
+        )
 
-    def separate(self, place: Place, actor: str) -> tuple[str, Outcome]:
+    def separate(self, place: Place, actor: str) -> tuple[str, ErasureOutcome]:
         """The opposite: a folder becomes a project of its own, with what was captured in it. Its
         namespace, and what went there."""
         before = projects.namespace(actor, self._store.projects.resolve(place))
         own = projects.namespace(actor, self._store.projects.separate(place))
         if own == before:
-            return own, Outcome()
+            return own, ErasureOutcome()
         try:
-            return own, self.move(Aim(path=place.root, namespace=before), own, actor, apply=True)
+            return own, self.move(
+                ErasureSelection(path=place.root, namespace=before), own, actor, apply=True
+            )
         except NotFound:
-            return own, Outcome()  # nothing was captured there yet
+            return own, ErasureOutcome()  # nothing was captured there yet
 
     # --- beside the store ---
 
@@ -284,7 +292,7 @@ class Erasure:
                     touched.append(path)
         return touched
 
-    def _meant_in_backups(self, aim: Aim) -> list[tuple[str, str, Selection]]:
+    def _meant_in_backups(self, aim: ErasureSelection) -> list[tuple[str, str, Selection]]:
         """A backup can hold what the store has lost, and projects that it no longer knows."""
         return [
             (path, namespace, selection)
@@ -293,7 +301,7 @@ class Erasure:
             if (selection := self._selection(aim, namespace)) is not None
         ]
 
-    def _aimed_in_backup(self, aim: Aim, path: str) -> set[str]:
+    def _aimed_in_backup(self, aim: ErasureSelection, path: str) -> set[str]:
         held = set(backup_files.namespaces_in(path))
         if aim.namespace is None:
             return held
@@ -310,7 +318,7 @@ class Erasure:
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
-def _words(aim: Aim) -> tuple[str, ...]:
+def _words(aim: ErasureSelection) -> tuple[str, ...]:
     return tuple(filter(None, (aim.text, aim.entity, aim.session_id)))
 
 

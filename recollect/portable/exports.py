@@ -54,7 +54,7 @@ _SESSION = "session"  # its row comes with its events, so it is never counted as
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportSelection:
     """What of a store is exported; None means all."""
 
     namespaces: tuple[str, ...] | None = None
@@ -78,7 +78,7 @@ class Wanted:
 # --- out -----------------------------------------------------------------------------------------
 
 
-def header(store: Store, actor: str, wanted: Wanted, now: datetime) -> dict[str, Any]:
+def header(store: Store, actor: str, wanted: ExportSelection, now: datetime) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -86,24 +86,24 @@ def header(store: Store, actor: str, wanted: Wanted, now: datetime) -> dict[str,
         "actor": actor,
         "exported_at": now.isoformat(),
         "namespaces": list(_namespaces(store, wanted)),
-        "whole": wanted == Wanted(),
+        "whole": wanted == ExportSelection(),
     }
 
 
-def rows(store: Store, wanted: Wanted) -> Iterator[Row]:
+def rows(store: Store, wanted: ExportSelection) -> Iterator[Row]:
     for namespace in _namespaces(store, wanted):
         for kind, row in store.bulk.dump(namespace):
             if wanted.takes(kind, row):
                 yield kind, row
 
 
-def jsonl(store: Store, actor: str, wanted: Wanted, now: datetime) -> Iterator[bytes]:
+def jsonl(store: Store, actor: str, wanted: ExportSelection, now: datetime) -> Iterator[bytes]:
     yield encode(header(store, actor, wanted, now)) + b"\n"
     for kind, row in rows(store, wanted):
         yield encode({"is": kind, **row}) + b"\n"
 
 
-def document(store: Store, actor: str, wanted: Wanted, now: datetime) -> Iterator[bytes]:
+def document(store: Store, actor: str, wanted: ExportSelection, now: datetime) -> Iterator[bytes]:
     """The same as one JSON document."""
     yield b'{"header": ' + encode(header(store, actor, wanted, now)) + b',\n"rows": [\n'
     first = True
@@ -113,7 +113,7 @@ def document(store: Store, actor: str, wanted: Wanted, now: datetime) -> Iterato
     yield b"\n]}\n"
 
 
-def markdown(store: Store, actor: str, wanted: Wanted, now: datetime) -> Iterator[bytes]:
+def markdown(store: Store, actor: str, wanted: ExportSelection, now: datetime) -> Iterator[bytes]:
     """For people: what is remembered, by project, newest last. It does not come back."""
     yield f"# What Recollect remembers\n\nExported on {now.date()}.\n".encode()
     for namespace in _namespaces(store, wanted):
@@ -158,7 +158,7 @@ def _escaped(text: str) -> str:
     return text.replace("\n#", "\n\\#").replace("<", "&lt;")
 
 
-def _namespaces(store: Store, wanted: Wanted) -> tuple[str, ...]:
+def _namespaces(store: Store, wanted: ExportSelection) -> tuple[str, ...]:
     return wanted.namespaces or tuple(store.projects.namespaces())
 
 
@@ -173,7 +173,7 @@ def is_export(path: str) -> bool:
     return FORMAT.encode() in start and start.lstrip().startswith(b"{")
 
 
-class Intake:
+class ExportReader:
     """Takes an export in, a batch at a time."""
 
     def __init__(self, store: Store, actor: str) -> None:

@@ -9,10 +9,10 @@ import logging
 from collections.abc import Iterator
 from datetime import datetime
 
-from recollect.capture.hosts.reading import moment
 from recollect.core import projects, safe_git
 from recollect.core.safe_git import GitFailed, GitRefused
-from recollect.portable.imported_records import Found
+from recollect.hosts.reading import moment
+from recollect.portable.imported_records import FoundRecord
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def count(directory: str, since: datetime | None = None, most: int = MOST) -> in
 
 def commits(
     directory: str, namespace: str, since: datetime | None = None, most: int = MOST
-) -> Iterator[Found]:
+) -> Iterator[FoundRecord]:
     """Read as they come, so that a long history costs no memory. A clone that left out its trees
     cannot tell which files a commit changed: then the rest comes without them."""
     seen = set[str]()
@@ -66,7 +66,7 @@ def commits(
 
 def _log(
     directory: str, namespace: str, names: list[str], since: datetime | None, most: int
-) -> Iterator[Found]:
+) -> Iterator[FoundRecord]:
     place = projects.repository(directory)
     if place is None:
         return
@@ -88,7 +88,7 @@ def _log(
         yield last
 
 
-def _commit(raw: str, namespace: str) -> Found | None:
+def _commit(raw: str, namespace: str) -> FoundRecord | None:
     parts = raw.split("\x1f")
     if len(parts) != len(_FIELDS) + 1:
         return None
@@ -99,7 +99,7 @@ def _commit(raw: str, namespace: str) -> Found | None:
     files = tuple(line for line in named.splitlines() if line)[:_MOST_FILES]
     detail = [body] if body else []
     detail.append(f"Commit {sha[:12]} by {author}.")
-    return Found(
+    return FoundRecord(
         program=PROGRAM,
         key=sha,
         namespace=namespace,

@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Tally:
+class ImportTally:
     """What became of what a source holds."""
 
     sessions: int = 0
@@ -22,17 +22,17 @@ class Tally:
     refused: int = 0
     kept_out: int = 0  # of a project, file, tool or session that is kept out on purpose
 
-    def plus(self, **more: int) -> "Tally":
+    def plus(self, **more: int) -> "ImportTally":
         return replace(self, **{name: getattr(self, name) + count for name, count in more.items()})
 
 
 @dataclass
-class Progress:
+class ImportProgress:
     """Shared by the one who works and those who look."""
 
     total: int = 0  # in bytes, or whatever the steps are counted in
     done: int = 0
-    sources: dict[str, Tally] = field(default_factory=dict)
+    sources: dict[str, ImportTally] = field(default_factory=dict)
     state: str = "waiting"
     problem: str = ""
     problems: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Progress:
     def step(self, source: str, units: int = 0, **more: int) -> None:
         with self._lock:
             self.done += units
-            self.sources[source] = self.sources.get(source, Tally()).plus(**more)
+            self.sources[source] = self.sources.get(source, ImportTally()).plus(**more)
 
     def complain(self, text: str) -> None:
         with self._lock:

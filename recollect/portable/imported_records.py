@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from recollect import privacy
-from recollect.capture.hosts.reading import plain_text
 from recollect.core import ids
 from recollect.core.kinds import ObservationType, RecordKind
 from recollect.core.values import Author, Citation, Record, check, encode
 from recollect.extract.tombstones import Tombstones
+from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories
 from recollect.portable.transcript_import import derived_id
 from recollect.store.interface import Store
@@ -26,7 +26,7 @@ _DETAIL = 64_000
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRecord:
     """A memory to be: where it was found under which key, and what it says."""
 
     program: str
@@ -48,14 +48,14 @@ class Found:
     commit: str = ""
 
 
-class Brought:
+class RecordImporter:
     def __init__(self, store: Store, memories: Memories, *, dry_run: bool = False) -> None:
         self._dry_run = dry_run
         self._store = store
         self._memories = memories
         self._stones = Tombstones(store)
 
-    def take(self, found: Sequence[Found]) -> tuple[int, int]:
+    def take(self, found: Sequence[FoundRecord]) -> tuple[int, int]:
         """Store those that are new; how many were, and how many were known (or
         refused for good)."""
         records = [(_record(one), _earlier_id(one)) for one in found]
@@ -79,7 +79,7 @@ class Brought:
         return len(new), len(records) - len(new)
 
 
-def _record(found: Found) -> Record:
+def _record(found: FoundRecord) -> Record:
     texts = {
         "title": found.title,
         "summary": found.summary,
@@ -115,7 +115,7 @@ def _record(found: Found) -> Record:
     return check(msgspec.structs.replace(record, content_hash=content_hash(record)))
 
 
-def _earlier_id(found: Found) -> str:
+def _earlier_id(found: FoundRecord) -> str:
     """As it was made before clones could be projects of their own."""
     return ids.RECORD + derived_id(found.at, found.program, found.key)
 

@@ -16,20 +16,21 @@ from typing import Any
 import msgspec
 
 from recollect import __version__
-from recollect.capture.hosts.adapter import prompt_draft
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
 from recollect.core.projects import Place
-from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, Source
+from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource
+from recollect.hosts import registry
+from recollect.hosts.adapter import prompt_draft
+from recollect.hosts.transcript import Transcript
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.portable import exports, foreign, git_history, transcripts
+from recollect.portable import exports, foreign, git_history
 from recollect.portable.attribution import Attribution
-from recollect.portable.foreign.cells import Item
-from recollect.portable.import_progress import Progress
-from recollect.portable.imported_records import Brought, Found
-from recollect.portable.transcript_import import History, Period, derived_id
-from recollect.portable.transcripts import Transcript
+from recollect.portable.foreign.cells import ForeignItem
+from recollect.portable.import_progress import ImportProgress
+from recollect.portable.imported_records import FoundRecord, RecordImporter
+from recollect.portable.transcript_import import Period, TranscriptImporter, derived_id
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ PROMPT_SHARE = 1.3
 
 
 @dataclass(frozen=True)
-class Request:
+class ImportRequest:
     """What is wanted. No source means every one that is found."""
 
     sources: tuple[str, ...] = ()
@@ -67,7 +68,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Offer:
+class ImportOffer:
     """One source, and what can be told of it before it is read."""
 
     source: str
@@ -88,7 +89,7 @@ class _Plan:
     repositories: list[str] = field(default_factory=list)
 
 
-class Importing:
+class Importer:
     def __init__(
         self,
         store: Store,
@@ -105,11 +106,11 @@ class Importing:
         self._actor = actor
         self._stopping = stopping
         self._lock = threading.Lock()
-        self.progress = Progress(state="none")
+        self.progress = ImportProgress(state="none")
 
     # --- what there is ---
 
-    def offers(self, request: Request) -> list[Offer]:
+    def offers(self, request: ImportRequest) -> list[ImportOffer]:
         plan = self._plan(request)
         attribution = self._attribution(plan, request)
         offers = []
@@ -118,38 +119,38 @@ class Importing:
                 _offer_of(host, [one for one in plan.transcripts if one.host == host], attribution)
             )
         for one in plan.stores:
-            offers.append(Offer(one.program, one.path, 0, one.rows, one.bytes, None, None))
+            offers.append(ImportOffer(one.program, one.path, 0, one.rows, one.bytes, None, None))
         for path in plan.exports:
-            offers.append(Offer("export", path, 0, 0, os.stat(path).st_size, None, None))
+            offers.append(ImportOffer("export", path, 0, 0, os.stat(path).st_size, None, None))
         for path in plan.repositories:
             commits = git_history.count(path, request.since, request.most_commits)
             if commits:
-                offers.append(Offer("git", path, 0, commits, 0, None, None))
+                offers.append(ImportOffer("git", path, 0, commits, 0, None, None))
         return offers
 
     # --- doing it ---
 
-    def start(self, request: Request) -> Progress:
+    def start(self, request: ImportRequest) -> ImportProgress:
         """Begin in the background. Conflict while another one is going on."""
         if not self._lock.acquire(blocking=False):
             raise Conflict(
                 "an import is going on already", hint="Wait until it is done, then try again."
             )
-        progress = self.progress = Progress(state="running")
+        progress = self.progress = ImportProgress(state="running")
         worker = threading.Thread(
             target=self._guarded, args=(request, progress), name="recollect-import", daemon=True
         )
         worker.start()
         return progress
 
-    def run(self, request: Request) -> Progress:
+    def run(self, request: ImportRequest) -> ImportProgress:
         """The same, here and now."""
         with self._lock:
-            progress = self.progress = Progress(state="running")
+            progress = self.progress = ImportProgress(state="running")
             self._run(request, progress)
             return progress
 
-    def _guarded(self, request: Request, progress: Progress) -> None:
+    def _guarded(self, request: ImportRequest, progress: ImportProgress) -> None:
         try:
             self._run(request, progress)
         except RecollectError as error:
@@ -163,7 +164,7 @@ class Importing:
         finally:
             self._lock.release()
 
-    def _run(self, request: Request, progress: Progress) -> None:
+    def _run(self, request: ImportRequest, progress: ImportProgress) -> None:
         plan = self._plan(request)
         progress.total = (
             sum(one.bytes for one in plan.transcripts)
@@ -175,7 +176,7 @@ class Importing:
             )
         )
         attribution = self._attribution(plan, request)
-        history = History(
+        history = TranscriptImporter(
             self._store,
             self._pipeline,
             self._clock,
@@ -199,7 +200,7 @@ class Importing:
         if not self._stopped(progress):
             progress.state = "done"
 
-    def _stopped(self, progress: Progress) -> bool:
+    def _stopped(self, progress: ImportProgress) -> bool:
         if self._stopping():
             progress.state = "stopped"
             return True
@@ -207,24 +208,24 @@ class Importing:
 
     def catch_up(
         self, hosts: Mapping[str, datetime], home: str, env: Mapping[str, str]
-    ) -> Progress | None:
+    ) -> ImportProgress | None:
         """What connected hosts' transcripts have and we do not, from the moment on at which each
         was connected: earlier history is brought only when somebody asks. Bounded, and left alone
         while an import goes on."""
         if not self._lock.acquire(blocking=False):
             return None
-        progress = Progress(state="running")
+        progress = ImportProgress(state="running")
         try:
             edge = self._clock.now() - CATCH_UP_AGE
             found = [
                 (one, Period(since=max(since, edge)))
                 for host, since in hosts.items()
-                for one in transcripts.find(host, home, env)
+                for one in registry.readers()[host].find(home, env)
             ]
             found = [(one, period) for one, period in found if period.touches(one)]
             directories = [one.cwd for one, _ in found]
             attribution = Attribution(self._store, self._actor, directories, home)
-            history = History(
+            history = TranscriptImporter(
                 self._store, self._pipeline, self._clock, self._actor, attribution, progress
             )
             newest = sorted(found, key=lambda pair: _ending(pair[0]))[-CATCH_UP_SESSIONS:]
@@ -240,10 +241,10 @@ class Importing:
 
     # --- parts ---
 
-    def _plan(self, request: Request) -> _Plan:
+    def _plan(self, request: ImportRequest) -> _Plan:
         home = request.home or os.path.expanduser("~")
         plan = _Plan()
-        wanted = request.sources or tuple(transcripts.FINDERS)
+        wanted = request.sources or tuple(registry.readers())
         for source in wanted:
             self._add(plan, source, home, request)
         if not request.sources:
@@ -256,9 +257,9 @@ class Importing:
         plan.transcripts = [one for one in plan.transcripts if request.period.touches(one)]
         return plan
 
-    def _add(self, plan: _Plan, source: str, home: str, request: Request) -> None:
-        if source in transcripts.FINDERS:
-            plan.transcripts += transcripts.find(source, home, request.env)
+    def _add(self, plan: _Plan, source: str, home: str, request: ImportRequest) -> None:
+        if source in registry.readers():
+            plan.transcripts += registry.readers()[source].find(home, request.env)
         elif source in foreign.PLACES:
             plan.stores += [one for one in foreign.find(home) if one.program == source]
         elif source == "git" or source.startswith("git:"):
@@ -275,7 +276,7 @@ class Importing:
 
     def _add_path(self, plan: _Plan, path: str, given: str) -> None:
         if not os.path.isfile(path):
-            known = ", ".join([*transcripts.FINDERS, *foreign.PLACES, "git"])
+            known = ", ".join([*registry.readers(), *foreign.PLACES, "git"])
             raise BadInput(
                 f"{given!r} is no source and no file", field="source", hint=f"one of {known}"
             )
@@ -285,7 +286,8 @@ class Importing:
         elif exports.is_export(path):
             plan.exports.append(path)
         else:
-            found = next(filter(None, (read(path) for read in _DESCRIBERS)), None)
+            kinds = (one.describe for one in registry.readers().values() if one.describe)
+            found = next(filter(None, (describe(path) for describe in kinds)), None)
             if found is None:
                 raise BadInput(
                     f"{given} is neither an export of Recollect, nor a transcript or database "
@@ -293,20 +295,20 @@ class Importing:
                 )  # fmt: skip
             plan.transcripts.append(found)
 
-    def _attribution(self, plan: _Plan, request: Request) -> Attribution:
+    def _attribution(self, plan: _Plan, request: ImportRequest) -> Attribution:
         directories = [one.cwd for one in plan.transcripts]
         return Attribution(self._store, self._actor, directories, request.home or None)
 
     def _take_store(
         self,
         store: foreign.ForeignStore,
-        request: Request,
+        request: ImportRequest,
         attribution: Attribution,
-        history: History,
-        progress: Progress,
+        history: TranscriptImporter,
+        progress: ImportProgress,
     ) -> None:
-        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
-        waiting: list[Found] = []
+        brought = RecordImporter(self._store, self._memories, dry_run=request.dry_run)
+        waiting: list[FoundRecord] = []
         events: list[Event] = []
         for item in store.items():
             if self._stopped(progress):
@@ -331,7 +333,7 @@ class Importing:
         self._put(events, store.program, history)
         progress.step(store.program, store.bytes)
 
-    def _event(self, program: str, item: Item, namespace: str) -> Event | None:
+    def _event(self, program: str, item: ForeignItem, namespace: str) -> Event | None:
         if item.event is not None:
             return msgspec.structs.replace(
                 item.event, namespace=namespace, actor_id=self._actor,
@@ -347,31 +349,35 @@ class Importing:
             kind="prompt",
             body=draft.body,
             valid_time=item.at,
-            source=Source(surface=program, version=__version__, client_id=IMPORTED),
+            source=EventSource(surface=program, version=__version__, client_id=IMPORTED),
         )
 
-    def _put(self, events: Sequence[Event], program: str, history: History) -> None:
+    def _put(self, events: Sequence[Event], program: str, history: TranscriptImporter) -> None:
         """Prompts that the host's own transcript, or its hooks, have told already are known."""
         for session in dict.fromkeys((one.namespace, one.session_id) for one in events):
             here = [one for one in events if (one.namespace, one.session_id) == session]
             history.take_events(program, *session, here)
 
     def _bring(
-        self, brought: Brought, waiting: list[Found], source: str, progress: Progress
+        self,
+        brought: RecordImporter,
+        waiting: list[FoundRecord],
+        source: str,
+        progress: ImportProgress,
     ) -> None:
         if waiting:
             new, known = brought.take(waiting)
             progress.step(source, 0, read=len(waiting), stored=new, known=known)
 
     def _take_commits(
-        self, path: str, request: Request, attribution: Attribution, progress: Progress
+        self, path: str, request: ImportRequest, attribution: Attribution, progress: ImportProgress
     ) -> None:
         if why := self._pipeline.kept_out(path):
             progress.complain(f"{path} is kept out: {why}")
             return
-        brought = Brought(self._store, self._memories, dry_run=request.dry_run)
+        brought = RecordImporter(self._store, self._memories, dry_run=request.dry_run)
         namespace = attribution.namespace(path)
-        waiting: list[Found] = []
+        waiting: list[FoundRecord] = []
         for found in git_history.commits(path, namespace, request.since, request.most_commits):
             if self._stopped(progress):
                 return
@@ -385,27 +391,27 @@ class Importing:
         self._bring(brought, waiting, git_history.PROGRAM, progress)
         progress.step(git_history.PROGRAM, len(waiting))
 
-    def _take_export(self, path: str, request: Request, progress: Progress) -> None:
+    def _take_export(self, path: str, request: ImportRequest, progress: ImportProgress) -> None:
         def step(size: int, read: int, loaded: dict[str, int]) -> None:
             new = sum(loaded.values())
             progress.step("export", size, read=read, stored=new, known=read - new)
 
-        exports.Intake(self._store, self._actor).take(path, step, dry_run=request.dry_run)
+        exports.ExportReader(self._store, self._actor).take(path, step, dry_run=request.dry_run)
         if request.dry_run:
             return
         for namespace in self._store.projects.namespaces():
             self._memories.reloaded(namespace)
 
 
-def estimate(offers: Iterable[Offer]) -> dict[str, Any]:
+def estimate(offers: Iterable[ImportOffer]) -> dict[str, Any]:
     """What extraction of all this by a language model would send, roughly."""
     size = sum(one.bytes for one in offers if one.sessions)
     return {"tokens": int(size / CHARACTERS_PER_TOKEN * PROMPT_SHARE)}
 
 
-def _found(program: str, item: Item, namespace: str) -> Found:
+def _found(program: str, item: ForeignItem, namespace: str) -> FoundRecord:
     assert item.kind is not None
-    return Found(
+    return FoundRecord(
         program=program,
         key=item.key,
         namespace=namespace,
@@ -424,11 +430,11 @@ def _found(program: str, item: Item, namespace: str) -> Found:
     )
 
 
-def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> Offer:
+def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> ImportOffer:
     places = [attribution.place(one.cwd) for one in found]
     labels = _labels(places)
     times = [at for one in found for at in (one.began, one.ended) if at is not None]
-    return Offer(
+    return ImportOffer(
         source=host,
         path=os.path.dirname(found[0].path),
         sessions=len(found),
@@ -461,11 +467,3 @@ def _beginning(transcript: Transcript) -> str:
 
 def _ending(transcript: Transcript) -> str:
     return transcript.ended.isoformat() if transcript.ended else ""
-
-
-_DESCRIBERS: tuple[Callable[[str], Transcript | None], ...] = (
-    transcripts.claude_code.describe,
-    transcripts.codex.describe,
-    transcripts.copilot.describe,
-    transcripts.qwen.describe,
-)

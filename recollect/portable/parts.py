@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
-from recollect.portable.importing import Importing
+from recollect.portable.importing import Importer
 
 
 @dataclass(frozen=True)
 class Portable:
-    importing: Importing
+    importing: Importer
     erasure: Erasure
     backups: Backups

@@ -18,11 +18,11 @@ from recollect.core import ids, keepout
 from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.event_identity import mark
-from recollect.core.values import IMPORTED, Body, Event, Source, TextBody
+from recollect.core.values import IMPORTED, Body, Event, EventSource, TextBody
+from recollect.hosts.transcript import Told, Transcript
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.attribution import Attribution
-from recollect.portable.import_progress import Progress
-from recollect.portable.transcripts.told import Told, Transcript
+from recollect.portable.import_progress import ImportProgress
 from recollect.store.interface import Store
 
 BATCH = 200
@@ -55,7 +55,7 @@ def derived_id(at: datetime, *names: str) -> str:
     return ids.join_ulid(moment, int.from_bytes(digest, "big"))
 
 
-class History:
+class TranscriptImporter:
     def __init__(
         self,
         store: Store,
@@ -63,7 +63,7 @@ class History:
         clock: Clock,
         actor: str,
         attribution: Attribution,
-        progress: Progress,
+        progress: ImportProgress,
         *,
         dry_run: bool = False,
         client: str = IMPORTED,
@@ -148,7 +148,7 @@ class History:
             kind=one.draft.kind,
             body=one.draft.body,
             valid_time=one.at,
-            source=Source(
+            source=EventSource(
                 surface=transcript.host,
                 version=__version__,
                 client_id=self._client,

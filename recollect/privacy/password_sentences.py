@@ -11,7 +11,7 @@ from functools import cache
 
 from recollect.privacy import secret_values
 from recollect.privacy.patterns import compiled, pattern
-from recollect.privacy.rules.definition import Tongue
+from recollect.privacy.rules.definition import Language
 
 Span = tuple[int, int, str]
 
@@ -31,7 +31,7 @@ _AS_WORDS = ("als ", "as ", "come ", "como ", "comme ", "jako ", "как ")
 _AS = (*_AS_WORDS, *(word + article for word in _AS_WORDS for article in ("the ", "das ", "my ")))
 
 
-Noun = tuple[str, Tongue]
+Noun = tuple[str, Language]
 
 
 class _Nouns:
@@ -49,7 +49,7 @@ class _Nouns:
                 self._add(noun, tongue)
         self.words = frozenset(self.by_word)
 
-    def _add(self, noun: str, tongue: Tongue) -> None:
+    def _add(self, noun: str, tongue: Language) -> None:
         first, *more = pattern(r"[^a-z0-9_-]+").split(noun)
         if not noun.isascii():
             (self.other if _scripts().search(noun) else self.latin).append((noun, tongue))
@@ -84,7 +84,7 @@ def _possible(text: str, low: str, words: frozenset[bytes]) -> list[Noun]:
 
 
 @cache
-def _after(tongue: Tongue) -> re.Pattern[str]:
+def _after(tongue: Language) -> re.Pattern[str]:
     """From the end of a noun to the end of the value."""
     links = "|".join(sorted(map(re.escape, tongue.links), key=len, reverse=True))
     links += f"|{_STILL}" if tongue.spaced else ""
@@ -127,7 +127,7 @@ def find_told(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
             at = low.find(noun, end)
 
 
-def _judge_after(text: str, low: str, end: int, tongue: Tongue) -> tuple[int, int] | None:
+def _judge_after(text: str, low: str, end: int, tongue: Language) -> tuple[int, int] | None:
     found = _after(tongue).match(low, end)
     if found is None:
         return None
@@ -156,7 +156,7 @@ def _ends_clause(text: str, stop: int) -> bool:
     return text[stop : stop + 1] in ("", "\n", "\r", ",", ";", ")", '"', "'", "`", "»", "”", "」")
 
 
-def _judge_before(text: str, at: int, tongue: Tongue) -> tuple[int, int] | None:
+def _judge_before(text: str, at: int, tongue: Language) -> tuple[int, int] | None:
     """ "use … as the password", "… als Passwort", "… şifresi"."""
     words = text[max(0, at - 80) : at].split()
     if not tongue.before:

@@ -16,7 +16,7 @@ from recollect.core.values import Entity, Fact
 from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules.grammar import family
 from recollect.reconcile.contradict import cardinality
-from recollect.reconcile.entity_names import Names, key, says_nothing
+from recollect.reconcile.entity_names import EntityNames, key, says_nothing
 
 LONGEST_NAME = 4  # words
 _UNITS = {"sec": "second", "s": "second", "min": "minute", "m": "minute", "h": "hour", "d": "day"}
@@ -66,7 +66,7 @@ class Meaning(NamedTuple):
 Held = tuple[Entity, Fact]
 
 
-def named(names: Names, sentence: str) -> Iterator[Entity]:
+def named(names: EntityNames, sentence: str) -> Iterator[Entity]:
     """Known things that a sentence names, longer names first, each word in one name only."""
     words = [word.strip(_EDGES).removesuffix("'s").removesuffix("’s") for word in sentence.split()]
     taken: set[int] = set()

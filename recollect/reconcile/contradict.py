@@ -62,7 +62,7 @@ _SAME = {
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedFact:
     """What became of a fact that lost."""
 
     valid_until: datetime
@@ -103,7 +103,7 @@ def order(fact: Fact, kind: Cardinality) -> tuple[int, float, float, str]:
     )
 
 
-def resolve(facts: Sequence[Fact], kind: Cardinality) -> tuple[Fact | None, dict[str, Ended]]:
+def resolve(facts: Sequence[Fact], kind: Cardinality) -> tuple[Fact | None, dict[str, EndedFact]]:
     """Of facts with one subject and predicate: the one that stands, and what became of the
     others. Facts of a predicate that takes many objects all stand."""
     if kind == "multi" or not facts:
@@ -112,12 +112,12 @@ def resolve(facts: Sequence[Fact], kind: Cardinality) -> tuple[Fact | None, dict
     standing = ranked[-1]
     # One that is weaker than what stands held until then, or never.
     return standing, {
-        fact.fact_id: Ended(max(fact.valid_from, standing.valid_from), standing.fact_id)
+        fact.fact_id: EndedFact(max(fact.valid_from, standing.valid_from), standing.fact_id)
         for fact in ranked[:-1]
     }
 
 
-def ended(fact: Fact, end: Ended) -> Fact:
+def ended(fact: Fact, end: EndedFact) -> Fact:
     return msgspec.structs.replace(
         fact, valid_until=end.valid_until, superseded_by=end.superseded_by
     )

@@ -18,7 +18,7 @@ from recollect.reconcile.cluster import Cluster, Row, clusters, unit
 from recollect.reconcile.judge import Judge, JudgeFailed, Merge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
-from recollect.reconcile.record_vectors import Embeds, embedded
+from recollect.reconcile.record_vectors import RecordEmbedder, embedded
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _WORD = re.compile(
 
 
 @dataclass(frozen=True)
-class Made:
+class EmbeddedRecord:
     """A record that is not written yet, with the vectors of its parts."""
 
     record: Record
@@ -43,38 +43,38 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Fusion:
+class PlannedMerge:
     """A merge to be: the new record, the members in it, the stored ones it displaces."""
 
-    made: Made
+    made: EmbeddedRecord
     members: tuple[str, ...]
     stored: tuple[Record, ...]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """What one cluster does. `derived` ones stand over their earlier version."""
 
-    members: tuple[Made, ...]
-    fusion: Fusion | None = None
+    members: tuple[EmbeddedRecord, ...]
+    fusion: PlannedMerge | None = None
     derived: bool = False
 
 
 @dataclass
 class Decisions:
-    plans: list[Plan] = field(default_factory=list)
+    plans: list[ClusterPlan] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     clusters: int = 0
     judge_calls: int = 0
     judge_failures: int = 0
 
 
-def direct(candidates: Sequence[Made]) -> Decisions:
+def direct(candidates: Sequence[EmbeddedRecord]) -> Decisions:
     """No dedupe: every candidate by itself, in order."""
-    return Decisions(plans=[Plan((one,)) for one in candidates], clusters=len(candidates))
+    return Decisions(plans=[ClusterPlan((one,)) for one in candidates], clusters=len(candidates))
 
 
-def by_similarity(store: Store, namespace: str, candidates: Sequence[Made]) -> Decisions:
+def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRecord]) -> Decisions:
     """Without a judge."""
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
@@ -95,17 +95,17 @@ def by_similarity(store: Store, namespace: str, candidates: Sequence[Made]) -> D
             else:
                 kept.append(at)
         if kept:
-            made.plans.append(Plan(tuple(fresh[at] for at in sorted(kept))))
+            made.plans.append(ClusterPlan(tuple(fresh[at] for at in sorted(kept))))
     return made
 
 
 def by_judge(
     store: Store,
     namespace: str,
-    candidates: Sequence[Made],
+    candidates: Sequence[EmbeddedRecord],
     judge: Judge,
     breaker: JudgeBreaker,
-    embedder: Embeds | None,
+    embedder: RecordEmbedder | None,
 ) -> Decisions:
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
@@ -134,14 +134,14 @@ def by_judge(
                 log.warning("judge: %s", error)
         if fusion:
             taken.update(record.record_id for record in fusion.stored)
-        made.plans.append(Plan(members, fusion or None))
+        made.plans.append(ClusterPlan(members, fusion or None))
     made.judge_calls = judge.calls
     return made
 
 
 def _unknown(
-    store: Store, namespace: str, candidates: Sequence[Made], made: Decisions
-) -> list[Made]:
+    store: Store, namespace: str, candidates: Sequence[EmbeddedRecord], made: Decisions
+) -> list[EmbeddedRecord]:
     """Those whose very words are neither stored nor said twice in the batch."""
     seen: set[str] = set()
     fresh = []
@@ -158,10 +158,10 @@ def _unknown(
 def _fusion(
     said: Merge,
     cluster: Cluster,
-    members: Sequence[Made],
+    members: Sequence[EmbeddedRecord],
     stored: Sequence[Neighbour],
-    embedder: Embeds | None,
-) -> Fusion | None:
+    embedder: RecordEmbedder | None,
+) -> PlannedMerge | None:
     """What the judge asked for, as far as it may be done."""
     by_id = {one.record.record_id: one.record for one in members}
     by_id |= {one.record.record_id: one.record for one in stored}
@@ -175,14 +175,14 @@ def _fusion(
     }
     record = merged(said, parts, sorted(parts, key=lambda one: -nearness[one.record_id]))
     own = {one.record.record_id for one in members}
-    return Fusion(
-        made=Made(record, embedded(record, embedder)),
+    return PlannedMerge(
+        made=EmbeddedRecord(record, embedded(record, embedder)),
         members=tuple(part.record_id for part in parts if part.record_id in own),
         stored=tuple(part for part in parts if part.record_id not in own),
     )
 
 
-def _whole(one: Made) -> bytes | None:
+def _whole(one: EmbeddedRecord) -> bytes | None:
     return one.vectors[0] if one.vectors else None
 
 

@@ -101,7 +101,7 @@ def object_key(text: str) -> str:
     return key(text) + (version[0].strip().removeprefix("v") if version else "") or folded
 
 
-class Names:
+class EntityNames:
     """Who answers to a name: entities by key, their aliases, and the short forms of repositories.
 
     A short form leads to its owner only while it has one owner. Names may stand on others: what is
@@ -109,7 +109,7 @@ class Names:
     anything is written.
     """
 
-    def __init__(self, entities: Iterable[Entity] = (), below: "Names | None" = None) -> None:
+    def __init__(self, entities: Iterable[Entity] = (), below: "EntityNames | None" = None) -> None:
         self._below = below
         self._by_id: dict[str, Entity] = {}
         self._touched: set[str] = set()  # of those below: no longer as they are there
@@ -167,7 +167,7 @@ class Names:
     def _called_short(self, short: str) -> set[str]:
         return self._own(short, lambda names: names._short)
 
-    def _own(self, name: str, of: "Callable[[Names], dict[str, set[str]]]") -> set[str]:
+    def _own(self, name: str, of: "Callable[[EntityNames], dict[str, set[str]]]") -> set[str]:
         own = {one for one in of(self).get(name, ()) if one in self._by_id}
         if self._below is not None:
             own |= {one for one in self._below._own(name, of) if one not in self._touched}
@@ -178,28 +178,28 @@ def _keys(entity: Entity) -> list[str]:
     return [known for name in (entity.name, *entity.aliases) if (known := key(name))]
 
 
-class Held:
+class EntityNamesCache:
     """The names of each namespace, read once and from then on only where they changed."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._lock = threading.Lock()
-        self._held: dict[str, tuple[int, Names]] = {}
+        self._held: dict[str, tuple[int, EntityNames]] = {}
 
-    def names(self, namespace: str) -> Names:
+    def names(self, namespace: str) -> EntityNames:
         """To stand on. Whoever does must be done before the namespace's next batch."""
         with self._lock:
             version = self._graph.version(namespace)
             known = self._held.pop(namespace, None)
             names = self._followed(namespace, *known) if known is not None else None
             if names is None:
-                names = Names(self._graph.entities(namespace))
+                names = EntityNames(self._graph.entities(namespace))
             self._held[namespace] = version, names
             if len(self._held) > MOST_HELD:
                 del self._held[next(iter(self._held))]
             return names
 
-    def _followed(self, namespace: str, version: int, names: Names) -> Names | None:
+    def _followed(self, namespace: str, version: int, names: EntityNames) -> EntityNames | None:
         changed = self._graph.changed(namespace, version)
         if changed is None:
             return None

@@ -26,25 +26,32 @@ from recollect.core.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.core.values import IMPORTED, Candidate, Checkpoint, Citation, Run, RunOutcome
+from recollect.core.values import (
+    IMPORTED,
+    Candidate,
+    Checkpoint,
+    Citation,
+    ExtractionRun,
+    RunOutcome,
+)
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.condense import OVERSIZED, Condenser
 from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
-from recollect.extract.model import Model
-from recollect.extract.watcher import After
+from recollect.extract.model import ModelExtractor
+from recollect.extract.watcher import RunFollowUp
 from recollect.ingest.memories import Memories
-from recollect.llm.base import Completion, Provider, Request
+from recollect.llm.base import Completion, ModelRequest, Provider
 from recollect.reconcile.dedupe import (
+    ClusterPlan,
     Decisions,
-    Made,
-    Plan,
+    EmbeddedRecord,
     by_judge,
     by_similarity,
     direct,
 )
 from recollect.reconcile.judge import Judge
 from recollect.reconcile.push import Knowledge, Pushed, push
-from recollect.reconcile.record_vectors import Embeds, prepared
+from recollect.reconcile.record_vectors import RecordEmbedder, prepared
 from recollect.store.interface import Batch, Store
 
 log = logging.getLogger(__name__)
@@ -61,7 +68,7 @@ Cite = Callable[[Iterable[str], str | None], tuple[Citation, ...]]
 
 
 @dataclass(frozen=True)
-class Options:
+class ExtractionOptions:
     """How runs are made."""
 
     reconcile: bool = True
@@ -91,7 +98,7 @@ class _Counts:
     latency_us: dict[str, int] = field(default_factory=dict)
 
 
-class Worker:
+class ExtractionWorker:
     def __init__(
         self,
         store: Store,
@@ -101,11 +108,11 @@ class Worker:
         *,
         provider: Callable[[], Provider | None] = lambda: None,
         gates: Sequence[Gate] = (),
-        embedder: Embeds | None = None,
+        embedder: RecordEmbedder | None = None,
         knowledge: Knowledge | None = None,
         cite: Cite = lambda paths, where: (),
-        options: Options | None = None,
-        told: Callable[[Run, Sequence[Checkpoint]], None] = lambda run, checkpoints: None,
+        options: ExtractionOptions | None = None,
+        told: Callable[[ExtractionRun, Sequence[Checkpoint]], None] = lambda run, checkpoints: None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -116,7 +123,7 @@ class Worker:
         self._embedder = embedder
         self._knowledge = knowledge
         self._cite = cite
-        self._options = options or Options()
+        self._options = options or ExtractionOptions()
         self._told = told
         self._breaker = Breaker(clock)
         self._judging = JudgeBreaker()
@@ -136,16 +143,16 @@ class Worker:
             "by_rules_because": dict(self._by_rules),
         }
 
-    def run(self, namespace: str) -> After:
+    def run(self, namespace: str) -> RunFollowUp:
         """One run. Raises StoreError when the store cannot be read or written now."""
         if self._stopping.is_set():
-            return After()
+            return RunFollowUp()
         choice = self._choose(namespace)
         if choice.nobody and not self._breaker.allows(namespace):
-            return After(again=True, wait_s=self._breaker.opens_in_s(namespace))
+            return RunFollowUp(again=True, wait_s=self._breaker.opens_in_s(namespace))
         waiting = {one.namespace: one for one in self._store.events.backlog()}.get(namespace)
         if waiting is None or not waiting.count:
-            return After()
+            return RunFollowUp()
         large = choice.model is not None and self._options.compact and waiting.bytes >= OVERSIZED
         batch = self._store.events.claim(
             namespace,
@@ -153,7 +160,7 @@ class Worker:
             OVERSIZED if large else BATCH_BYTES,
         )
         if batch is None:
-            return After()
+            return RunFollowUp()
         if any(one.event.source.client_id == IMPORTED for one in batch.events):
             choice = _Choice()
         try:
@@ -166,7 +173,7 @@ class Worker:
 
     # --- one batch ---
 
-    def _batch(self, batch: Batch, choice: "_Choice", *, more: bool) -> After:
+    def _batch(self, batch: Batch, choice: "_Choice", *, more: bool) -> RunFollowUp:
         counts = _Counts(batch.namespace, events=len(batch.events))
         started = self._clock.now()
         finished: Pushed | None = None
@@ -180,10 +187,10 @@ class Worker:
         finally:
             self._record(counts, started, choice.model, finished)
         if self._stopping.is_set():
-            return After()
+            return RunFollowUp()
         if finished is not None and finished.finished:
-            return After(again=more)
-        return After(again=True, wait_s=self._options.idle_s)
+            return RunFollowUp(again=more)
+        return RunFollowUp(again=True, wait_s=self._options.idle_s)
 
     def _phases(self, batch: Batch, choice: "_Choice", counts: _Counts) -> Pushed:
         extraction, judge = self._extract(batch, choice, counts)
@@ -232,10 +239,10 @@ class Worker:
             counts.provider = NO_MODEL
             return self._rules.extract(batch), None
 
-    def _model_extractor(self, model: "_Tally") -> Model:
+    def _model_extractor(self, model: "_Tally") -> ModelExtractor:
         if not self._options.compact:
-            return Model(model)
-        return Model(model, functools.partial(self._condenser, model))
+            return ModelExtractor(model)
+        return ModelExtractor(model, functools.partial(self._condenser, model))
 
     def _with_rules(self, found: Extraction, batch: Batch) -> Extraction:
         """What follows from events by itself is made by rules, whoever finds the rest: summaries
@@ -254,24 +261,26 @@ class Worker:
             turns=plain.turns,
         )
 
-    def _made(self, candidate: Candidate, where: Mapping[str, str]) -> Made:
+    def _made(self, candidate: Candidate, where: Mapping[str, str]) -> EmbeddedRecord:
         """A candidate with its vectors, and with the content of its files as it is now."""
         ready, vectors = prepared(candidate, self._embedder)
         record = ready.record
         if record.files and not record.citations:
             cited = self._cite(record.files, where.get(record.session_id or ""))
             record = msgspec.structs.replace(record, citations=cited)
-        return Made(record, vectors)
+        return EmbeddedRecord(record, vectors)
 
     def _dedupe(
         self,
         namespace: str,
-        made: Sequence[Made],
+        made: Sequence[EmbeddedRecord],
         derived: frozenset[str],
         judge: "_Tally | None",
         counts: _Counts,
     ) -> Decisions:
-        standing = [Plan((one,), derived=True) for one in made if one.record.record_id in derived]
+        standing = [
+            ClusterPlan((one,), derived=True) for one in made if one.record.record_id in derived
+        ]
         fresh = [one for one in made if one.record.record_id not in derived]
         if not self._options.reconcile or (judge is not None and self._judging.open(namespace)):
             decisions = direct(fresh)
@@ -369,7 +378,7 @@ class Worker:
         if model is not None:
             counts.input_tokens, counts.output_tokens = model.input_tokens, model.output_tokens
         counts.latency_us["all"] = sum(counts.latency_us.values())
-        run = Run(
+        run = ExtractionRun(
             run_id=ids.new_id(ids.RUN),
             started_at=started,
             **{**dataclasses.asdict(counts), "dropped": dict(counts.dropped)},
@@ -408,7 +417,7 @@ class _Tally:
         self.input_tokens = 0
         self.output_tokens = 0
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         done = self._provider.complete(request)
         self.input_tokens += done.input_tokens
         self.output_tokens += done.output_tokens
@@ -429,7 +438,7 @@ class _Timer:
         self._into[self._phase] = (self._clock.mono_ns() - self._began) // 1000
 
 
-def _line(run: Run) -> str:
+def _line(run: ExtractionRun) -> str:
     """A run as `name=value`, the same names each time."""
     dropped = ",".join(f"{name}:{count}" for name, count in sorted(run.dropped.items()))
     latency = ",".join(f"{name}:{took}" for name, took in run.latency_us.items())

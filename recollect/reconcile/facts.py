@@ -1,8 +1,7 @@
 """Facts as they are held: which stand, which ended, and by what.
 
-In: facts that claims made, and what the graph holds of a thing. Out: steps in a `Book`. Of facts
-that exclude each other one stands by the order in `contradict.py`.
-"""
+In: facts that claims made, and what the graph holds of a thing. Out: steps in a `PlanBuilder`. Of
+facts that exclude each other one stands by the order in `contradict.py`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +13,7 @@ from recollect.core.values import Entity, Fact
 from recollect.extract.interface import FactClaim
 from recollect.reconcile.contradict import (
     MOST_EVENTS,
-    Ended,
+    EndedFact,
     cardinality,
     confirmed,
     ended,
@@ -23,7 +22,7 @@ from recollect.reconcile.contradict import (
     resolve,
 )
 from recollect.reconcile.entity_names import same_object
-from recollect.reconcile.plan import Book, Reads
+from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 # Predicates whose object is a thing with a name of its own.
 _OF_THINGS = (
@@ -37,8 +36,8 @@ def of_a_thing(name: str) -> bool:
     return name in _OF_THINGS or name.startswith("uses_")
 
 
-class Facts:
-    def __init__(self, graph: Reads, book: Book) -> None:
+class FactPlanner:
+    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._held: dict[str, dict[str, Fact]] = {}  # entity: fact id: fact
@@ -166,7 +165,7 @@ class Facts:
                     source_event_ids=claim.event_ids[-MOST_EVENTS:],
                     created_at=None,
                 )
-                over = ended(fact, Ended(claim.at, new.fact_id))
+                over = ended(fact, EndedFact(claim.at, new.fact_id))
                 self.remember(over)
                 self.remember(new)
                 self._book.decide(

@@ -17,7 +17,7 @@ from recollect.core.values import Record
 from recollect.extract.model_answer import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
 from recollect.extract.model_prompt import escape
 from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, line
-from recollect.llm.base import Provider, Request
+from recollect.llm.base import ModelRequest, Provider
 from recollect.reconcile.neighbours import Neighbour
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Judge:
         self, namespace: str, members: Sequence[Record], near: Sequence[Neighbour]
     ) -> Merge | None:
         """Raises JudgeFailed, or BudgetSpent, which is nobody's fault."""
-        request = Request(
+        request = ModelRequest(
             namespace=namespace,
             purpose="judge",
             system=SYSTEM,

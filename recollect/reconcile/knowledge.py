@@ -1,8 +1,8 @@
 """Claims become knowledge: entities, facts, relationships, preferences and procedures.
 
-In: the graph as it is and the claims of one batch. Out: a `Plan` that says what to put, what takes
-the place of what, what waits and what was kept out and why. `learn` reads, `apply` writes inside
-the transaction of the run; in between nothing has happened.
+In: the graph as it is and the claims of one batch. Out: a `LearningPlan` that says what to put,
+what takes the place of what, what waits and what was kept out and why. `learn` reads, `apply`
+writes inside the transaction of the run; in between nothing has happened.
 
 An entity is made when somebody stated something of it, or when it was met in two turns; until then
 what was heard waits in a small table. Every contradiction is an operation of its own in the log,
@@ -41,12 +41,12 @@ from recollect.reconcile.contradict import (
     MOST_EVENTS,
     predicate,
 )
-from recollect.reconcile.entity_names import Held, Names, key, says_nothing
-from recollect.reconcile.facts import Facts, of_a_thing
-from recollect.reconcile.plan import Book, Plan, Reads, apply
-from recollect.reconcile.preferences_procedures import Habits
+from recollect.reconcile.entity_names import EntityNames, EntityNamesCache, key, says_nothing
+from recollect.reconcile.facts import FactPlanner, of_a_thing
+from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
+from recollect.reconcile.preferences_procedures import PreferencePlanner
 from recollect.reconcile.push import Learned
-from recollect.reconcile.relations import STRONG, Relations
+from recollect.reconcile.relations import STRONG, RelationPlanner
 from recollect.store.interface import Graph, Waiting
 
 MOST_CLAIMS = 500  # of one batch
@@ -61,16 +61,16 @@ _RENAMED = ("renamed_to", "is_now_called", "renamed")
 
 
 def learn(
-    graph: Reads,
+    graph: GraphReads,
     namespace: str,
     claims: Sequence[Claim],
     now: datetime,
     turns: Mapping[str, str] | None = None,
-    names: Names | None = None,
-) -> Plan:
+    names: EntityNames | None = None,
+) -> LearningPlan:
     """What a batch of claims changes. `turns` says of an event to which turn it belongs; without
     it each event counts as one. `names` are those of the graph, where they are held already."""
-    known = names if names is not None else Names(graph.entities(namespace))
+    known = names if names is not None else EntityNames(graph.entities(namespace))
     learner = _Learner(graph, namespace, now, turns or {}, known)
     for claim in claims[:MOST_CLAIMS]:
         learner.take(claim)
@@ -79,13 +79,13 @@ def learn(
     return learner.plan()
 
 
-class Learning:
+class ClaimLearner:
     """Learning as the push phase calls it: reads and decides first, writes when it is handed the
     transaction."""
 
     def __init__(self, graph: Graph, clock: Clock, actor: str) -> None:
         self._graph = graph
-        self._held = Held(graph)
+        self._held = EntityNamesCache(graph)
         self._clock = clock
         self._actor = actor
 
@@ -99,20 +99,25 @@ class Learning:
 
 class _Learner:
     def __init__(
-        self, graph: Reads, namespace: str, now: datetime, turns: Mapping[str, str], known: Names
+        self,
+        graph: GraphReads,
+        namespace: str,
+        now: datetime,
+        turns: Mapping[str, str],
+        known: EntityNames,
     ) -> None:
         self._graph = graph
         self._namespace = namespace
         self._now = now
         self._turns = turns
-        self._names = Names(below=known)
+        self._names = EntityNames(below=known)
         self._waiting: dict[str, Waiting | None] = {}  # those that were asked for
         self._stored_waits: set[str] = set()
         self._touched_waits: set[str] = set()
-        self._book = Book(namespace)
-        self._facts = Facts(graph, self._book)
-        self._relations = Relations(graph, self._book)
-        self._habits = Habits(graph, self._book)
+        self._book = PlanBuilder(namespace)
+        self._facts = FactPlanner(graph, self._book)
+        self._relations = RelationPlanner(graph, self._book)
+        self._habits = PreferencePlanner(graph, self._book)
         self._mentioned: dict[str, set[str]] = {}  # entity: turns of this batch
         self._made = 0
 
@@ -138,9 +143,9 @@ class _Learner:
     def drop(self, claim: Claim, reason: str) -> None:
         self._book.dropped.append(Dropped(_title(claim), reason))
 
-    def plan(self) -> Plan:
+    def plan(self) -> LearningPlan:
         waits = {name: one for name, one in self._waiting.items() if one is not None}
-        return Plan(
+        return LearningPlan(
             self._namespace,
             tuple(self._book.steps),
             tuple(waits[name] for name in sorted(self._touched_waits & set(waits))),

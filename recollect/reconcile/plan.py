@@ -1,9 +1,8 @@
 """What learning decided, before and while it is written.
 
-In: nothing but values. Out: a `Plan` of puts and decisions, the `Book` in which it is put together,
-and `apply`, which carries it out inside a transaction. Every decision is an operation of its own in
-the log, so that it can be seen and undone by itself.
-"""
+In: nothing but values. Out: a `LearningPlan` of puts and decisions, the `PlanBuilder` in which it
+is put together, and `apply`, which carries it out inside a transaction. Every decision is an
+operation of its own in the log, so that it can be seen and undone by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ MOST_WAITING = 2000  # of one namespace
 Thing = Entity | Relationship | Fact | Procedure | Preference
 
 
-class Reads(Protocol):
+class GraphReads(Protocol):
     """What learning reads of the graph; the store's own graph has it."""
 
     def entities(self, namespace: str) -> list[Entity]: ...
@@ -62,7 +61,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearningPlan:
     namespace: str
     steps: tuple[Put | Decision, ...] = ()
     wait: tuple[Waiting, ...] = ()
@@ -79,7 +78,7 @@ class Plan:
         return [step for step in self.steps if isinstance(step, Decision)]
 
 
-def apply(tx: Transaction, plan: Plan, actor: str) -> list[Operation]:
+def apply(tx: Transaction, plan: LearningPlan, actor: str) -> list[Operation]:
     """Carry a plan out inside a transaction; returns the decisions as they were logged."""
     operations = []
     for step in plan.steps:
@@ -102,7 +101,7 @@ def apply(tx: Transaction, plan: Plan, actor: str) -> list[Operation]:
     return operations
 
 
-class Book:
+class PlanBuilder:
     """A plan as it grows."""
 
     def __init__(self, namespace: str) -> None:

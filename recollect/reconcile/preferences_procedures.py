@@ -1,8 +1,8 @@
 """Preferences and procedures: what the user wants, and which steps led somewhere.
 
-In: their claims. Out: steps in a `Book`. A later wish takes the place of an earlier one, and an
-old one that is heard late is kept out; a procedure is known by its steps and counts its outcomes.
-"""
+In: their claims. Out: steps in a `PlanBuilder`. A later wish takes the place of an earlier one, and
+an old one that is heard late is kept out; a procedure is known by its steps and counts its
+outcomes."""
 
 import msgspec
 
@@ -11,13 +11,13 @@ from recollect.core.values import Preference, Procedure
 from recollect.extract.interface import Dropped, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.contradict import AGAIN, MOST_EVENTS
 from recollect.reconcile.entity_names import same_object
-from recollect.reconcile.plan import Book, Reads
+from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 MOST_VALUE = 1000
 
 
-class Habits:
-    def __init__(self, graph: Reads, book: Book) -> None:
+class PreferencePlanner:
+    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._preferences: dict[str, list[Preference]] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
 from recollect.extract.interface import Claim, Dropped
-from recollect.reconcile.dedupe import Fusion, Made, Plan
+from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord, PlannedMerge
 from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Store, Transaction
 
@@ -49,7 +49,7 @@ class Pushed:
 def push(
     store: Store,
     batch: Batch,
-    plans: Sequence[Plan],
+    plans: Sequence[ClusterPlan],
     *,
     claims: Sequence[Claim] = (),
     turns: Mapping[str, str] | None = None,
@@ -64,7 +64,7 @@ def push(
 def _push(
     tx: Transaction,
     batch: Batch,
-    plans: Sequence[Plan],
+    plans: Sequence[ClusterPlan],
     checkpoints: Sequence[Checkpoint],
     learned: Learned | None,
 ) -> Pushed:
@@ -101,7 +101,7 @@ def _push(
     return done
 
 
-def _cluster(tx: Transaction, namespace: str, plan: Plan) -> Pushed:
+def _cluster(tx: Transaction, namespace: str, plan: ClusterPlan) -> Pushed:
     done = Pushed()
     fusion = plan.fusion if plan.fusion and _stands(tx, namespace, plan.fusion) else None
     for one in plan.members:
@@ -111,7 +111,7 @@ def _cluster(tx: Transaction, namespace: str, plan: Plan) -> Pushed:
     return done
 
 
-def _fuse(tx: Transaction, namespace: str, fusion: Fusion, done: Pushed) -> None:
+def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -> None:
     """The members in it are written before they are displaced: so undo brings all of them back."""
     record = fusion.made.record
     gone = [*fusion.members, *(one.record_id for one in fusion.stored)]
@@ -128,7 +128,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: Fusion, done: Pushed) -> None
     done.merged += 1
 
 
-def _stands(tx: Transaction, namespace: str, fusion: Fusion) -> bool:
+def _stands(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
     """Whether all that the judge saw is still as it saw it; else its words may say what a person
     has deleted or mended meanwhile, and everything is kept apart."""
     now = tx.records(namespace, [one.record_id for one in fusion.stored])
@@ -136,7 +136,7 @@ def _stands(tx: Transaction, namespace: str, fusion: Fusion) -> bool:
     return {one.record_id: (one.version, one.updated_at) for one in now} == seen
 
 
-def _put(tx: Transaction, one: Made, *, derived: bool) -> Record:
+def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
     stored = tx.replace_record(one.record) if derived else tx.put_record(one.record)
     for vector in rows(one.record, one.vectors):
         tx.put_vector(vector)

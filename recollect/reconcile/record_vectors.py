@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 TIMEOUT_S = 20.0
 
 
-class Embeds(Protocol):
+class RecordEmbedder(Protocol):
     def embed(
         self, texts: Sequence[str], *, timeout: float | None = None
     ) -> "np.typing.NDArray[np.float32]": ...
 
 
-def embedded(record: Record, embedder: Embeds | None) -> tuple[bytes, ...]:
+def embedded(record: Record, embedder: RecordEmbedder | None) -> tuple[bytes, ...]:
     """The vector of each part, the whole first; none when there is no model, or it fails."""
     if embedder is None:
         return ()
@@ -44,7 +44,9 @@ def embedded(record: Record, embedder: Embeds | None) -> tuple[bytes, ...]:
     return tuple(vector_bytes.encode(np.ascontiguousarray(row, dtype=np.float32)) for row in matrix)
 
 
-def prepared(candidate: Candidate, embedder: Embeds | None) -> tuple[Candidate, tuple[bytes, ...]]:
+def prepared(
+    candidate: Candidate, embedder: RecordEmbedder | None
+) -> tuple[Candidate, tuple[bytes, ...]]:
     """A candidate with its hash and its vector, and the vectors of all its parts."""
     record = candidate.record
     if not record.content_hash:

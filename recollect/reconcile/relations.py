@@ -1,6 +1,6 @@
 """Relationships as they are held, judged as facts are: the far end is the object.
 
-In: relationships that claims made. Out: steps in a `Book`.
+In: relationships that claims made. Out: steps in a `PlanBuilder`.
 """
 
 import msgspec
@@ -13,13 +13,13 @@ from recollect.reconcile.contradict import (
     cardinality,
     resolve,
 )
-from recollect.reconcile.plan import Book, Reads
+from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 STRONG = ("stated", "corrected")
 
 
-class Relations:
-    def __init__(self, graph: Reads, book: Book) -> None:
+class RelationPlanner:
+    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._held: dict[str, list[Relationship]] = {}

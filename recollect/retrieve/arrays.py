@@ -1,7 +1,7 @@
-"""Arrays that grow at the end, with room to spare.
+"""Numpy arrays that grow at the end.
 
-In: values to append. Out: a view of what is there. Growing copies, so a view taken before an
-append keeps showing the old values: take it, use it, drop it.
+In: values to append. Out: a view of the values. Growing copies the array, so a view that was taken
+before an append keeps showing the old values: do not keep views.
 """
 
 from typing import Any
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_SPARE = 24  # one part in so many
+_SPARE = 24  # one part in 24 is reserved when an array grows
 
 
-class Growable:
+class GrowableArray:
     """One numpy array with amortised appends; `view` is the part in use."""
 
     def __init__(self, dtype: Any, width: int = 0) -> None:
@@ -52,18 +52,17 @@ class Growable:
     def _reserve(self, more: int) -> None:
         needed = self._used + more
         if needed > len(self._room):
-            # A little to spare: appends stay cheap and a large index wastes little.
             fresh = np.zeros((needed + needed // _SPARE + 16, *self._width), dtype=self._room.dtype)
             fresh[: self._used] = self._room[: self._used]
             self._room = fresh
 
 
-class Triples:
-    """Numbers below 2**24, three bytes each, appended and read in runs."""
+class ThreeByteArray:
+    """Numbers below 2**24, stored in three bytes each, appended and read in runs."""
 
     def __init__(self) -> None:
-        self._low = Growable(np.uint16)
-        self._high = Growable(np.uint8)
+        self._low = GrowableArray(np.uint16)
+        self._high = GrowableArray(np.uint8)
 
     def __len__(self) -> int:
         return len(self._high)
@@ -77,10 +76,10 @@ class Triples:
         self._high.extend(values >> 16)
 
     def runs(self, firsts: NDArray[Any], lasts: NDArray[Any]) -> NDArray[np.uint32]:
-        """The numbers first..last-1 of every run, end to end."""
+        """The numbers first..last-1 of every run, concatenated."""
         if len(firsts) == 0:
             return np.zeros(0, dtype=np.uint32)
-        # Runs that follow each other are read as one: the turns of a session mostly do.
+        # Adjacent runs, such as the turns of a session, are read as one.
         apart = firsts[1:] != lasts[:-1]
         begins, ends = firsts[np.append(True, apart)], lasts[np.append(apart, True)]
         borders = list(zip(begins.tolist(), ends.tolist(), strict=True))
@@ -92,7 +91,7 @@ class Triples:
 
 
 def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
-    """The positions of many ranges, end to end: starts[0], starts[0]+1, ... of every range."""
+    """The positions of many ranges, concatenated: starts[0], starts[0]+1, ... of every range."""
     total = int(counts.sum())
     if total == 0:
         return np.zeros(0, dtype=np.int64)
@@ -103,7 +102,7 @@ def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The distinct values in rising order. (`np.unique` hashes, which is slower here.)"""
+    """The distinct values in ascending order. (`np.unique` hashes, which is slower here.)"""
     ordered = np.sort(values)
     keep = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=keep[1:])
@@ -111,7 +110,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def tally(into: NDArray[Any], values: NDArray[Any], step: int) -> None:
-    """Add `step` to `into[value]` for every value, as often as it stands there."""
+    """Add `step` to `into[value]` for every occurrence of a value."""
     ordered = np.sort(values)
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

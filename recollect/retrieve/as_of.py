@@ -1,7 +1,7 @@
-"""Search as memory was at a moment: an engine of its own, filled with what was known then.
+"""Search in the memories as they were at a time in the past.
 
-In: the store, namespaces, a moment. Out: an engine for one question. Versions that are gone since
-come with the vectors that the archive keeps of them, so it answers as search did then.
+In: the store, namespaces, a time. Out: an engine for one question, filled with the versions of that
+time. Versions that were replaced since come from the archive with their vectors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.core.values import Record, Vector
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Embeds, Engine
+from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import by_owner, document
 from recollect.store.interface import Cursor, Store
@@ -18,10 +18,10 @@ _PAGE = 500
 
 
 def engine_as_of(
-    store: Store, namespaces: Sequence[str], moment: datetime, embedder: Embeds | None
-) -> tuple[Engine, dict[str, Record]]:
-    """The engine, and the memories that it knows as they were."""
-    engine = Engine(embedder)
+    store: Store, namespaces: Sequence[str], moment: datetime, embedder: QueryEmbedder | None
+) -> tuple[SearchEngine, dict[str, Record]]:
+    """The engine, and the memories in it as they were then."""
+    engine = SearchEngine(embedder)
     known: dict[str, Record] = {}
     for namespace in namespaces:
         engine.add(namespace, _documents(store, namespace, moment, known))
@@ -35,11 +35,12 @@ def _documents(
     while True:
         page = store.records.page(namespace, before=cursor, limit=_PAGE, as_of=moment)
         ids = [record.record_id for record in page.items]
-        now = {record.record_id: record.version for record in store.records.get(namespace, ids)}
+        now = {record.record_id: record for record in store.records.get(namespace, ids)}
         vectors = by_owner(store.vectors.of(namespace, MODEL, ids))
         for record in page.items:
             known[record.record_id] = record
-            same = now.get(record.record_id) == record.version
+            # Not by its version: an undo brings a number back, and the next edit may use it again.
+            same = now.get(record.record_id) == record
             then = vectors if same else by_owner(_archived(store, record, moment))
             yield document(record, then.get(record.record_id))
         if page.next is None:

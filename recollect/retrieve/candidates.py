@@ -1,8 +1,8 @@
-"""Which documents are worth scoring exactly.
+"""Chooses the documents that are worth scoring exactly.
 
-In: an index and a weighed query. Out: a few hundred document numbers that hold the best of them.
-The choice depends on the documents alone, not on the order in which they came: equals at the
-edge are all taken, or told apart by time and id.
+In: an index and a weighted query. Out: a few hundred document numbers, the best among them. The
+choice does not depend on the order in which documents were added: ties at the edge are all taken,
+or ordered by time and id.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ from recollect.retrieve.query import Terms
 EXHAUSTIVE = 300  # an index this small is scored whole
 LEXICAL = 96  # candidates by words
 SEMANTIC = 72  # candidates by meaning
-SIGNS = 600  # of which sign bits offer so many
-POSTINGS = 60_000  # postings that choosing may read
-COMMON = 0.2  # a gram or word in a larger share of the documents does not choose
+SIGNS = 600  # documents found by sign bits, of which those candidates are chosen
+POSTINGS = 60_000  # postings that may be read to choose candidates
+COMMON = 0.2  # a gram or word in a larger share of the documents does not count here
 
 _FEW = 4096
 
@@ -28,7 +28,7 @@ def everything(index: Index) -> NDArray[np.int64]:
 
 
 def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Documents that hold the rare words of the query, or words much like them."""
+    """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)
     if len(chosen) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -47,7 +47,7 @@ def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[
 
 
 def _nearly_best(score: NDArray[np.float64]) -> float:
-    """A score that all of the best are above, also when they are rounded; 0 at least."""
+    """A score that all of the best exceed, also after rounding; at least 0."""
     if len(score) <= LEXICAL:
         return 0.0
     edge = np.partition(score, len(score) - LEXICAL)[len(score) - LEXICAL]
@@ -61,7 +61,7 @@ def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """These documents and the ones next to them in their sessions, in rising order."""
+    """These documents and the ones next to them in their sessions, in ascending order."""
     wanted = np.zeros(len(index.ids), dtype=np.bool_)
     wanted[docs] = True
     for beside in (index.previous.view[docs], index.next.view[docs]):
@@ -72,7 +72,7 @@ def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
 def best(
     index: Index, docs: NDArray[np.int64], score: NDArray[np.float64], most: int
 ) -> NDArray[np.int64]:
-    """The documents with the highest scores; equals at the edge by time and id."""
+    """The documents with the highest scores; ties at the edge by time and id."""
     if len(docs) <= most:
         return docs
     edge = np.partition(score, len(score) - most)[len(score) - most]
@@ -88,7 +88,7 @@ def best(
 def _words(
     index: Index, terms: Terms, numbers: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The words to look up and what each is worth: the query's own first, then the like."""
+    """The words to look up and their weights: the query's own first, then similar ones."""
     holders = index.word_documents.view
     common = max(20.0, COMMON * terms.documents)
     rare = np.flatnonzero(index.gram_documents[terms.grams] <= common)
@@ -99,7 +99,7 @@ def _words(
     found = np.flatnonzero(mass > 0)
     found = found[holders[found] > 0]
     mass, own, holders = mass[found], numbers[found] > 0, holders[found]
-    # A common word chooses only if the query has no other.
+    # A common word counts only if the query has no other.
     own &= holders <= max(common, int(holders[own].min()) if own.any() else 0)
     others = _within(mass, np.flatnonzero(~own & (holders <= common)), holders, own)
     chosen = np.concatenate([np.flatnonzero(own), others])
@@ -112,8 +112,8 @@ def _within(
     holders: NDArray[Any],
     own: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Of the words that are like the query's, those whose postings fit into what the query's
-    own leave; equals stay together."""
+    """Of the words that are similar to the query's, those whose postings fit into what the query's
+    own words leave; words of equal weight stay together."""
     value = mass[like].round(6)
     if len(like) > _FEW:
         edge = np.partition(value, len(value) - _FEW)[len(value) - _FEW]

@@ -1,8 +1,8 @@
-"""Dates and times that a text names, as far as it names them.
+"""Finds the dates and times that a text names.
 
-In: text. Out: year, month and day, each or none; only mentions with a month count, since a bare
-number is rarely a year. Impossible dates are passed over. "Yesterday", "last week", "two days ago"
-and "on Tuesday" become spans of time as seen from a moment, in the machine's own time zone.
+In: text. Out: year, month and day, as far as given; a date needs a month, since a bare number is
+rarely a year. Impossible dates are ignored. "Yesterday", "last week", "two days ago" and "on
+Tuesday" become spans of time relative to a given time, in the machine's time zone.
 """
 
 import re
@@ -77,7 +77,7 @@ def _date(match: re.Match[str], text: str) -> Date | None:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From a moment to another, microseconds since 1970, the end not included."""
+    """A span of time in microseconds since 1970; the end is not included."""
 
     start: int
     end: int
@@ -105,7 +105,7 @@ _ANCHOR = re.compile(
 
 def spans_in(text: str, now: int) -> tuple[Span, ...]:
     """The spans that a text names in words like "last week", as seen from `now`."""
-    # Without a zone: Python then counts in days of the calendar, which have 23 to 25 hours.
+    # Without a zone Python counts calendar days, which have 23 to 25 hours.
     here = datetime.fromtimestamp(now / 1_000_000)
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
     return tuple(
@@ -116,7 +116,7 @@ def spans_in(text: str, now: int) -> tuple[Span, ...]:
 
 
 def anchors_in(text: str) -> list[tuple[str, str]]:
-    """Events that a text dates by: `("before", "migration")`. What is a date itself is none."""
+    """Events that a text uses as a date: `("before", "migration")`. Dates are not included."""
     found = []
     for match in _ANCHOR.finditer(text[:4000]):
         what = re.split(r"[,?!]|\b(?:did|do|was|were|how|what|which|who)\b", match["what"])[0]
@@ -152,7 +152,7 @@ def _span(
 
 
 def _earlier(here: datetime, count: int, unit: str) -> datetime:
-    if unit == "hour":  # as the clock runs, not as it is set
+    if unit == "hour":  # elapsed time, across changes of daylight saving time
         return datetime.fromtimestamp(here.timestamp() - count * 3600)
     return here - timedelta(days=count * _UNITS[unit])
 

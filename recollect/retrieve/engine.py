@@ -1,7 +1,7 @@
-"""The search engine: memories of many namespaces in memory, a prompt in, ranked memories out.
+"""The search engine: indexes of many namespaces, held in memory.
 
-In: documents as they are written, prompts as they are asked. Out: `Ranked`. A dead, slow or
-absent embedder is no error here: the ranking is then that of words alone, and says so.
+In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow or failing embedder
+is not an error: the ranking then goes by words alone, and `left_out` says why.
 """
 
 import threading
@@ -20,22 +20,22 @@ from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, parse, weigh
 from recollect.retrieve.rank import Weights, stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
-from recollect.retrieve.score import Question, Scored, score
+from recollect.retrieve.score import IndexQuery, ScoredDocuments, score
 
-_CHUNK = 64  # documents taken in before others get their turn
+_CHUNK = 64  # documents added under one hold of the lock: searches run in between
 
 
-class Embeds(Protocol):
+class QueryEmbedder(Protocol):
     @property
     def ready(self) -> bool: ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
-class Engine:
+class SearchEngine:
     def __init__(
         self,
-        embedder: Embeds | None = None,
+        embedder: QueryEmbedder | None = None,
         weights: Weights | None = None,
         floor: Floor | None = None,
         clock: Callable[[], float] = time.thread_time,
@@ -47,10 +47,10 @@ class Engine:
         self._indexes: dict[str, Index] = {}
         self._lock = threading.RLock()
 
-    # --- what is known --------------------------------------------------------------------------
+    # --- changing -------------------------------------------------------------------------------
 
     def add(self, namespace: str, documents: Iterable[Document]) -> None:
-        """Take documents in; a search that starts after this returns sees them."""
+        """Add documents; a search that starts after this returns sees them."""
         chunk: list[Document] = []
         for document in documents:
             chunk.append(document)
@@ -65,18 +65,18 @@ class Engine:
                 self._indexes[namespace].remove(ids)
 
     def drop(self, namespace: str) -> None:
-        """Forget a namespace; it can be built again from the store."""
+        """Drop a namespace's index; it can be rebuilt from the store."""
         with self._lock:
             self._indexes.pop(namespace, None)
 
-    def worn(self, namespace: str) -> bool:
-        """Whether so much of what is held is of no use any more that it should be built anew."""
+    def needs_rebuild(self, namespace: str) -> bool:
+        """Whether an index holds so many removed documents that it should be rebuilt."""
         with self._lock:
             index = self._indexes.get(namespace)
-            return index is not None and index.worn
+            return index is not None and index.needs_rebuild
 
     def replace(self, namespace: str, by: str) -> None:
-        """What was built under one name takes the place of another."""
+        """Put the index that was built under the name `by` in the place of another."""
         with self._lock:
             if by in self._indexes:
                 self._indexes[namespace] = self._indexes.pop(by)
@@ -85,7 +85,7 @@ class Engine:
         return namespace in self._indexes
 
     def floor(self, semantic: bool) -> float:
-        """What confidence an answer needs, with meaning or by words alone."""
+        """The confidence that an answer needs, with vectors or by words alone."""
         return self._floor.threshold(semantic)
 
     @property
@@ -101,7 +101,7 @@ class Engine:
         with self._lock:
             self._indexes.setdefault(namespace, Index()).add(documents)
 
-    # --- asking ---------------------------------------------------------------------------------
+    # --- searching ------------------------------------------------------------------------------
 
     def search(
         self,
@@ -118,8 +118,8 @@ class Engine:
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
 
-        `now` (microseconds since 1970) lets what is recent weigh a little more, and gives "last
-        week" its meaning. `reached` are the memories that the graph leads to, each with a bonus
+        `now` (microseconds since 1970) ranks recent memories a little higher and resolves phrases
+        such as "last week". `reached` holds the memories that the graph leads to, each with a bonus
         between 0 and 1.
         """
         watch = _Watch(self._clock)
@@ -141,7 +141,7 @@ class Engine:
             scored = [
                 self._scored(
                     index,
-                    Question(
+                    IndexQuery(
                         query,
                         terms,
                         stem_numbers(index, terms),
@@ -167,8 +167,8 @@ class Engine:
         return Ranked(results, sure, watch.stages, vector is not None, left_out, vector)
 
     def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
-        """The times that a prompt names; "before the migration" is before what is remembered
-        of the migration."""
+        """The times that a prompt names. "Before the migration" means before the memory that
+        matches "migration" best."""
         if now is None:
             return ()
         spans = list(spans_in(text, now))
@@ -182,7 +182,7 @@ class Engine:
         return tuple(spans)
 
     def vector(self, text: str) -> NDArray[np.float32] | None:
-        """The meaning of a prompt, for whoever searches elsewhere; None when there is no model."""
+        """The vector of a prompt, for searches outside the engine; None without a model."""
         return self._vector(parse(text), {})
 
     def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
@@ -202,8 +202,8 @@ class Engine:
         return None
 
     def _scored(
-        self, index: Index, question: Question, weights: Weights, watch: "_Watch"
-    ) -> Scored:
+        self, index: Index, question: IndexQuery, weights: Weights, watch: "_Watch"
+    ) -> ScoredDocuments:
         chosen = _candidates(index, question, watch)
         scored = score(index, question, chosen, weights)
         watch.mark("score")
@@ -213,8 +213,8 @@ class Engine:
 def _documents(
     index: Index, reached: Mapping[str, float] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-    """Documents of this index that the graph leads to, in rising order; None when there are
-    none, so that nothing is different without a graph."""
+    """Documents of this index that the graph leads to, in ascending order, with their bonus; None
+    when there are none, so that scores without a graph stay the same."""
     known = sorted(index.numbers(reached)) if reached else []
     if not known:
         return None
@@ -222,7 +222,7 @@ def _documents(
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
 
 
-def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np.int64]:
+def _candidates(index: Index, question: IndexQuery, watch: "_Watch") -> NDArray[np.int64]:
     if len(index) <= candidates.EXHAUSTIVE:
         return candidates.everything(index)
     chosen = candidates.by_words(index, question.terms, question.numbers)
@@ -237,7 +237,7 @@ def _candidates(index: Index, question: Question, watch: "_Watch") -> NDArray[np
 
 
 class _Watch:
-    """Time by stage: each mark gives what passed since the last one to its stage."""
+    """CPU time by stage: each mark adds the time since the last mark to its stage."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.stages: dict[str, float] = {}

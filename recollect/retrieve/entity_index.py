@@ -1,17 +1,16 @@
-"""The entity index: which known things a prompt names.
+"""The entity index: which entities a prompt names.
 
-In: entities as they are written, and prompts. Out: the entities whose name or alias stands in the
-prompt as one to three words, whatever its case, punctuation and plural.
+In: entities as they are written, and prompts. Out: the entities whose name or alias occurs in the
+prompt as one to three words, whatever the case, punctuation and plural.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 from recollect.core.values import Entity
 from recollect.reconcile.entity_names import key, says_nothing, tail
 from recollect.retrieve.tokens import STOP_WORDS
 
-MOST_WORDS = 120  # of a prompt: of a long one its head and its tail
+MOST_WORDS = 120  # read of a prompt; of a longer one half from its head, half from its tail
 _LONGEST = 3
 _EDGES = ".,;:!?()[]{}<>\"'`*“”‘’"
 
@@ -41,7 +40,7 @@ class EntityIndex:
                 del self._owners[one]
 
     def owner(self, name: str) -> str | None:
-        """The one entity that answers to a name; None when there is none, or more than one."""
+        """The one entity of that name; None when there is none, or more than one."""
         return self.owner_of(key(name))
 
     def owner_of(self, known: str) -> str | None:
@@ -74,7 +73,7 @@ class EntityIndex:
 
 @lru_cache(maxsize=8192)
 def _key(phrase: str) -> str:
-    """Prompts are made of the same words again and again."""
+    """Cached: prompts consist of the same words again and again."""
     return key(phrase)
 
 
@@ -91,10 +90,3 @@ def _bare(piece: str) -> str:
         if word.endswith(ending):
             return word[: -len(ending)] + ("s" if ending[0] == "s" else "")
     return word
-
-
-def names(entities: Iterable[Entity]) -> EntityIndex:
-    index = EntityIndex()
-    for entity in entities:
-        index.add(entity)
-    return index

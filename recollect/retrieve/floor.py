@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.retrieve.query import Terms
-from recollect.retrieve.score import Scored
+from recollect.retrieve.score import ScoredDocuments
 
 GRAMS = 0.5
 WINDOW = 0.25
@@ -27,7 +27,7 @@ class Floor:
         return self.hybrid if semantic else self.lexical
 
 
-def confidence(scored: Sequence[Scored], terms: Terms, vectors: int) -> float:
+def confidence(scored: Sequence[ScoredDocuments], terms: Terms, vectors: int) -> float:
     """How sure it is that something here answers the query.
 
     The best cosine, and the best match by words as far as the store knows the query's words at
@@ -42,6 +42,6 @@ def confidence(scored: Sequence[Scored], terms: Terms, vectors: int) -> float:
     return near + terms.known * words
 
 
-def _most(scored: Sequence[Scored], part: str) -> float:
+def _most(scored: Sequence[ScoredDocuments], part: str) -> float:
     found = (float(one.parts[part].max(initial=0)) for one in scored if part in one.parts)
     return max(found, default=0.0)

@@ -1,7 +1,7 @@
-"""Rankings become one.
+"""Merges rankings.
 
-In: scores or ranked lists. Out: one order, the same each time: score, then the newer, then the
-smaller id. `rrf` is the seeds' fusion by rank, kept as reference; the default adds scores.
+In: scores or ranked lists. Out: one stable order: by score, then newest first, then by id. `rrf` is
+the seeds' fusion by rank, kept as reference; the default adds scores.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

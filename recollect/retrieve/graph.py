@@ -1,11 +1,11 @@
-"""The graph leg: from the things that a prompt names to what is known around them.
+"""The graph leg of retrieval: from the entities that a prompt names to the facts around them.
 
-In: the graph of a namespace, held in memory and kept in step with writes, and a prompt. Out: facts
-that a walk of depth 2 reaches, how far each is and how well it fits the prompt, and the memories
-they came from, each with a bonus between 0 and 1. A prompt that names nothing reaches nothing.
+In: the graph of a namespace, held in memory and kept in step with writes, and a prompt. Out: the
+facts that a walk of depth 2 reaches, with distance and overlap with the prompt, and the memories
+they came from, each with a bonus between 0 and 1. A prompt that names no entity reaches nothing.
 
-The caps are the seed's: 10 facts a thing, relationships of a confidence above 0.3, 10 a thing, both
-directions, each thing once. A fact whose object is a thing is a way to it, too.
+The limits are the seed's: per entity 10 facts and 10 relationships with a confidence above 0.3, in
+both directions, each entity once. A fact whose object is an entity leads to that entity, too.
 """
 
 import logging
@@ -21,7 +21,7 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Relations
 from recollect.reconcile.entity_names import key
 from recollect.retrieve import porter
 from recollect.retrieve.entity_index import EntityIndex
-from recollect.retrieve.inverted_list import WordList
+from recollect.retrieve.inverted_list import InvertedList
 from recollect.retrieve.tokens import STOP_WORDS, words
 from recollect.store.interface import Store
 
@@ -32,13 +32,13 @@ FACTS = 10
 RELATIONS = 10
 CONFIDENCE = 0.3
 REACHED = 40  # facts that may lend their memories a bonus
-LARGE = 200  # things and facts: a graph larger than that is never read in a prompt's way
-SHARING = 20  # things that share words with a prompt, of each kind
-SECONDS = 300.0  # after which a graph is read anew whether or not it changed here
-RIVALS = 20  # of one thing: what is not so of it
+LARGE = 200  # rows: a graph with more of them is never read while a prompt waits
+SHARING = 20  # rows of each kind that share words with a prompt
+SECONDS = 300.0  # after which a graph is read again whether or not it changed here
+RIVALS = 20  # superseded facts per entity
 EVENTS = 4  # of one fact, the newest
-BASE = 0.05  # what a fact is worth that shares no word with the prompt
-PENALTY = 0.15  # by step; the seed has 0.5, which is kept for its own fusion
+BASE = 0.05  # the worth of a fact that shares no word with the prompt
+PENALTY = 0.15  # per step; the seed has 0.5, which is kept for its own fusion
 
 # Words by which people ask for a predicate without naming it.
 _ASKED_BY = {
@@ -67,12 +67,12 @@ _Near = tuple[float, str, float, Fact]  # minus its worth, its id, its overlap, 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A fact on the walk: how many steps away, and what share of the prompt's words it has."""
+    """A fact on the walk: how many steps away, and its share of the prompt's words."""
 
     fact: Fact
     depth: int
     overlap: float
-    path: tuple[str, ...]  # names of the things passed
+    path: tuple[str, ...]  # names of the entities passed
 
     @property
     def worth(self) -> float:
@@ -82,59 +82,59 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Something that is not so of a thing, or no longer, and what is."""
+    """An entity's fact that no longer holds, and the fact that holds instead."""
 
-    names: tuple[str, ...]  # of the thing, folded
-    over: str  # what is not so, folded
-    stands: Fact
+    names: tuple[str, ...]  # of the entity, case-folded
+    superseded: str  # what is not so, folded
+    current: Fact
 
-    def told_in(self, text: str) -> bool:
-        """Whether a folded text speaks of the thing and of what is not so, and leaves out what
-        is."""
+    def is_stated_in(self, text: str) -> bool:
+        """Whether a case-folded text names the entity and the superseded object, but not the
+        current one."""
         return (
-            self.over in text
-            and self.stands.object.casefold() not in text
+            self.superseded in text
+            and self.current.object.casefold() not in text
             and any(name in text for name in self.names)
-            and re.search(rf"(?<![\w.]){re.escape(self.over)}(?!\w)", text) is not None
+            and re.search(rf"(?<![\w.]){re.escape(self.superseded)}(?!\w)", text) is not None
         )
 
 
 @dataclass
-class Walk:
+class GraphWalk:
     """What a prompt reaches in one namespace."""
 
     named: dict[str, str] = field(default_factory=dict)  # entity id: the words that name it
     entities: dict[str, tuple[Entity, int]] = field(default_factory=dict)  # id: entity, depth
-    facts: list[Reached] = field(default_factory=list)  # the worthiest first
-    rivals: list[Rival] = field(default_factory=list)  # of the things named
+    facts: list[Reached] = field(default_factory=list)  # best first
+    rivals: list[Rival] = field(default_factory=list)  # of the entities named
     events: dict[str, float] = field(default_factory=dict)  # event id: bonus
 
 
-class Graph:
+class NamespaceGraph:
     """The live graph of one namespace. Not thread-safe by itself."""
 
     def __init__(self) -> None:
         self.index = EntityIndex()
         self.entities: dict[str, Entity] = {}
         self._facts: dict[str, Fact] = {}
-        self._of: dict[str, set[str]] = {}  # entity: its facts
-        self._about: dict[str, set[str]] = {}  # words of an object: facts that have it
+        self._facts_by_entity: dict[str, set[str]] = {}  # entity: its facts
+        self._facts_by_object: dict[str, set[str]] = {}  # words of an object: facts that have it
         self._relations: dict[str, Relationship] = {}
-        self._ends: dict[str, set[str]] = {}  # entity: its relationships
+        self._relations_by_entity: dict[str, set[str]] = {}  # entity: its relationships
         self._stems: dict[str, frozenset[str]] = {}  # fact: its words
-        self._object: dict[str, str] = {}  # fact: the key of its object
-        self._called: dict[str, tuple[str, ...]] = {}  # entity: the keys of its names
+        self._object_keys: dict[str, str] = {}  # fact: the key of its object
+        self._keys_by_entity: dict[str, tuple[str, ...]] = {}  # entity: the keys of its names
         self.procedures: dict[str, Procedure] = {}
         self.preferences: dict[str, Preference] = {}
-        self.fact_words: WordList[Fact] = WordList()
-        self.procedure_words: WordList[Procedure] = WordList()
-        self.entity_words: WordList[Entity] = WordList()  # those that are described
-        self._over: dict[str, set[str]] = {}  # event: facts that it gave and that ended
+        self.fact_words: InvertedList[Fact] = InvertedList()
+        self.procedure_words: InvertedList[Procedure] = InvertedList()
+        self.entity_words: InvertedList[Entity] = InvertedList()  # those that are described
+        self._ended_by_event: dict[str, set[str]] = {}  # event: facts that it gave and that ended
         self._ended: dict[str, Fact] = {}  # facts whose place was taken
-        self._over_of: dict[str, set[str]] = {}  # entity: its facts whose place was taken
+        self._ended_by_entity: dict[str, set[str]] = {}  # entity: its facts whose place was taken
 
     def put(self, thing: Thing) -> None:
-        """A thing as it is now; what no longer holds leaves."""
+        """Add or update a row; one that no longer holds is removed."""
         match thing:
             case Entity():
                 self._put_entity(thing)
@@ -145,35 +145,34 @@ class Graph:
                 if thing.valid_until is None:
                     self._relations[thing.relationship_id] = thing
                     for end in (thing.source_id, thing.target_id):
-                        self._ends.setdefault(end, set()).add(thing.relationship_id)
+                        self._relations_by_entity.setdefault(end, set()).add(thing.relationship_id)
             case Procedure():
                 self.procedures[thing.procedure_id] = thing
-                said = telling(f"{thing.name} {thing.trigger}")
+                said = content_stems(f"{thing.name} {thing.trigger}")
                 self.procedure_words.put(thing.procedure_id, thing, said)
             case Preference():
                 self.preferences[thing.preference_id] = thing
 
     def drop(self, thing_id: str) -> None:
-        """A thing that is gone, and what hung on it: relationships go with it, and its facts are
-        nobody's."""
+        """Remove a row; an entity's relationships and facts go with it."""
         entity = self.entities.get(thing_id)
         if entity is not None:
             self._forget_stems(entity)
-            for fact_id in list(self._of.pop(thing_id, ())):
+            for fact_id in list(self._facts_by_entity.pop(thing_id, ())):
                 self._drop_fact(fact_id)
-            for relation_id in list(self._ends.pop(thing_id, ())):
+            for relation_id in list(self._relations_by_entity.pop(thing_id, ())):
                 self._drop_relation(relation_id)
             self.index.remove(thing_id)
             self.entity_words.drop(thing_id)
-            del self.entities[thing_id], self._called[thing_id]
+            del self.entities[thing_id], self._keys_by_entity[thing_id]
         self._drop_fact(thing_id)
         self._drop_relation(thing_id)
         if self.procedures.pop(thing_id, None) is not None:
             self.procedure_words.drop(thing_id)
         self.preferences.pop(thing_id, None)
 
-    def follow(self, changed: Iterable[str], there: Iterable[Thing]) -> None:
-        """The same graph after these ids changed; `there` are those of them that exist."""
+    def apply_changes(self, changed: Iterable[str], there: Iterable[Thing]) -> None:
+        """Bring the graph up to date after these ids changed; `there` are those that exist."""
         now = list(there)
         kept = {_identity(thing) for thing in now}
         for thing_id in changed:
@@ -186,21 +185,21 @@ class Graph:
         return len(self.entities)
 
     def facts_of(self, entity_id: str) -> list[Fact]:
-        found = [self._facts[one] for one in self._of.get(entity_id, ())]
+        found = [self._facts[one] for one in self._facts_by_entity.get(entity_id, ())]
         return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
 
-    def over(self, event_ids: Iterable[str]) -> list[Fact]:
-        """What stands now in place of facts that these events gave and that no longer hold."""
+    def successors_of_facts(self, event_ids: Iterable[str]) -> list[Fact]:
+        """The facts that hold now in place of ended facts that came from these events."""
         found: dict[str, Fact] = {}
         for event_id in event_ids:
-            for fact_id in sorted(self._over.get(event_id, ())):
-                now = self._in_place_of(fact_id)
+            for fact_id in sorted(self._ended_by_event.get(event_id, ())):
+                now = self._successor(fact_id)
                 if now is not None:
                     found[now.fact_id] = now
         return [fact for fact in found.values() if not fact.sensitive]
 
-    def _in_place_of(self, fact_id: str) -> Fact | None:
-        """What stands now where a fact stood that ended."""
+    def _successor(self, fact_id: str) -> Fact | None:
+        """The fact that holds now in place of one that ended."""
         seen = set()
         while fact_id in self._ended and fact_id not in seen:
             seen.add(fact_id)
@@ -211,15 +210,15 @@ class Graph:
         entity = self.entities[entity_id]
         names = tuple(name.casefold() for name in (entity.name, *entity.aliases))
         found = []
-        for fact_id in sorted(self._over_of.get(entity_id, ())):
-            now = self._in_place_of(fact_id)
+        for fact_id in sorted(self._ended_by_entity.get(entity_id, ())):
+            now = self._successor(fact_id)
             over = self._ended[fact_id].object.casefold()
             if now is not None and not now.sensitive and over != now.object.casefold():
                 found.append(Rival(names, over, now))
         return found[:RIVALS]
 
-    def walk(self, text: str, depth: int = DEPTH) -> Walk:
-        walk = Walk(self.index.named_in(text))
+    def walk(self, text: str, depth: int = DEPTH) -> GraphWalk:
+        walk = GraphWalk(self.index.named_in(text))
         if not walk.named:
             return walk
         walk.rivals = [rival for one in walk.named for rival in self._rivals(one)]
@@ -249,7 +248,7 @@ class Graph:
         return walk
 
     def paths(self, start: str, end: str, depth: int = 4) -> list[list[str]]:
-        """The shortest ways from one thing to another, as entity ids."""
+        """The shortest paths from one entity to another, as entity ids."""
         ways, seen = [[start]], {start}
         for _ in range(depth):
             longer = []
@@ -265,20 +264,20 @@ class Graph:
         return []
 
     def neighbours(self, entity_id: str) -> list[str]:
-        """Things one step away, in both directions."""
+        """Entities one step away, in both directions."""
         return self._next(entity_id, self._near(entity_id, frozenset()))
 
-    # --- one thing ---
+    # --- one row ---
 
     def _facts_at(self, entity_id: str) -> list[Fact]:
-        """Facts of a thing, and facts whose object it is."""
-        about: set[str] = set(self._of.get(entity_id, ()))
-        for name in self._called[entity_id]:
-            about |= self._about.get(name, set())
+        """The facts of an entity, and the facts whose object it is."""
+        about: set[str] = set(self._facts_by_entity.get(entity_id, ()))
+        for name in self._keys_by_entity[entity_id]:
+            about |= self._facts_by_object.get(name, set())
         return [self._facts[one] for one in about]
 
     def _near(self, entity_id: str, asked: frozenset[str]) -> list[_Near]:
-        """What is known at a thing, the worthiest first: how far it is is the same for all."""
+        """The facts at an entity, best first; their distance is the same."""
         enough = max(2.0, 0.6 * len(asked))
         found = []
         for fact in self._facts_at(entity_id):
@@ -291,7 +290,7 @@ class Graph:
 
     def _next(self, entity_id: str, near: Sequence[_Near]) -> list[str]:
         ways: list[tuple[float, str, str]] = []
-        for relation_id in self._ends.get(entity_id, ()):
+        for relation_id in self._relations_by_entity.get(entity_id, ()):
             relation = self._relations[relation_id]
             if relation.confidence > CONFIDENCE:
                 ends = (relation.source_id, relation.target_id)
@@ -300,7 +299,7 @@ class Graph:
         for _, fact_id, overlap, fact in near:
             if fact.confidence > CONFIDENCE:
                 other_end = (
-                    self.index.owner_of(self._object[fact_id])
+                    self.index.owner_of(self._object_keys[fact_id])
                     if fact.entity_id == entity_id
                     else fact.entity_id
                 )
@@ -312,9 +311,9 @@ class Graph:
         return list(chosen)[:RELATIONS]
 
     def _stems_of(self, fact: Fact) -> frozenset[str]:
-        """The words of a fact, with those by which people ask for it; made when first needed."""
+        """The stems of a fact and of the words by which people ask for it; made when needed."""
         known = frozenset(map(_stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
-        for entity_id in (fact.entity_id, self.index.owner_of(self._object[fact.fact_id])):
+        for entity_id in (fact.entity_id, self.index.owner_of(self._object_keys[fact.fact_id])):
             if entity_id is not None and entity_id in self.entities:
                 known |= frozenset(map(_stem, words(self.entities[entity_id].type)))
         self._stems[fact.fact_id] = known
@@ -323,86 +322,86 @@ class Graph:
     def _put_entity(self, entity: Entity) -> None:
         before = self.entities.get(entity.entity_id)
         self.entities[entity.entity_id] = entity
-        if before is not None and _called(before) == _called(entity):
+        if before is not None and _named_fields(before) == _named_fields(entity):
             if entity.description:
                 self.entity_words.same_words(entity.entity_id, entity)
-            return  # met once more: nothing that is looked for changed
+            return  # only seen again: nothing that is searched changed
         self.entity_words.drop(entity.entity_id)
         if entity.description:
             said = " ".join((entity.name, *entity.aliases, entity.description))
-            self.entity_words.put(entity.entity_id, entity, telling(said))
+            self.entity_words.put(entity.entity_id, entity, content_stems(said))
         if before is not None:
             self._forget_stems(before)
         self.index.add(entity)
-        self._called[entity.entity_id] = tuple(map(key, (entity.name, *entity.aliases)))
+        self._keys_by_entity[entity.entity_id] = tuple(map(key, (entity.name, *entity.aliases)))
         self._forget_stems(entity)
 
     def _put_fact(self, fact: Fact) -> None:
         before = self._facts.get(fact.fact_id)
         holds = fact.valid_until is None and fact.entity_id is not None
-        if before is not None and holds and _says(before) == _says(fact):
+        if before is not None and holds and _statement(before) == _statement(fact):
             self._facts[fact.fact_id] = fact
             self.fact_words.same_words(fact.fact_id, fact)
             return
         self._drop_fact(fact.fact_id)
         if fact.superseded_by is not None:
             self._ended[fact.fact_id] = fact
-            self._over_of.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
+            self._ended_by_entity.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
             for event_id in fact.source_event_ids[-EVENTS:]:
-                self._over.setdefault(event_id, set()).add(fact.fact_id)
+                self._ended_by_event.setdefault(event_id, set()).add(fact.fact_id)
         if holds:
             self._facts[fact.fact_id] = fact
-            self._of.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
-            said = self._object[fact.fact_id] = key(fact.object)
-            self._about.setdefault(said, set()).add(fact.fact_id)
-            self.fact_words.put(fact.fact_id, fact, telling(_spelt(fact)))
+            self._facts_by_entity.setdefault(fact.entity_id or "", set()).add(fact.fact_id)
+            said = self._object_keys[fact.fact_id] = key(fact.object)
+            self._facts_by_object.setdefault(said, set()).add(fact.fact_id)
+            self.fact_words.put(fact.fact_id, fact, content_stems(_spelt(fact)))
 
     def _drop_fact(self, fact_id: str) -> None:
         before = self._facts.pop(fact_id, None)
         self._stems.pop(fact_id, None)
         self.fact_words.drop(fact_id)
         if before is not None:
-            _discard(self._of, before.entity_id or "", fact_id)
-            _discard(self._about, self._object.pop(fact_id), fact_id)
+            _discard(self._facts_by_entity, before.entity_id or "", fact_id)
+            _discard(self._facts_by_object, self._object_keys.pop(fact_id), fact_id)
         ended = self._ended.pop(fact_id, None)
         if ended is not None:
-            _discard(self._over_of, ended.entity_id or "", fact_id)
+            _discard(self._ended_by_entity, ended.entity_id or "", fact_id)
             for event_id in ended.source_event_ids[-EVENTS:]:
-                _discard(self._over, event_id, fact_id)
+                _discard(self._ended_by_event, event_id, fact_id)
 
     def _drop_relation(self, relation_id: str) -> None:
         before = self._relations.pop(relation_id, None)
         if before is not None:
             for end in (before.source_id, before.target_id):
-                _discard(self._ends, end, relation_id)
+                _discard(self._relations_by_entity, end, relation_id)
 
     def _forget_stems(self, entity: Entity) -> None:
-        """Of facts that have it as subject or object: its type is among their words."""
-        for fact_id in self._of.get(entity.entity_id, ()):
+        """Of facts that have the entity as subject or object: they include its type."""
+        for fact_id in self._facts_by_entity.get(entity.entity_id, ()):
             self._stems.pop(fact_id, None)
         for name in (entity.name, *entity.aliases):
-            for fact_id in self._about.get(key(name), ()):
+            for fact_id in self._facts_by_object.get(key(name), ()):
                 self._stems.pop(fact_id, None)
 
 
 @dataclass
-class _Held:
-    """A graph in memory: which state of the store it has, and when that was last looked at."""
+class _CachedGraph:
+    """A graph in memory, the store's version that it has, and when it was read."""
 
     version: int
     at: float
-    graph: Graph
+    graph: NamespaceGraph
 
 
-class Graphs:
-    """The graphs of all namespaces, each read when it is first needed, and from then on only what
-    changed. A large one is read in a thread, as is a large change: until it is there, whoever asks
-    is answered without it, or with the graph as it was."""
+class GraphCache:
+    """The graphs of all namespaces: each is read when it is first needed, after that only its
+    changes. A large graph, or a large change, is read in a thread; until that is done, callers get
+    the graph as it was, or an empty one."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._graphs: dict[str, _Held] = {}
+        self._graphs: dict[str, _CachedGraph] = {}
         self._reading: set[str] = set()
         self._epoch = 0
         self._clock = clock
@@ -410,40 +409,40 @@ class Graphs:
     def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
         return tuple(self._store.graph.version(namespace) for namespace in namespaces)
 
-    def of(self, namespace: str) -> Graph:
-        """The graph as it is; a large one of which much changed a moment ago as it was, or empty,
-        while it is read behind."""
+    def of(self, namespace: str) -> NamespaceGraph:
+        """The current graph. A large one that changed much is given as it was, or empty, while a
+        thread reads it."""
         version = self._store.graph.version(namespace)
         with self._lock:
             known = self._graphs.get(namespace)
             young = known is not None and self._clock() - known.at < SECONDS
-            if known is not None and young and self._followed(namespace, known, version):
+            if known is not None and young and self._brought_up_to_date(namespace, known, version):
                 return known.graph
             if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
                     self._reading.add(namespace)
-                    threading.Thread(target=self._again, args=(namespace,), daemon=True).start()
-                return known.graph if known is not None else Graph()
+                    threading.Thread(target=self._reread, args=(namespace,), daemon=True).start()
+                return known.graph if known is not None else NamespaceGraph()
             graph = self._read(namespace)
-            self._graphs[namespace] = _Held(version, self._clock(), graph)
+            self._graphs[namespace] = _CachedGraph(version, self._clock(), graph)
             return graph
 
-    def _followed(self, namespace: str, known: _Held, version: int) -> bool:
-        """Whether it has this state of the store: read what changed since, if that is little."""
+    def _brought_up_to_date(self, namespace: str, known: _CachedGraph, version: int) -> bool:
+        """Read what changed since, if that is little; whether the graph now has this version."""
         if known.version == version:
             return True
         changed = self._store.graph.changed(namespace, known.version)
         if changed is None or len(changed) > LARGE:
             return False
-        known.graph.follow(changed, self._store.graph.things(namespace, sorted(changed)))
+        known.graph.apply_changes(changed, self._store.graph.things(namespace, sorted(changed)))
         known.version = version
         return True
 
     def sharing(
         self, namespace: str, stems: frozenset[str], facts: float, procedures: float
     ) -> tuple[list[tuple[Fact, int]], list[tuple[Entity, int]], list[tuple[Procedure, int]]]:
-        """Facts, described things and procedures that hold at least so many of these stems, and how
-        many."""
+        """Facts, described entities and procedures that hold at least so many of these stems, each
+        with their number."""
         graph = self.of(namespace)
         with self._lock:
             return (
@@ -453,39 +452,40 @@ class Graphs:
             )
 
     def fill(self, namespaces: Iterable[str]) -> None:
-        """Read graphs here and now, whatever their size."""
+        """Read graphs in this thread, whatever their size."""
         for namespace in namespaces:
-            self._again(namespace)
+            self._reread(namespace)
 
     def drop_all(self) -> None:
-        """What may be told of them has changed: they are read anew when needed."""
+        """Tombstones have changed: graphs are read again when needed."""
         with self._lock:
             self._graphs = {}
             self._epoch += 1
 
     def preferences(self, namespace: str) -> list[Preference]:
-        """They are few and must not wait for a large graph."""
+        """Preferences, which are few, without waiting for a large graph."""
         graph = self.of(namespace)
         if len(graph) or namespace in self._graphs:
             return list(graph.preferences.values())
         return self._store.graph.preferences(namespace)
 
-    def _again(self, namespace: str) -> None:
+    def _reread(self, namespace: str) -> None:
         version, epoch = self._store.graph.version(namespace), self._epoch
         try:
             graph = self._read(namespace)
             with self._lock:
-                if epoch == self._epoch:  # else it may hold what is not told any more
-                    self._graphs[namespace] = _Held(version, self._clock(), graph)
+                if epoch == self._epoch:  # else it may hold what was forgotten meanwhile
+                    self._graphs[namespace] = _CachedGraph(version, self._clock(), graph)
         except StoreError as error:
             log.warning("the graph of %s could not be read: %s", namespace, error)
         finally:
             self._reading.discard(namespace)
 
-    def walk(self, text: str, namespaces: Sequence[str]) -> tuple[list[Walk], dict[str, float]]:
-        """What a prompt reaches in each namespace, and the memories it came from with their
-        bonus."""
-        walks: list[Walk] = []
+    def walk(
+        self, text: str, namespaces: Sequence[str]
+    ) -> tuple[list[GraphWalk], dict[str, float]]:
+        """What a prompt reaches in each namespace, and the bonus of the memories behind it."""
+        walks: list[GraphWalk] = []
         bonus: dict[str, float] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
@@ -501,8 +501,8 @@ class Graphs:
                         bonus[record_id] = max(bonus.get(record_id, 0.0), walk.events[event_id])
         return walks, bonus
 
-    def _read(self, namespace: str) -> Graph:
-        graph, store = Graph(), self._store.graph
+    def _read(self, namespace: str) -> NamespaceGraph:
+        graph, store = NamespaceGraph(), self._store.graph
         entities = store.entities(namespace)
         things: list[Thing] = [*entities]
         things += store.fact_history(namespace, [entity.entity_id for entity in entities])
@@ -515,7 +515,7 @@ class Graphs:
 
 
 def _discard(sets: dict[str, set[str]], name: str, member: str) -> None:
-    """Out of its set; a set that is empty goes."""
+    """Remove from a set, and remove the set when it is empty."""
     if name in sets:
         sets[name].discard(member)
         if not sets[name]:
@@ -526,11 +526,11 @@ def _identity(thing: Thing) -> str:
     return str(getattr(thing, thing.__struct_fields__[0]))
 
 
-def _called(entity: Entity) -> tuple[str, str, tuple[str, ...], str]:
+def _named_fields(entity: Entity) -> tuple[str, str, tuple[str, ...], str]:
     return entity.name, entity.type, entity.aliases, entity.description
 
 
-def _says(fact: Fact) -> tuple[str | None, str, str, str]:
+def _statement(fact: Fact) -> tuple[str | None, str, str, str]:
     return fact.entity_id, fact.subject, fact.predicate, fact.object
 
 
@@ -548,13 +548,13 @@ def _asked_by(predicate: str) -> frozenset[str]:
     return frozenset(map(_stem, words(_ASKED_BY.get(predicate, ""))))
 
 
-def telling(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """The stems of a text that carry meaning."""
     return frozenset(_stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _asked(text: str, named: Iterable[str]) -> frozenset[str]:
-    """What the prompt asks, without the names it asks about. Question words count: they say
+    """The stems of a prompt without the entities it names. Question words are kept: they tell
     which kind of fact is wanted."""
     names = {_stem(word) for name in named for word in words(name)}
     asking = {"who", "where", "when", "why", "how", "many", "long"}

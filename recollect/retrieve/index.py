@@ -1,7 +1,7 @@
 """The memories of one namespace, ready to be searched: words, sessions, times, vectors.
 
-In: documents, added and removed one by one or many at once. Out: arrays that ranking reads. The
-same documents give the same scores in whatever order they came. An id added twice is replaced.
+In: documents to add and remove. Out: arrays that ranking reads. The same documents give the same
+scores in whatever order they were added. A document whose id is present replaces the old one.
 """
 
 from bisect import bisect_left
@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, Triples, distinct, tally
+from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
 from recollect.retrieve.postings import Block, cover
-from recollect.retrieve.session_windows import CHAPTER, Chapters
+from recollect.retrieve.session_windows import WINDOW_POSITIONS, SessionWindows
 from recollect.retrieve.tokens import GRAM_BITS, words
-from recollect.retrieve.vector_index import Vectors
+from recollect.retrieve.vector_index import VectorIndex
 from recollect.retrieve.vocabulary import Vocabulary
 
-TITLE_WEIGHT = 2  # a word of the title counts as this many of the text
+TITLE_WEIGHT = 2  # a word in the title counts as this many in the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
-QUESTION = 60  # words: a longer text that ends with a question says something by itself
+QUESTION = 60  # words: a longer text that ends with a question mark is more than a question
 _PENDING = 1024  # documents that may wait for their postings until the next search
-WASTE = 4096  # documents: less of no use than this is not worth building anew
+WASTE = 4096  # fewer removed documents than this do not justify a rebuild
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
 
@@ -64,26 +64,26 @@ class Index:
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
-        self.vectors = Vectors()
-        self.chapters = Chapters()
+        self.vectors = VectorIndex()
+        self.session_windows = SessionWindows()
         self.ids: list[str] = []
-        self.tokens = Triples()  # 16 million different words are more than memory holds
-        self._ends = Growable(np.int64)
-        self.gram_length = Growable(np.int32)
-        self.alive = Growable(np.bool_)
-        self.chapter = Growable(np.int32)
-        self.previous = Growable(np.int32)
-        self.next = Growable(np.int32)
-        self.author = Growable(np.uint8)
-        self.asks = Growable(np.bool_)
-        self.time = Growable(np.int64)
-        self.created = Growable(np.int64)
-        self.prior = Growable(np.dtype(PRIOR))
-        # How many documents hold a word or a gram, and how many chapters hold a stem: exact
-        # after every change, so that scores do not depend on what was here once.
-        self.word_documents = Growable(np.int32)
+        self.tokens = ThreeByteArray()  # 16 million different words are more than memory holds
+        self._ends = GrowableArray(np.int64)
+        self.gram_length = GrowableArray(np.int32)
+        self.alive = GrowableArray(np.bool_)
+        self.session_window = GrowableArray(np.int32)
+        self.previous = GrowableArray(np.int32)
+        self.next = GrowableArray(np.int32)
+        self.author = GrowableArray(np.uint8)
+        self.asks = GrowableArray(np.bool_)
+        self.time = GrowableArray(np.int64)
+        self.created = GrowableArray(np.int64)
+        self.prior = GrowableArray(np.dtype(PRIOR))
+        # How many documents hold a word or a gram, and how many session windows hold a stem: exact
+        # after every change, so that scores do not depend on documents that were removed.
+        self.word_documents = GrowableArray(np.int32)
         self.gram_documents = np.zeros(1 << GRAM_BITS, dtype=np.int32)
-        self.stem_chapters = Growable(np.int32)
+        self.stem_session_windows = GrowableArray(np.int32)
         self.count = 0
         self.total_grams = 0
         self._number: dict[str, int] = {}
@@ -93,7 +93,7 @@ class Index:
     # --- changing -------------------------------------------------------------------------------
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Take documents in; one whose id is here already takes its place."""
+        """Add documents; one whose id is present replaces the old one."""
         batch = {document.id: document for document in documents}
         self.remove(list(batch))
         if not batch:
@@ -102,19 +102,19 @@ class Index:
         self._append(list(batch.values()))
         docs = np.arange(first, len(self.ids))
         self.gram_length.extend(self._count(docs, 1))
-        touched = {self._seat(document, first + at) for at, document in enumerate(batch.values())}
-        for chapter in touched:
-            self._recount(chapter)
+        touched = {self._place(document, first + at) for at, document in enumerate(batch.values())}
+        for session_window in touched:
+            self._recount(session_window)
         if len(self.ids) - self._covered() >= _PENDING:
             self.blocks()
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Take documents out; ids that are not here are passed over."""
+        """Remove documents; unknown ids are ignored."""
         known = [self._number.pop(id) for id in dict.fromkeys(ids) if id in self._number]
         if known:
             self._count(np.array(known, dtype=np.int64), -1)
-        for chapter in {self._take_out(doc) for doc in known}:
-            self._recount(chapter)
+        for session_window in {self._take_out(doc) for doc in known}:
+            self._recount(session_window)
 
     def __contains__(self, id: str) -> bool:
         return id in self._number
@@ -123,28 +123,28 @@ class Index:
         return self.count
 
     @property
-    def worn(self) -> bool:
-        """Whether a third and more of what is held was removed or replaced."""
+    def needs_rebuild(self) -> bool:
+        """Whether a third or more of the rows are of removed or replaced documents."""
         waste = len(self.ids) - self.count
         return waste >= WASTE and 3 * waste >= len(self.ids)
 
     # --- reading --------------------------------------------------------------------------------
 
-    def chapters_with(self, stem: str) -> int:
+    def session_windows_with(self, stem: str) -> int:
         number = self.vocabulary.stem_number(stem)
-        return int(self.stem_chapters.view[number]) if number >= 0 else 0
+        return int(self.stem_session_windows.view[number]) if number >= 0 else 0
 
     def numbers(self, values: Mapping[str, float]) -> list[tuple[int, float]]:
-        """Document numbers of the ids that are here, with their values."""
+        """Document numbers of those ids that are present, with their values."""
         return [(self._number[id], value) for id, value in values.items() if id in self._number]
 
     def time_of(self, id: str) -> int | None:
-        """When a document happened; None when that is not known."""
+        """When the memory happened; None when that is not known."""
         time = int(self.time.view[self._number[id]]) if id in self._number else NO_TIME
         return None if time == NO_TIME else time
 
     def blocks(self) -> tuple[Block, ...]:
-        """Postings of all documents; the newest are taken in now."""
+        """Postings of all documents, brought up to date first."""
         if len(self.ids) > self._covered():
             self._blocks = cover(self._blocks, self.tokens, self._ends.view)
         return self._blocks
@@ -153,7 +153,7 @@ class Index:
         return self._blocks[-1].last if self._blocks else 0
 
     def tokens_of(self, docs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The tokens of these documents end to end, and how many each has."""
+        """The tokens of these documents, concatenated, and how many each has."""
         ends = self._ends.view
         last = ends[docs]
         first = np.where(docs > 0, ends[docs - 1], 0)
@@ -162,7 +162,7 @@ class Index:
     @property
     def nbytes(self) -> dict[str, int]:
         """Where the memory goes, in bytes."""
-        columns = (self._ends, self.gram_length, self.alive, self.chapter, self.previous)
+        columns = (self._ends, self.gram_length, self.alive, self.session_window, self.previous)
         more = (self.next, self.author, self.asks, self.time, self.created, self.prior)
         return {
             "tokens": self.tokens.nbytes,
@@ -171,7 +171,9 @@ class Index:
             "grams": self.gram_documents.nbytes,
             "columns": sum(column.nbytes for column in columns + more),
             "ids": sum(len(id) + 49 for id in self.ids) + self._number.__sizeof__(),
-            "sessions": self.chapters.nbytes + self.stem_chapters.nbytes + 150 * len(self.ids),
+            "sessions": self.session_windows.nbytes
+            + self.stem_session_windows.nbytes
+            + 150 * len(self.ids),
             "vectors": self.vectors.nbytes,
         }
 
@@ -214,21 +216,22 @@ class Index:
         self.total_grams += step * int(totals.sum())
         return totals
 
-    def _seat(self, document: Document, doc: int) -> int:
-        """Give a document its place in its session; returns its chapter."""
+    def _place(self, document: Document, doc: int) -> int:
+        """Insert a document into its session; returns its session window."""
         if not document.session:
-            chapter = self.chapters.seat(None, doc)
-            self.chapter.append(chapter)
-            return chapter
+            session_window = self.session_windows.add(None, doc)
+            self.session_window.append(session_window)
+            return session_window
         members = self._sessions.setdefault(document.session, [])
         seat = (document.position, document.id, doc)
         at = bisect_left(members, seat)
         members.insert(at, seat)
         self._link(members[at - 1][2] if at else -1, doc)
         self._link(doc, members[at + 1][2] if at + 1 < len(members) else -1)
-        chapter = self.chapters.seat((document.session, document.position // CHAPTER), doc)
-        self.chapter.append(chapter)
-        return chapter
+        run = document.position // WINDOW_POSITIONS
+        session_window = self.session_windows.add((document.session, run), doc)
+        self.session_window.append(session_window)
+        return session_window
 
     def _link(self, left: int, right: int) -> None:
         if left >= 0:
@@ -237,29 +240,29 @@ class Index:
             self.previous.view[right] = left
 
     def _take_out(self, doc: int) -> int:
-        """Forget a document; returns the chapter it was in."""
+        """Forget a document; returns the session window it was in."""
         self.alive.view[doc] = False
         self.vectors.remove(doc)
         left, right = int(self.previous.view[doc]), int(self.next.view[doc])
         self._link(left, right)
-        chapter = int(self.chapter.view[doc])
-        session = self.chapters.unseat(chapter, doc)
+        session_window = int(self.session_window.view[doc])
+        session = self.session_windows.remove(session_window, doc)
         if session is not None:
             members = self._sessions[session]
             members[:] = [seat for seat in members if seat[2] != doc]
             if not members:
                 del self._sessions[session]
-        return chapter
+        return session_window
 
-    def _recount(self, chapter: int) -> None:
-        """Bring up to date which stems a chapter holds, its length and its mean vector."""
-        self.stem_chapters.grow_to(len(self.vocabulary))
-        before, _ = self._stems_in(self.chapters.counted(chapter))
-        self.stem_chapters.view[before] -= 1
-        docs = self.chapters.members(chapter)
+    def _recount(self, session_window: int) -> None:
+        """Update the stems, the length and the mean vector of a session window."""
+        self.stem_session_windows.grow_to(len(self.vocabulary))
+        before, _ = self._stems_in(self.session_windows.counted(session_window))
+        self.stem_session_windows.view[before] -= 1
+        docs = self.session_windows.members(session_window)
         after, length = self._stems_in(docs)
-        self.stem_chapters.view[after] += 1
-        self.chapters.settle(chapter, length, self.vectors.mean(docs))
+        self.stem_session_windows.view[after] += 1
+        self.session_windows.settle(session_window, length, self.vectors.mean(docs))
 
     def _stems_in(self, docs: tuple[int, ...]) -> tuple[NDArray[Any], int]:
         tokens, _ = self.tokens_of(np.array(docs, dtype=np.int64))

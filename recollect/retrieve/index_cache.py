@@ -1,9 +1,9 @@
-"""Keeps the search engine in step with the store, a shelf per namespace.
+"""Keeps the search engine in step with the store: one index per namespace, loaded when needed.
 
-In: writes as they happen, and the store's rows when a shelf is first needed. Out: an engine that
-holds exactly what the store holds. A shelf is filled in a thread; until it is full, whoever asks
-is told so and searches the store by words. The least used shelves go when memory is short. One
-that holds much of no use any more is built anew beside the old one, which serves meanwhile.
+In: writes as they happen, and the store's rows when an index is first needed. Out: an engine that
+holds exactly what the store holds. An index is filled in a thread; until it is complete, `ready`
+says so and callers search the store by words. The least used indexes are dropped when memory is
+short. An index with many removed documents is rebuilt beside the old one, which serves meanwhile.
 """
 
 import logging
@@ -21,29 +21,28 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Record, Vector
 from recollect.embedding.backfill import searchable
 from recollect.embedding.embedder import MODEL
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.store.interface import Cursor, Store
 
 log = logging.getLogger(__name__)
 
 _PAGE = 500
-_TOGETHER = 2  # a prompt asks its project and what is global: neither may push out the other
+_TOGETHER = 2  # a prompt searches its project and the global one: neither may evict the other
 Rows = NDArray[np.float32]
 
 
-class Shelves:
-    def __init__(self, store: Store, engine: Engine, cache_mb: int) -> None:
+class IndexCache:
+    def __init__(self, store: Store, engine: SearchEngine, cache_mb: int) -> None:
         self._store = store
         self._engine = engine
         self._limit = cache_mb << 20
         self._lock = threading.Lock()
         self._full: OrderedDict[str, None] = OrderedDict()
-        self._filling: dict[str, set[str]] = {}  # namespace: what changed while it is filled
-        self._renewing: dict[str, set[str]] = {}  # likewise, while it is built anew
-        self._anew: set[str] = set()  # names of what is being built and must be read once more
-        # Grows after every change: an answer that was made before it is not given after it.
-        self.epoch = 0
+        self._filling: dict[str, set[str]] = {}  # namespace: records that changed meanwhile
+        self._rebuilding: dict[str, set[str]] = {}  # likewise
+        self._restart: set[str] = set()  # names of indexes under way that must be read once more
+        self.epoch = 0  # grows with every change, so that answers cached before it are not used
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         """Whether all of them can be searched."""
@@ -54,7 +53,7 @@ class Shelves:
             return all(namespace in self._full for namespace in namespaces)
 
     def prepare(self, namespaces: Sequence[str]) -> None:
-        """Begin to fill those that are not full, in threads; returns at once."""
+        """Begin to fill those that are not complete, in threads; returns at once."""
         missing = []
         with self._lock:
             for namespace in namespaces:
@@ -70,7 +69,7 @@ class Shelves:
             return any(namespace in self._filling for namespace in namespaces)
 
     def fill(self, namespaces: Iterable[str]) -> None:
-        """Fill shelves here and now."""
+        """Fill indexes in this thread."""
         for namespace in namespaces:
             with self._lock:
                 if namespace in self._full or namespace in self._filling:
@@ -79,17 +78,17 @@ class Shelves:
             self._fill(namespace)
 
     def drop(self, namespace: str) -> None:
-        """Empty a shelf; it is filled again when it is needed."""
+        """Drop an index; it is filled again when it is needed."""
         with self._lock:
             self._full.pop(namespace, None)
         self._engine.drop(namespace)
 
     def drop_all(self) -> None:
-        """Empty all of them: anything may have changed unheard. What is being built is read once
-        more from its beginning."""
+        """Drop all indexes, because anything may have changed without notice. Those that are being
+        built are read again from the beginning."""
         with self._lock:
             self.epoch += 1
-            self._anew.update(self._filling, map(_fresh, self._renewing))
+            self._restart.update(self._filling, map(_rebuild_name, self._rebuilding))
             full = list(self._full)
         for namespace in full:
             self.drop(namespace)
@@ -98,28 +97,28 @@ class Shelves:
 
     def stored(self, records: Sequence[Record]) -> None:
         for namespace, mine in _by_namespace(records):
-            if self._live(namespace, [record.record_id for record in mine]):
+            if self._is_searchable(namespace, [record.record_id for record in mine]):
                 self._put(namespace, mine)
                 self._changed(namespace)
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
-        if self._live(namespace, record_ids):
+        if self._is_searchable(namespace, record_ids):
             self._engine.remove(namespace, record_ids)
             self._changed(namespace)
 
     def embedded(self, records: Sequence[Record], rows: dict[str, Any]) -> None:
-        """Memories got their vectors."""
+        """Memories have got their vectors."""
         for namespace, mine in _by_namespace(records):
-            if self._live(namespace, [record.record_id for record in mine]):
+            if self._is_searchable(namespace, [record.record_id for record in mine]):
                 self._engine.add(
                     namespace, [document(record, rows[record.record_id]) for record in mine]
                 )
                 self._changed(namespace)
 
-    def _live(self, namespace: str, record_ids: Sequence[str]) -> bool:
+    def _is_searchable(self, namespace: str, record_ids: Sequence[str]) -> bool:
         with self._lock:
-            if namespace in self._renewing:
-                self._renewing[namespace].update(record_ids)
+            if namespace in self._rebuilding:
+                self._rebuilding[namespace].update(record_ids)
             if namespace in self._filling:
                 self._filling[namespace].update(record_ids)
                 return False
@@ -128,7 +127,7 @@ class Shelves:
     def _changed(self, namespace: str) -> None:
         with self._lock:
             self.epoch += 1
-        self._renew_if_worn(namespace)
+        self._rebuild_if_needed(namespace)
 
     # --- filling ---
 
@@ -139,46 +138,46 @@ class Shelves:
             log.error("the search index of %s could not be filled: %s", namespace, error)
             with self._lock:
                 self._filling.pop(namespace, None)
-                self._anew.discard(namespace)
+                self._restart.discard(namespace)
             self._engine.drop(namespace)
             return
         self._make_room(namespace)
         oslayer.give_memory_back()  # filling leaves as much behind as a third of the index
 
-    def _renew_if_worn(self, namespace: str) -> None:
-        """A memory that changes leaves its old words and vectors behind. Where that is much, the
-        shelf is built anew in a thread."""
-        if not self._engine.worn(namespace):
+    def _rebuild_if_needed(self, namespace: str) -> None:
+        """A memory that changes leaves its old words and vectors in the index; when these are many,
+        the index is rebuilt in a thread."""
+        if not self._engine.needs_rebuild(namespace):
             return
         with self._lock:
-            if namespace in self._renewing or namespace not in self._full:
+            if namespace in self._rebuilding or namespace not in self._full:
                 return
-            self._renewing[namespace] = set()
-        threading.Thread(target=self._renew, args=(namespace,), daemon=True).start()
+            self._rebuilding[namespace] = set()
+        threading.Thread(target=self._rebuild, args=(namespace,), daemon=True).start()
 
-    def _renew(self, namespace: str) -> None:
-        fresh = _fresh(namespace)
+    def _rebuild(self, namespace: str) -> None:
+        fresh = _rebuild_name(namespace)
         try:
-            self._build(namespace, fresh, self._renewing)
+            self._build(namespace, fresh, self._rebuilding)
         except RecollectError as error:
-            log.error("the search index of %s could not be renewed: %s", namespace, error)
+            log.error("the search index of %s could not be rebuilt: %s", namespace, error)
             with self._lock:
-                self._renewing.pop(namespace, None)
-                self._anew.discard(fresh)
+                self._rebuilding.pop(namespace, None)
+                self._restart.discard(fresh)
         self._engine.drop(fresh)
         oslayer.give_memory_back()
 
     def _build(self, namespace: str, name: str, changes: dict[str, set[str]]) -> None:
-        """Read a namespace into the engine under a name, until nothing has changed meanwhile."""
+        """Read a namespace into the engine under a name, again until nothing changed meanwhile."""
         anew, changed = True, set[str]()
         while True:
             if anew:
                 self._engine.drop(name)
                 self._engine.add(name, self._documents(namespace))
             else:
-                self._again(namespace, name, sorted(changed))
+                self._reread(namespace, name, sorted(changed))
             with self._lock:
-                anew, changed = name in self._anew, changes[namespace]
+                anew, changed = name in self._restart, changes[namespace]
                 if not anew and not changed:
                     del changes[namespace]
                     self.epoch += 1
@@ -187,11 +186,11 @@ class Shelves:
                     elif namespace in self._full:
                         self._engine.replace(namespace, name)
                     return
-                self._anew.discard(name)
+                self._restart.discard(name)
                 changes[namespace] = set()
 
     def _documents(self, namespace: str) -> Iterator[Document]:
-        """Page by page, so that at no time more than a page is held twice."""
+        """Page by page, so that no more than one page is in memory twice."""
         cursor: Cursor | None = None
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
@@ -203,14 +202,14 @@ class Shelves:
                 return
             cursor = page.next
 
-    def _again(self, namespace: str, name: str, record_ids: Sequence[str]) -> None:
-        """What changed while the shelf was filled is read once more."""
+    def _reread(self, namespace: str, name: str, record_ids: Sequence[str]) -> None:
+        """Read once more what changed while the index was filled."""
         there = self._store.records.get(namespace, record_ids)
         self._engine.remove(name, record_ids)
         self._put(namespace, there, name)
 
     def _put(self, namespace: str, records: Sequence[Record], name: str = "") -> None:
-        """Memories with the vectors they have: a new one has none, one that came back has."""
+        """Add memories with their vectors; a new memory has none yet."""
         ids = [record.record_id for record in records]
         vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
         self._engine.add(
@@ -219,7 +218,7 @@ class Shelves:
         )
 
     def _make_room(self, keep: str) -> None:
-        """Drop the least used shelves while all together are too large."""
+        """Drop the least used indexes while their total size is over the limit."""
         sizes = {name: sum(parts.values()) for name, parts in self._engine.memory().items()}
         while sum(sizes.values()) > self._limit:
             with self._lock:
@@ -233,8 +232,8 @@ class Shelves:
             sizes.pop(oldest, None)
 
 
-def _fresh(namespace: str) -> str:
-    """What a shelf is called while it is built anew; no namespace is called that."""
+def _rebuild_name(namespace: str) -> str:
+    """The name of an index that is being rebuilt; no namespace can have it."""
     return f"{namespace}\0fresh"
 
 
@@ -249,7 +248,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         id=record.record_id,
         text=text,
         title="" if traits.text_in_detail else record.title,
-        # What stands for a session's turns must not lean on them, nor they on it.
+        # A compressed turn is no evidence for the turns it was made from, nor they for it.
         session=record.session_id if record.session_id and record.level == "raw" else "",
         position=record.position or 0,
         author=record.author,

@@ -1,8 +1,8 @@
-"""Which things share words with a prompt: a small inverted list, kept in memory.
+"""A small inverted list in memory: which rows of the graph share words with a prompt.
 
-In: things with the stems of what they say, and the stems of a prompt. Out: the things that hold at
-least so many of them, those with most first. The store's full-text search would rank all that hold
-any of the words, which in a large graph takes longer than everything else in a prompt's way.
+In: rows with the stems of their text, and the stems of a prompt. Out: the rows that hold at least
+so many of them, those with most first. The store's full-text search would rank every row with any
+of the words, which in a large graph takes longer than the rest of recall.
 """
 
 from array import array
@@ -13,10 +13,10 @@ import numpy as np
 
 T = TypeVar("T")
 
-_SPARE = 1000  # places that may stand empty beside as many as are taken
+_SPARE = 1000  # places that may be empty in addition to as many as are taken
 
 
-class WordList(Generic[T]):
+class InvertedList(Generic[T]):
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class WordList(Generic[T]):
             self._things[number] = None
 
     def same_words(self, thing_id: str, thing: T) -> None:
-        """The thing changed, and not what it says."""
+        """Replace a row whose words did not change."""
         self._things[self._number[thing_id]] = thing
 
     def _close_gaps(self) -> None:
-        """Places of what left are given up: else a list that changes often would only grow."""
+        """Renumber without the removed rows: otherwise a list that changes often only grows."""
         kept = np.array(sorted(self._number.values()), dtype=np.int64)
         place = np.full(len(self._things), -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
@@ -58,8 +58,8 @@ class WordList(Generic[T]):
                 del self._holding[stem]
 
     def sharing(self, stems: frozenset[str], least: float, limit: int) -> list[tuple[T, int]]:
-        """Things that hold at least so many of these stems, and how many; most first, then the
-        oldest."""
+        """Rows that hold at least `least` of these stems, each with their number; most first, then
+        oldest first."""
         lists = [self._holding[stem] for stem in stems if stem in self._holding]
         if len(lists) < least:
             return []

@@ -1,7 +1,7 @@
-"""Postings: for each word the documents that hold it, in blocks of neighbouring documents.
+"""Postings: for each word the documents that hold it, in blocks of consecutive documents.
 
 In: the tokens of an index and where documents end. Out: per word, documents and counts. Blocks
-never change; new documents form new small blocks, and equal ones are merged as they grow.
+never change; new documents form new small blocks, and blocks of similar size are merged.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Triples, spread
+from recollect.retrieve.arrays import ThreeByteArray, spread
 
 _DOC_BITS = 13
 LARGEST = 1 << _DOC_BITS  # documents in a block: bounds the memory and the time of one merge
-_MOST = 8  # a word that stands more often in a document counts as this often when choosing
+_MOST = 8  # highest count of a word per document
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,14 @@ class Block:
     first: int
     last: int
     starts: NDArray[np.uint32]  # word -> its first posting; words newer than the block have none
-    packed: NDArray[np.uint16]  # document relative to `first`, above it how often, less one
+    packed: NDArray[np.uint16]  # low bits: document relative to `first`; high bits: count - 1
 
     @property
     def nbytes(self) -> int:
         return self.starts.nbytes + self.packed.nbytes
 
     def of(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Postings of these words end to end: index into `words`, document, count."""
+        """Postings of these words, concatenated: index into `words`, document, count."""
         inside = np.flatnonzero(words < len(self.starts) - 1)
         low = self.starts[words[inside]].astype(np.int64)
         counts = self.starts[words[inside] + 1] - low
@@ -40,7 +40,7 @@ class Block:
         return np.repeat(inside, counts), docs, (packed >> _DOC_BITS) + 1
 
 
-def build(tokens: Triples, ends: NDArray[Any], first: int, last: int) -> Block:
+def build(tokens: ThreeByteArray, ends: NDArray[Any], first: int, last: int) -> Block:
     """The block of documents first..last-1."""
     begin = int(ends[first - 1]) if first else 0
     piece = tokens.runs(np.array([begin]), ends[last - 1 : last]).astype(np.int64)
@@ -62,8 +62,10 @@ def build(tokens: Triples, ends: NDArray[Any], first: int, last: int) -> Block:
     )
 
 
-def cover(blocks: tuple[Block, ...], tokens: Triples, ends: NDArray[Any]) -> tuple[Block, ...]:
-    """Blocks that cover every document: the given ones, the rest built, equals merged."""
+def cover(
+    blocks: tuple[Block, ...], tokens: ThreeByteArray, ends: NDArray[Any]
+) -> tuple[Block, ...]:
+    """Blocks that cover every document: the given ones and new ones, merged where possible."""
     done = list(blocks)
     first = done[-1].last if done else 0
     last = len(ends)

@@ -1,7 +1,7 @@
-"""What a memory is worth before any question: importance, confidence, freshness, use.
+"""Query-independent weights of a memory: importance, confidence, freshness, use, recency.
 
-In: document numbers and the time of asking. Out: one factor near 1 a document, the product of the
-named ones. A memory with default values has exactly 1, so these never reorder equals by accident.
+In: document numbers and the time of the query. Out: one factor near 1 per document, the product of
+these. A memory with default values has exactly 1, so ties are not reordered by accident.
 """
 
 from typing import Any
@@ -36,12 +36,12 @@ def factor(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
 
 
 def importance(value: NDArray[Any]) -> Floats:
-    """1..10, 5 is usual: 0.92 to 1.10."""
+    """1..10 (default 5) becomes 0.92 to 1.10."""
     return 1 + IMPORTANCE * (value.astype(np.float64) - 5) / 5
 
 
 def confidence(value: NDArray[Any]) -> Floats:
-    """0..1: 0.8 to 1."""
+    """0..1 becomes 0.8 to 1."""
     return 1 - CONFIDENCE * (1 - value.astype(np.float64))
 
 
@@ -52,18 +52,18 @@ def freshness(value: NDArray[Any]) -> Floats:
 
 
 def knowledge(value: NDArray[Any]) -> Floats:
-    """A little more for constraints, decisions, heuristics and what was rejected."""
+    """A little more for everything but raw turns."""
     return np.where(value, 1 + KNOWLEDGE, 1.0)
 
 
 def access(value: NDArray[Any]) -> Floats:
-    """A little more for what was used before, up to 50 times."""
+    """A little more for memories that were used before; no more than for 50 uses."""
     used = np.log1p(value.astype(np.float64)) / np.log1p(50)
     return np.asarray(1 + ACCESS * np.minimum(1, used))
 
 
 def recency(time: NDArray[Any], now: int | None) -> Floats:
-    """A little more for the last week, falling to none at its end."""
+    """A little more for memories of the last week, less with age."""
     if now is None:
         return np.ones(len(time))
     hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR

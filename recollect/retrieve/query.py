@@ -1,7 +1,7 @@
-"""A prompt becomes what search can weigh: words, stems, phrases, identifiers, a date.
+"""Parses a prompt into what search uses: words, stems, phrases, identifiers, dates.
 
-In: any text, up to a pasted file. Out: a `Query`, and with the statistics of the store its
-`Terms`. Of a long prompt only the rarest words are kept. Nothing here raises.
+In: any text, even a pasted file. Out: a `Query`, and its `Terms`, weighted by the statistics of the
+store. Of a long prompt only the rarest words are kept. Nothing here raises.
 """
 
 import re
@@ -20,11 +20,11 @@ from recollect.retrieve.tokens import GRAM_BITS, STOP_WORDS, grams_of, words
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index
 
-MOST_STEMS = 48  # of a long prompt the rarest are kept; 40 words fit whole
-MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can be found
+MOST_STEMS = 48  # of a long prompt the rarest are kept
+MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can match
 STOP_WEIGHT = 0.3
-GIST = 45  # words of the head and of the tail of a long prompt; the model's time grows with them
-_READ = 2000  # characters to look for them in
+GIST = 45  # words embedded of the head and of the tail of a long prompt: more take more time
+_READ = 2000  # characters of the head and of the tail in which they are looked for
 
 _PHRASE = re.compile(r'"([^"\n]{2,200})"|`([^`\n]{2,200})`')
 _IDENTIFIER = re.compile(
@@ -42,7 +42,7 @@ class Query:
 
     @property
     def gist(self) -> str:
-        """What is embedded: of a long prompt its head and its tail, where the request stands."""
+        """The text to embed: of a long prompt its head and its tail, where the request is."""
         pieces = self.text[:_READ].split()
         if len(pieces) <= 2 * GIST:
             return self.text
@@ -89,16 +89,16 @@ def parse(text: str) -> Query:
 
 @dataclass(frozen=True)
 class Terms:
-    """A query weighed by the store: what is rare there counts for more."""
+    """A query weighted by the statistics of the store: rare terms count more."""
 
     stems: tuple[str, ...]
-    stem_idf: NDArray[np.float64]  # stop words already weighed down
-    known: float  # the share of the query's weight that the store has words for
+    stem_idf: NDArray[np.float64]  # reduced for stop words
+    known: float  # the share of the query's weight whose words the store holds
     grams: NDArray[np.uint32]
     gram_idf: NDArray[np.float64]
     documents: int
     mean_grams: float
-    mean_chapter: float
+    mean_session_window: float
 
     @cached_property
     def gram_number(self) -> NDArray[np.uint16]:
@@ -109,10 +109,10 @@ class Terms:
 
 
 def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
-    """Statistics are those of all the namespaces together, so their scores compare."""
-    chapters = sum(index.chapters.count for index in indexes)
+    """Weights by the statistics of all these namespaces together, so that scores compare."""
+    session_windows = sum(index.session_windows.count for index in indexes)
     documents = sum(index.count for index in indexes)
-    chosen, unknown = _choose(query, indexes, chapters)
+    chosen, unknown = _choose(query, indexes, session_windows)
     stems = tuple(chosen)
     weights = np.array(list(chosen.values()), dtype=np.float64)
     kept = [
@@ -123,7 +123,7 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
     grams = np.unique(grams_of(kept)[0])
     holders = sum((index.gram_documents[grams] for index in indexes), np.zeros(len(grams)))
     grams, holders = grams[holders > 0], holders[holders > 0]
-    absent = len(unknown) * float(idf(np.zeros(1), chapters)[0])
+    absent = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
     present = float(weights.sum())
     return Terms(
         stems,
@@ -133,17 +133,17 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
         idf(holders, documents),
         documents,
         sum(index.total_grams for index in indexes) / max(1, documents),
-        sum(index.chapters.total for index in indexes) / max(1, chapters),
+        sum(index.session_windows.total for index in indexes) / max(1, session_windows),
     )
 
 
 def idf(holders: NDArray[Any], total: int) -> NDArray[np.float64]:
-    """How much it says that a document holds a term; never negative."""
+    """Inverse document frequency, never negative."""
     return np.log1p((total - holders + 0.5) / (holders + 0.5))
 
 
 def _choose(
-    query: Query, indexes: Sequence["Index"], chapters: int
+    query: Query, indexes: Sequence["Index"], session_windows: int
 ) -> tuple[dict[str, float], set[str]]:
     """The stems to search with and their weights, and the words that no memory holds."""
     holders: dict[str, int] = {}
@@ -151,13 +151,13 @@ def _choose(
     unknown: list[str] = []
     for word, stem in zip(query.words, query.stems, strict=True):
         if stem not in holders:
-            holders[stem] = sum(index.chapters_with(stem) for index in indexes)
+            holders[stem] = sum(index.session_windows_with(stem) for index in indexes)
         if word in STOP_WORDS:
             stop.add(stem)
         elif holders[stem] == 0:
             unknown.append(word)
     names = [stem for stem, count in holders.items() if count]
-    weights = idf(np.array([holders[stem] for stem in names], dtype=np.float64), chapters)
+    weights = idf(np.array([holders[stem] for stem in names], dtype=np.float64), session_windows)
     weights *= [STOP_WEIGHT if stem in stop else 1.0 for stem in names]
     order = np.argsort(-weights, kind="stable")[:MOST_STEMS]
     chosen = {names[at]: float(weights[at]) for at in sorted(order.tolist())}

@@ -1,7 +1,7 @@
-"""The signals of relevance, each a function, and what each weighs.
+"""The signals of relevance, one function each, and their weights.
 
-In: an index, the weighed terms of a query and document numbers. Out: one number a document and
-signal, bounded and absolute: it does not depend on what else was found, so the sum doubles as a
+In: an index, the weighted terms of a query and document numbers. Out: one number per document and
+signal. It is bounded and does not depend on what else was found, so the sum also serves as a
 confidence.
 """
 
@@ -33,7 +33,7 @@ class Weights:
     pairs: float = 0.10
     cosine: float = 0.25
     neighbour: float = 0.30
-    answer: float = 1.0  # how much more a question counts for what was said in reply to it
+    answer: float = 1.0  # how much more the question before a reply counts as its neighbour
     session: float = 0.20
     session_cosine: float = 0.08
     date: float = 0.15
@@ -42,15 +42,15 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """The words of some documents (or chapters), end to end."""
+class TokenRuns:
+    """The words of some documents (or session windows), concatenated."""
 
     tokens: NDArray[np.uint32]
     owner: NDArray[np.int32]  # token -> which of them
     count: int
 
     @classmethod
-    def of(cls, index: Index, docs: NDArray[Any]) -> "Texts":
+    def of(cls, index: Index, docs: NDArray[Any]) -> "TokenRuns":
         tokens, lengths = index.tokens_of(docs)
         return cls(tokens, np.repeat(np.arange(len(docs), dtype=np.int32), lengths), len(docs))
 
@@ -61,11 +61,11 @@ class Texts:
         return Matches(position, stem, self.owner[position].astype(np.int64), self.count)
 
     @classmethod
-    def of_chapters(cls, index: Index, chapters: NDArray[Any]) -> "Texts":
-        docs, members = index.chapters.docs_of(chapters)
+    def of_session_windows(cls, index: Index, session_windows: NDArray[Any]) -> "TokenRuns":
+        docs, members = index.session_windows.docs_of(session_windows)
         tokens, lengths = index.tokens_of(docs)
-        number = np.repeat(np.arange(len(chapters), dtype=np.int32), members)
-        return cls(tokens, np.repeat(number, lengths), len(chapters))
+        number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
+        return cls(tokens, np.repeat(number, lengths), len(session_windows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class Matches:
     count: int  # texts
 
 
-def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Floats:
-    """BM25 over 4-grams, as a share of the most it could be."""
+def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: TokenRuns) -> Floats:
+    """BM25 over 4-grams, as a share of its upper bound."""
     width = len(terms.grams)
     if width == 0 or len(texts.tokens) == 0:
         return np.zeros(len(docs))
@@ -98,7 +98,8 @@ def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: Texts) -> Float
 def _grams_held(
     index: Index, terms: Terms, tokens: NDArray[Any]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Which of the query's grams each word holds: word -> first, how many; then the grams."""
+    """Which of the query's grams each word holds: per word the first one and how many, then the
+    grams themselves."""
     size = len(index.vocabulary)
     seen = np.zeros(size, dtype=np.bool_)
     seen[tokens] = True
@@ -135,7 +136,7 @@ def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
 
 
 def window(terms: Terms, found: Matches) -> Floats:
-    """The best stretch of 40 words: what share of the query's weight stands in it."""
+    """The share of the query's weight that the best stretch of 40 words holds."""
     best = np.zeros(found.count)
     position, stem, owner = found.position, found.stem, found.owner
     if len(position) == 0:
@@ -167,7 +168,8 @@ def _after_last_of_its_kind(kind: NDArray[Any], position: NDArray[Any]) -> NDArr
 
 
 def pairs(terms: Terms, found: Matches) -> Floats:
-    """Words that stand together in the query and in the text too: the share of their weight."""
+    """The weight share of query words that stand side by side in the text as they do in the
+    query."""
     width = len(terms.stems)
     if width < 2:
         return np.zeros(found.count)
@@ -184,17 +186,17 @@ def pairs(terms: Terms, found: Matches) -> Floats:
     return np.asarray(np.clip(np.round(total / weight.sum(), 9), 0, 1))
 
 
-def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], chapters: Any) -> Floats:
-    """BM25 over stems of whole chapters, as a share of the most it could be."""
+def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], session_windows: Any) -> Floats:
+    """BM25 over the stems of whole session windows, as a share of its upper bound."""
     width = len(terms.stems)
-    if width == 0 or len(chapters) == 0:
-        return np.zeros(len(chapters))
-    texts = Texts.of_chapters(index, chapters)
+    if width == 0 or len(session_windows) == 0:
+        return np.zeros(len(session_windows))
+    texts = TokenRuns.of_session_windows(index, session_windows)
     which = numbers[texts.tokens]
     some = which != 0
     pairs = texts.owner[some].astype(np.int64) * width + which[some] - 1
-    found = np.bincount(pairs, minlength=len(chapters) * width).reshape(len(chapters), width)
-    length = index.chapters.length.view[chapters] / terms.mean_chapter
+    found = np.bincount(pairs, minlength=len(session_windows) * width).reshape(-1, width)
+    length = index.session_windows.length.view[session_windows] / terms.mean_session_window
     return _bounded_bm25(found, length, terms.stem_idf)
 
 
@@ -227,8 +229,8 @@ def within(index: Index, spans: tuple[Span, ...], docs: NDArray[Any]) -> Floats:
 
 
 def replies(index: Index, docs: NDArray[Any]) -> Floats:
-    """1 for what was said right after a short question, unless a user asked and an assistant
-    answered: an agent has an answer to everything, while what a person answers is news."""
+    """1 for what was said right after a short question. Not when a user asked and an assistant
+    answered: an agent answers everything, while an answer that a person gives is news."""
     before = index.previous.view[docs]
     at = np.maximum(before, 0)
     user, assistant = AUTHORS.index("user"), AUTHORS.index("assistant")

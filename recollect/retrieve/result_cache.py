@@ -1,7 +1,7 @@
-"""Answers of the last minute, so that the same question is not worked out twice.
+"""Caches answers for a minute.
 
-In: a key that holds everything an answer depends on, the state of the index included. Out: the
-answer, while it is fresh.
+In: a key that holds everything an answer depends on, including the state of the index. Out: the
+answer.
 """
 
 import threading
@@ -30,7 +30,7 @@ class ResultCache(Generic[T]):
         self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The kept answer, or a new one; two who ask at once may both work it out."""
+        """The cached answer, or a new one; two callers at the same time may both compute it."""
         now = self._clock()
         with self._lock:
             known = self._kept.get(key)

@@ -1,7 +1,7 @@
-"""Scores become an ordered answer.
+"""Orders scored documents into results.
 
-In: scored documents of one or more namespaces. Out: `Result` rows in one order: score, then the
-newer, then the smaller id. Fewer rows than asked for, or none, is an answer too.
+In: scored documents of one or more namespaces. Out: `Result` rows by score, then newest first, then
+by id. There may be fewer rows than asked for, or none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from recollect.retrieve import fuse
 from recollect.retrieve.index import Index
 from recollect.retrieve.rank import Floats
-from recollect.retrieve.score import Scored
+from recollect.retrieve.score import ScoredDocuments
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 Fusion = Literal["linear", "rrf"]
 
-DEPTH = 4  # rank fusion takes so many times the limit from each side
+DEPTH = 4  # rank fusion reads this many times the limit from each ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class Result:
     id: str
     namespace: str
     score: float
-    parts: dict[str, float]  # the bare signals, before their weights
+    parts: dict[str, float]  # the signals before weighting
 
 
 @dataclass(frozen=True)
 class Ranked:
     results: tuple[Result, ...]
-    confidence: float  # what the floor looks at
+    confidence: float  # compared with the floor
     stages: dict[str, float]  # CPU seconds by stage
-    semantic: bool  # whether meaning took part
-    left_out: dict[str, str] = field(default_factory=dict)  # what did not take part, and why
+    semantic: bool  # whether vectors were used
+    left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
 
@@ -45,7 +45,7 @@ _Place = tuple[int, int]  # which namespace, which row of its scores
 
 def rows(
     found: Mapping[str, Index],
-    scored: Sequence[Scored],
+    scored: Sequence[ScoredDocuments],
     mode: Mode,
     fusion: Fusion,
     semantic: bool,
@@ -66,7 +66,7 @@ def rows(
 
 
 def _fused(
-    indexes: Sequence[Index], scored: Sequence[Scored], limit: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int
 ) -> list[tuple[float, _Place]]:
     lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
     near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
@@ -80,7 +80,7 @@ def _fused(
 
 
 def _ordered(
-    indexes: Sequence[Index], scored: Sequence[Scored], values: Sequence[Floats], most: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], values: Sequence[Floats], most: int
 ) -> list[tuple[float, _Place]]:
     """The `most` best rows above 0."""
     rows: list[tuple[float, _Place]] = []
@@ -94,7 +94,7 @@ def _ordered(
 
 
 def _sorted(
-    indexes: Sequence[Index], scored: Sequence[Scored], rows: list[tuple[float, _Place]]
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], rows: list[tuple[float, _Place]]
 ) -> list[tuple[float, _Place]]:
     def key(row: tuple[float, _Place]) -> tuple[float, int, str]:
         value, place = row
@@ -104,10 +104,10 @@ def _sorted(
     return sorted(rows, key=key)
 
 
-def _id(indexes: Sequence[Index], scored: Sequence[Scored], place: _Place) -> str:
+def _id(indexes: Sequence[Index], scored: Sequence[ScoredDocuments], place: _Place) -> str:
     return indexes[place[0]].ids[int(scored[place[0]].docs[place[1]])]
 
 
-def _parts(scored: Sequence[Scored], place: _Place) -> dict[str, float]:
+def _parts(scored: Sequence[ScoredDocuments], place: _Place) -> dict[str, float]:
     parts = scored[place[0]].parts
     return {name: round(float(part[place[1]]), 6) for name, part in parts.items()}

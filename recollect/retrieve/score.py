@@ -1,8 +1,8 @@
 """Exact scores of a set of documents, signal by signal.
 
-In: an index, a weighed query, candidates and, if there is one, the query's vector. Out: `Scored`.
-Without a vector the semantic signals are left out, not set to nought: what remains is exactly the
-ranking by words.
+In: an index, a weighted query, candidates and the query's vector, if there is one. Out:
+`ScoredDocuments`. Without a vector the semantic signals are left out, not set to zero: what remains
+is exactly the ranking by words.
 """
 
 from dataclasses import dataclass
@@ -18,15 +18,13 @@ from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
 from recollect.retrieve.rank import Floats, Weights
 
-# A memory that waits for its vector counts as one of average likeness.
+# A memory that has no vector yet counts as one of average similarity.
 UNKNOWN_COSINE = 0.2
-
-
-FINALISTS = 40  # documents whose surroundings are looked at
+FINALISTS = 40  # documents whose neighbours and session windows are scored too
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredDocuments:
     docs: NDArray[np.int64]
     lexical: Floats  # the score by words alone
     total: Floats  # the score with meaning; equal to `lexical` without a vector
@@ -34,7 +32,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class IndexQuery:
     """A query as one index sees it."""
 
     query: Query
@@ -48,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True)
 class _Own:
-    """What documents say by themselves, in rising order of document."""
+    """The scores of documents by their own text, in ascending order of document number."""
 
     docs: NDArray[np.int64]
     grams: Floats
@@ -80,8 +78,8 @@ class _Own:
 
 
 def score(
-    index: Index, question: Question, candidates: NDArray[np.int64], weights: Weights
-) -> Scored:
+    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: Weights
+) -> ScoredDocuments:
     own = _own(index, question, candidates)
     finalists = candidates
     if len(index) > EXHAUSTIVE:
@@ -96,8 +94,8 @@ def score(
     return _in_context(index, question, own, docs, weights)
 
 
-def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
-    texts = rank.Texts.of(index, docs)
+def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
+    texts = rank.TokenRuns.of(index, docs)
     found = texts.matches(question.numbers)
     cosine = None
     if question.vector is not None:
@@ -113,14 +111,15 @@ def _own(index: Index, question: Question, docs: NDArray[np.int64]) -> _Own:
 
 
 def _in_context(
-    index: Index, question: Question, own: _Own, docs: NDArray[np.int64], weights: Weights
-) -> Scored:
-    """Scores with what stands beside and around the documents."""
+    index: Index, question: IndexQuery, own: _Own, docs: NDArray[np.int64], weights: Weights
+) -> ScoredDocuments:
+    """Scores that also count the documents' neighbours, session windows and dates."""
     at = np.searchsorted(own.docs, docs)
     beside = _beside(index, docs, own.docs)
-    chapters, member = np.unique(index.chapter.view[docs], return_inverse=True)
+    session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
     parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
-    parts["session"] = rank.session(index, question.terms, question.numbers, chapters)[member]
+    sessions = rank.session(index, question.terms, question.numbers, session_windows)
+    parts["session"] = sessions[member]
     parts["date"] = np.maximum(
         rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
     )
@@ -142,17 +141,17 @@ def _in_context(
         both = own.value(weights)
         parts["cosine"] = own.cosine[at]
         parts["session_cosine"] = _session_cosine(
-            index, chapters, question.vector, parts["cosine"], member
+            index, session_windows, question.vector, parts["cosine"], member
         )
         parts["neighbour"] = _neighbour(both, beside, reply)
         total = both[at] + weights.neighbour * parts["neighbour"] + fixed
         total = total + weights.session_cosine * parts["session_cosine"]
     prior = priors.factor(index, docs, question.now)
-    return Scored(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
+    return ScoredDocuments(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
 
 
 def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> Floats:
-    """The bonus of each document; 0 for those that the graph does not lead to."""
+    """The graph bonus of each document; 0 where the graph leads to none."""
     at = np.minimum(np.searchsorted(reached[0], docs), max(0, len(reached[0]) - 1))
     return np.where(reached[0][at] == docs, reached[1][at], 0.0)
 
@@ -160,7 +159,7 @@ def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> F
 def _beside(
     index: Index, docs: NDArray[Any], around: NDArray[Any]
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """For the document before and the one after: whether there is one, and its place."""
+    """For the previous and the next document: whether there is one, and its row in `around`."""
     found = []
     for column in (index.previous.view[docs], index.next.view[docs]):
         found.append((column >= 0, np.searchsorted(around, np.maximum(column, 0))))
@@ -170,22 +169,22 @@ def _beside(
 def _neighbour(
     value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]], reply: Floats
 ) -> Floats:
-    """The better of the two neighbours, the one before counting more for a reply to it; 0 for a
-    document that stands alone."""
+    """The better score of the two neighbours; the previous one counts more when the document
+    replies to it. 0 for a document without neighbours."""
     before, after = (np.where(there, value[place], 0.0) for there, place in beside)
     return np.maximum(before * reply, after)
 
 
 def _session_cosine(
     index: Index,
-    chapters: NDArray[Any],
+    session_windows: NDArray[Any],
     vector: NDArray[Any],
     own_cosine: Floats,
     own: NDArray[Any],
 ) -> Floats:
-    """The mean cosine of the chapter a document is in; its own where it is alone."""
-    rows = index.chapters.mean_row.view[chapters]
+    """The cosine of the mean vector of a document's session window; its own when it is alone."""
+    rows = index.session_windows.mean_row.view[session_windows]
     shared = rows >= 0
-    mean = np.full(len(chapters), np.nan)
-    mean[shared] = index.chapters.means.dot(rows[shared], vector)
+    mean = np.full(len(session_windows), np.nan)
+    mean[shared] = index.session_windows.means.dot(rows[shared], vector)
     return np.where(np.isnan(mean[own]), own_cosine, mean[own])

@@ -1,7 +1,8 @@
-"""Chapters: what was said around a memory, as evidence for it.
+"""Session windows: the text around a memory, used as evidence for it.
 
-In: which document sits in which session. Out: for each chapter its documents, its length and its
-mean vector. A session longer than CHAPTER positions has several; a lone document is its own.
+In: which document belongs to which session. Out: the documents, length and mean vector of each
+window. A session is cut into windows of WINDOW_POSITIONS positions; a document without a session
+has a window of its own.
 """
 
 from typing import Any
@@ -9,29 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable
-from recollect.retrieve.vector_index import Rows
+from recollect.retrieve.arrays import GrowableArray
+from recollect.retrieve.vector_index import QuantisedRows
 
-CHAPTER = 64  # positions: evidence from further away says little, and would cost much
+WINDOW_POSITIONS = 64  # evidence from further away adds little and costs time
 
 _Key = tuple[str, int]  # session, run of positions within it
 
 
-class Chapters:
+class SessionWindows:
     def __init__(self) -> None:
-        self.count = 0  # chapters that hold a document
+        self.count = 0  # windows that hold a document
         self.total = 0  # their tokens
-        self.length = Growable(np.int64)
+        self.length = GrowableArray(np.int64)
         # Negative: no mean, a document's own vector stands for it; -2 - row keeps a row to reuse.
-        self.mean_row = Growable(np.int32)
-        self.means = Rows()
+        self.mean_row = GrowableArray(np.int32)
+        self.means = QuantisedRows()
         self._numbers: dict[_Key, int] = {}
         self._keys: dict[int, _Key] = {}
         self._members: list[tuple[int, ...]] = []
         self._counted: dict[int, tuple[int, ...]] = {}
 
-    def seat(self, key: _Key | None, doc: int) -> int:
-        """Put a document into its chapter, or into one of its own; returns the number."""
+    def add(self, key: _Key | None, doc: int) -> int:
+        """Put a document into its window, or into one of its own; returns the window's number."""
         number = len(self._members) if key is None else self._numbers.get(key, len(self._members))
         if number == len(self._members):
             self._members.append(())
@@ -40,13 +41,13 @@ class Chapters:
             if key is not None:
                 self._numbers[key] = number
                 self._keys[number] = key
-        self._changes(number)
+        self._note_change(number)
         self._members[number] = (*self._members[number], doc)
         return number
 
-    def unseat(self, number: int, doc: int) -> str | None:
+    def remove(self, number: int, doc: int) -> str | None:
         """Take a document out; returns the session it was in."""
-        self._changes(number)
+        self._note_change(number)
         self._members[number] = tuple(at for at in self._members[number] if at != doc)
         key = self._keys.get(number)
         return key[0] if key else None
@@ -55,11 +56,11 @@ class Chapters:
         return self._members[number]
 
     def counted(self, number: int) -> tuple[int, ...]:
-        """The documents whose words were counted when the chapter last settled."""
+        """The documents whose words were counted when the window last settled."""
         return self._counted.get(number, self._members[number])
 
     def settle(self, number: int, length: int, mean: NDArray[np.float32] | None) -> None:
-        """The chapter's words are counted: keep its length and mean."""
+        """Keep the length and mean vector of a window whose words were just counted."""
         self._counted.pop(number, None)
         self.count += (length > 0) - (int(self.length.view[number]) > 0)
         self.total += length - int(self.length.view[number])
@@ -76,7 +77,7 @@ class Chapters:
             self.mean_row.view[number] = self.means.append(mean)
 
     def docs_of(self, numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The documents of these chapters end to end, and how many each has."""
+        """The documents of these windows, concatenated, and how many each window has."""
         found = [self._members[number] for number in numbers.tolist()]
         counts = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
         flat = [doc for docs in found for doc in docs]
@@ -87,5 +88,5 @@ class Chapters:
         lists = 120 * len(self._members) + self._numbers.__sizeof__()
         return lists + self.length.nbytes + self.mean_row.nbytes + self.means.nbytes
 
-    def _changes(self, number: int) -> None:
+    def _note_change(self, number: int) -> None:
         self._counted.setdefault(number, self._members[number])

@@ -1,6 +1,6 @@
-"""The four signals that order memories when there is no question yet: at the start of a session.
+"""Ranks memories at the start of a session, when there is no question yet.
 
-In: memories and a moment. Out: scores with their parts: recency, frequency, likeness and decay.
+In: memories and the time. Out: scores with four parts: recency, frequency, similarity and decay.
 """
 
 import math
@@ -14,20 +14,20 @@ from recollect.core.values import Record
 
 HALF_LIFE_H = 168.0
 WEIGHTS = {"recency": 0.40, "frequency": 0.20, "semantic": 0.25, "decay": 0.15}
-UNREAD_DAYS = 14  # a memory that nobody asked for in so long begins to sink
+UNREAD_DAYS = 14  # a memory that was not used for longer than this ranks lower
 
 
 @dataclass(frozen=True)
-class Smart:
+class StartRanked:
     record: Record
     score: float
     parts: dict[str, float]
 
 
-def four_signals(
+def rank_for_start(
     records: Sequence[Record], now: datetime, likeness: dict[str, float] | None = None
-) -> list[Smart]:
-    """All of them, best first; equals by newest, then by id."""
+) -> list[StartRanked]:
+    """All memories, best first; ties newest first, then by id."""
     seen = Counter(name for record in records for name in (*record.files, *record.concepts))
     most = max(seen.values(), default=1)
     scored = [_scored(record, now, seen, most, likeness or {}) for record in records]
@@ -39,7 +39,7 @@ def four_signals(
 
 def _scored(
     record: Record, now: datetime, seen: "Counter[str]", most: int, likeness: dict[str, float]
-) -> Smart:
+) -> StartRanked:
     hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
     names = (*record.files, *record.concepts)
     parts = {
@@ -53,11 +53,11 @@ def _scored(
     if record.knowledge_type is not None:
         score *= TYPES[record.knowledge_type].start_weight
     score *= 0.8 + record.importance / 10 * 0.4
-    return Smart(record, score * record.confidence, parts)
+    return StartRanked(record, score * record.confidence, parts)
 
 
 def _penalty(record: Record, hours: float) -> float:
-    """What speaks against a memory: its files changed, or nobody ever needed it."""
+    """The penalty of a memory whose files changed or that was never used."""
     stale = {"drifted": 0.5, "orphaned": 1.0}.get(record.freshness, 0.0)
     unread = 0.0
     if record.access_count == 0:

@@ -1,7 +1,7 @@
-"""Text becomes words, stems and character 4-grams.
+"""Splits text into words and character 4-grams.
 
-In: any text at all. Out: lower-case words (bigrams where a script has no spaces), their Porter
-stems, and hashed 4-grams with boundary marks. No text makes it fail.
+In: any text. Out: lower-case words (bigrams where a script has no spaces), and hashed 4-grams with
+boundary marks. Nothing here raises.
 """
 
 import re
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRAM_BITS = 20
-MAX_WORD = 64  # longer runs are hashes and base64: their head is enough to find them by
+MAX_WORD = 64  # longer runs are hashes and base64: their beginning is enough to find them
 
 _ODD = np.array(
     [0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93],
@@ -31,7 +31,7 @@ _ANY_WORD = re.compile(
 _HAS_UNSEGMENTED = re.compile(f"[{_UNSEGMENTED}]")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 
-# Function words. They weigh less in a question, but not nothing: see docs/decisions/ranking.md.
+# Function words. They weigh less in a query, but not zero: see docs/decisions/ranking.md.
 STOP_WORDS = frozenset((
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
     "be", "because", "been", "before", "being", "but", "by", "can", "could", "d", "did", "do",
@@ -74,7 +74,7 @@ def _in_pairs(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Compatible forms made one, case folded, accents off letters that have them."""
+    """Compatibility forms normalised, case folded, accents removed."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     if folded.isascii():
         return folded
@@ -82,7 +82,7 @@ def _plain(text: str) -> str:
 
 
 def grams_of(batch: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The hashed 4-grams of many words, end to end, and where each word's begin.
+    """The hashed 4-grams of many words, concatenated, and where those of each word begin.
 
     A word shorter than two letters has one gram: itself between its marks.
     """

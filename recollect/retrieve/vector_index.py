@@ -1,7 +1,7 @@
-"""Unit vectors in little memory, and the documents nearest to a question.
+"""Quantised unit vectors, and the documents nearest to a query.
 
 In: float32 rows from the embedder. Out: cosines. Rows are kept as int8 with one scale each (the
-error of a cosine is below 0.005), and as sign bits to find candidates by. Rows of zeros are none.
+error of a cosine is below 0.005), and as sign bits to find candidates. Rows of zeros are ignored.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, distinct, spread
+from recollect.retrieve.arrays import GrowableArray, distinct, spread
 
 DIMENSIONS = 384
 _NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
 
 
-class Rows:
+class QuantisedRows:
     """Vectors as int8, each with its own scale."""
 
     def __init__(self) -> None:
-        self._codes = Growable(np.int8, DIMENSIONS)
-        self._scales = Growable(np.float32)
+        self._codes = GrowableArray(np.int8, DIMENSIONS)
+        self._scales = GrowableArray(np.float32)
 
     def __len__(self) -> int:
         return len(self._scales)
@@ -48,20 +48,20 @@ class Rows:
         return np.asarray(codes * self._scales.view[rows][:, None])
 
     def dot(self, rows: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
-        # einsum sums every row by itself and alike, whichever rows stand beside it; a matrix
-        # product may block differently with the number of rows, and scores must not.
+        # einsum sums every row in the same way whatever the other rows; a matrix product may sum
+        # differently with the number of rows, and scores must not change with it.
         codes = self._codes.view[rows].astype(np.float32)
         return np.asarray(np.einsum("ij,j->i", codes, query) * self._scales.view[rows])
 
 
-class Vectors:
-    """The vectors of an index's documents, one or more a document."""
+class VectorIndex:
+    """The vectors of an index's documents, one or more per document."""
 
     def __init__(self) -> None:
-        self._rows = Rows()
-        self._signs = [Growable(np.uint64) for _ in range(DIMENSIONS // 64)]
-        self._owner = Growable(np.int32)  # row -> document, -1 once it is removed
-        self._ends = Growable(np.int32)  # document -> where its rows end
+        self._rows = QuantisedRows()
+        self._signs = [GrowableArray(np.uint64) for _ in range(DIMENSIONS // 64)]
+        self._owner = GrowableArray(np.int32)  # row -> document, -1 once it is removed
+        self._ends = GrowableArray(np.int32)  # document -> where its rows end
         self.count = 0
 
     @property
@@ -70,7 +70,7 @@ class Vectors:
         return self._rows.nbytes + sum(column.nbytes for column in columns)
 
     def add(self, documents: Sequence[NDArray[Any] | None]) -> None:
-        """The vectors of the next documents, some rows each; None for one without."""
+        """Add the vectors of the next documents, one or more rows each; None for no vector."""
         rows = [_NONE if parts is None else parts for parts in documents]
         vectors = np.concatenate(rows) if rows else _NONE
         owner = np.repeat(np.arange(len(rows)), [len(parts) for parts in rows])
@@ -90,13 +90,13 @@ class Vectors:
         rows[:] = -1
 
     def mean(self, docs: tuple[int, ...]) -> NDArray[np.float32] | None:
-        """The mean vector of several documents, in the order of their content, not of arrival."""
+        """The mean vector of several documents, whatever the order in which they were added."""
         if len(docs) < 2:
             return None
         rows = np.concatenate([np.arange(self._first(doc), self._ends.view[doc]) for doc in docs])
         if len(rows) == 0:
             return None
-        # A sum of float64 in a fixed order of values: the same for the same set of documents.
+        # A sum of float64 in sorted order is the same for the same set of documents.
         vectors = np.sort(self._rows.get(rows).astype(np.float64), axis=0)
         return np.asarray(vectors.sum(axis=0) / len(rows), dtype=np.float32)
 
@@ -140,5 +140,5 @@ def _quantised(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
-    """One bit a dimension, 64 of them in a number, the last axis as columns."""
+    """One bit per dimension, 64 of them in a number, the last axis as columns."""
     return np.packbits(np.asarray(vectors) > 0, axis=-1).view(np.uint64)

@@ -1,7 +1,7 @@
 """The words of one namespace, each with its stem and its 4-grams.
 
-In: words as they are met. Out: small integers for words and stems, and for any set of 4-grams the
-words that hold them. Words are never taken out; a namespace that is rebuilt starts afresh.
+In: words. Out: small integers for words and stems, and for any set of 4-grams the words that hold
+them. Words are never removed; a rebuilt index starts with an empty vocabulary.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import Growable, distinct, spread
+from recollect.retrieve.arrays import GrowableArray, distinct, spread
 from recollect.retrieve.porter import stem
 from recollect.retrieve.tokens import GRAM_BITS, grams_of
 
@@ -17,12 +17,12 @@ _NEWEST = 2048  # words that may wait to be sorted in
 
 
 class _Numbers:
-    """A number for every word, without the words: only their hashes are kept, in order, with the
-    newest in a dictionary until they are many. That two of a million words share one of 64 bits
-    happens once in some ten million stores; they would count as the same word."""
+    """A number for every word. Only hashes are kept, sorted, with the newest in a dictionary until
+    they are many. In a vocabulary of a million words two share a hash of 64 bits once in some ten
+    million stores; they would count as the same word."""
 
     def __init__(self) -> None:
-        self.fresh: list[str] = []  # words that were met for the first time
+        self.fresh: list[str] = []  # words that were seen for the first time
         self._hashes = np.zeros(0, dtype=np.int64)
         self._numbers = np.zeros(0, dtype=np.int32)
         self._newest: dict[int, int] = {}  # hash -> number
@@ -70,31 +70,31 @@ class _Numbers:
 
 
 def _stem_key(word: str, stemmed: str) -> str:
-    """Stems are numbered among the words, most being words themselves. One that as a word would
-    have another stem is kept apart from that word."""
+    """Stems are numbered among the words, since most are words themselves. A stem that, as a word,
+    has another stem gets a key of its own."""
     return stemmed if stemmed == word or stem(stemmed) == stemmed else f"\0{stemmed}"
 
 
 class Vocabulary:
     def __init__(self) -> None:
         self._words = _Numbers()
-        self.stem_of = Growable(np.int32)  # word -> the word that is its stem
-        self._gram_ends = Growable(np.int64)  # word -> where its grams end
-        self._grams = Growable(np.uint32)
+        self.stem_of = GrowableArray(np.int32)  # word -> the word that is its stem
+        self._gram_ends = GrowableArray(np.int64)  # word -> where its grams end
+        self._grams = GrowableArray(np.uint32)
         self._by_gram = _ByGram()
 
     def __len__(self) -> int:
         return len(self._words)
 
     def number(self, words: list[str]) -> NDArray[np.uint32]:
-        """The numbers of these words; new ones get one, and must be settled before use."""
+        """The numbers of these words; call `settle` before new ones are used."""
         return self._words.of(words)
 
     def settle(self) -> None:
-        """Learn stems and grams of the words that are new, all at once."""
+        """Compute stems and grams of all new words."""
         fresh, self._words.fresh = self._words.fresh, []
         self.stem_of.extend(self._words.of([_stem_key(word, stem(word)) for word in fresh]))
-        # Stems that nobody wrote as a word yet: each is its own.
+        # Stems that did not occur as a word yet: each is its own stem.
         made, self._words.fresh = self._words.fresh, []
         self.stem_of.extend(self._words.of(made))
         grams, starts = grams_of(fresh + made)
@@ -112,7 +112,7 @@ class Vocabulary:
         return np.asarray(ends[words] - np.where(words > 0, ends[words.astype(np.int64) - 1], 0))
 
     def grams_in(self, words: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The 4-grams of these words end to end, and how many each has."""
+        """The 4-grams of these words, concatenated, and how many each has."""
         ends = self._gram_ends.view
         starts = np.where(words > 0, ends[words.astype(np.int64) - 1], 0)
         counts = ends[words] - starts
@@ -129,7 +129,7 @@ class Vocabulary:
 
 
 class _ByGram:
-    """gram -> words, sorted once in a while; words newer than that are looked through."""
+    """gram -> words, sorted from time to time; newer words are searched one by one."""
 
     def __init__(self) -> None:
         self._grams = np.zeros(0, dtype=np.uint32)

@@ -9,7 +9,7 @@ from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline
-from recollect.lifecycle.maintenance_loop import Housekeeper
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.parts import Portable
 from recollect.server.live import Live
 from recollect.server.tokens import Tokens
@@ -32,4 +32,4 @@ class Services:
     desk: Desk
     portable: Portable
     extraction: Callable[[], Any]  # None until it is loaded
-    housekeeper: Housekeeper
+    housekeeper: MaintenanceLoop

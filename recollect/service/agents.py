@@ -5,9 +5,10 @@ In: their names. Out: a line for each; a marker sent through a hook.
 
 from recollect.core.errors import RecollectError
 from recollect.core.values import Moment, Value, encode
-from recollect.hosts import INSTALLERS, installer
-from recollect.hosts.here import context
-from recollect.hosts.proving import Proof, prove
+from recollect.hosts import registry
+from recollect.hosts.context import of_this_machine
+from recollect.hosts.install import installer
+from recollect.hosts.proof import Proof, prove
 from recollect.service.desk import Desk
 
 
@@ -30,10 +31,10 @@ class Proven(Value, frozen=True, kw_only=True):
 
 def agents(desk: Desk) -> tuple[AgentLine, ...]:
     """Those that are here, connected or heard of; the connected ones first."""
-    here = context(desk.settings)
+    here = of_this_machine(desk.settings)
     heard = desk.store.sessions.last_heard()
     lines = []
-    for host in INSTALLERS:
+    for host in registry.installers().values():
         try:
             state: str = host.state(here)
         except RecollectError as error:
@@ -61,5 +62,5 @@ def proven(desk: Desk, name: str) -> Proven:
         page = desk.store.events.page(desk.pipeline.namespace_of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
-    proof: Proof = prove(desk.settings, host.name, stored)
-    return Proven(ok=proof.ok, message=proof.told, hint=proof.hint)
+    proof: Proof = prove(desk.settings, host, stored)
+    return Proven(ok=proof.ok, message=proof.message, hint=proof.hint)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import Running, told_private
+from recollect.core.keepout import PrivateSession, told_private
 from recollect.core.kinds import KINDS
 from recollect.core.values import Value
 from recollect.service.desk import Desk, everywhere
@@ -61,7 +61,7 @@ class Facts(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
-    private: tuple[Running, ...] = ()  # private sessions that go on
+    private: tuple[PrivateSession, ...] = ()  # private sessions that go on
 
 
 def alarms(facts: Facts) -> tuple[Alarm, ...]:
@@ -195,7 +195,7 @@ def gather(desk: Desk) -> Facts:
     )
 
 
-def _private(desk: Desk) -> tuple[Running, ...]:
+def _private(desk: Desk) -> tuple[PrivateSession, ...]:
     keep_out = desk.pipeline.keep_out
     return tuple(keep_out.private.running()) if keep_out else ()
 

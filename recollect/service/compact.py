@@ -12,7 +12,7 @@ from msgspec import Meta
 from recollect import privacy
 from recollect.core.values import Value
 from recollect.lifecycle.conversation import (
-    Message,
+    ConversationMessage,
     compact_conversation,
     episode_of,
     tokens_of,
@@ -47,7 +47,7 @@ class Compacted(Value, frozen=True, kw_only=True):
 
 
 def compact(desk: Desk, given: Conversation) -> Compacted:
-    messages = tuple(Message(one.role, one.content) for one in given.turns)
+    messages = tuple(ConversationMessage(one.role, one.content) for one in given.turns)
     found = compact_conversation(messages, given.token_budget)
     if found is None:
         return Compacted(
@@ -64,7 +64,8 @@ def compact(desk: Desk, given: Conversation) -> Compacted:
             found,
             summary=scrubber.clean(found.summary),
             summarised=tuple(
-                Message(one.role, scrubber.clean(one.content)) for one in found.summarised
+                ConversationMessage(one.role, scrubber.clean(one.content))
+                for one in found.summarised
             ),
         )
         episode = episode_of(clean, writing(desk, given), given.session_id, desk.clock.now())

@@ -12,7 +12,7 @@ from msgspec import Meta, structs
 from recollect.core import ids
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Record, Value
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.desk import Desk, Scope, reading
 from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
 
@@ -89,7 +89,7 @@ class Explanation(Value, frozen=True, kw_only=True):
     items: tuple[Scored, ...]
 
 
-def _preview(desk: Desk, question: Question, asked: ContextQuery) -> "Preview":
+def _preview(desk: Desk, question: RecallQuestion, asked: ContextQuery) -> "Preview":
     if asked.as_of is None:
         return desk.recall().recall_now.preview(question, asked.token_budget)
     from recollect.inject.past import recall_as_of
@@ -118,7 +118,7 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
         desk.recall().graphs.fill(namespaces)
     elif asked.receipt:
         raise BadInput("a receipt is of now, not of the past", field="receipt")
-    question = Question(
+    question = RecallQuestion(
         trigger=PROMPT if asked.query.strip() else START,
         text=asked.query,
         namespaces=namespaces,

@@ -20,7 +20,7 @@ from recollect.core.errors import BadInput, Conflict, NotFound, StoreError
 from recollect.core.settings import Settings
 from recollect.core.values import Namespace, Value
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.visible_store import seen
+from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
@@ -61,7 +61,7 @@ class Desk:
     @functools.cached_property
     def told(self) -> Store:
         """The store for whoever only reads: without what was forgotten."""
-        return seen(self.store, self.tombstones)
+        return visible_store(self.store, self.tombstones)
 
     def recall(self) -> "Recollection":
         """What finds by meaning; it is loaded a moment after the daemon starts."""

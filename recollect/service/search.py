@@ -20,7 +20,7 @@ from recollect.core.values import Moment, Name, Record, Value
 from recollect.service.desk import Desk, Scope, reading
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import Engine
+    from recollect.retrieve.engine import SearchEngine
     from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
@@ -138,7 +138,7 @@ Fetch = Callable[[Sequence[str]], dict[str, Record]]
 
 
 def _engine(
-    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "Engine", fetch: Fetch
+    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "SearchEngine", fetch: Fetch
 ) -> SearchAnswer:
     now = end_of_day(asked.as_of or desk.clock.now())
     items: list[Found] = []

@@ -17,10 +17,12 @@ from recollect.core.errors import BadCursor
 from recollect.core.kinds import Level, RecordKind
 from recollect.core.projects import IdentityKind, Place
 from recollect.core.values import (
+    ArchivedVersion,
     Arrival,
     Checkpoint,
     Entity,
     EventKind,
+    ExtractionRun,
     Fact,
     Freshness,
     Operation,
@@ -30,14 +32,12 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
-    Run,
     Session,
     SessionStatus,
     SourceKind,
     StoredEvent,
     Usage,
     Vector,
-    Version,
 )
 
 T = TypeVar("T")
@@ -350,15 +350,13 @@ class Aged:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """When a memory may go, as moments: what is as old as that, or older. None is for ever."""
+    """When a memory may go, as moments: what is as old as that, or older."""
 
     now: datetime
     replaced: datetime  # a turn whose summary was made by then
-    distilled: datetime  # a compressed episode made by then is distilled, not dropped
-    episodes: datetime | None = None
-    summaries: datetime | None = None
-    observations: datetime | None = None
-    knowledge: datetime | None = None
+    distilled: datetime  # a compressed turn made by then is distilled, not dropped
+    retained: Mapping[str, datetime] = field(default_factory=dict)  # by kind; the others for ever
+    short_turns: datetime | None = None  # of distilled turns
     important: int = 8  # from this importance on nothing goes
 
 
@@ -665,11 +663,13 @@ class Receipts(Protocol):
 class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
 
-    def put(self, run: Run) -> None: ...
-    def page(self, namespace: str, *, before: Cursor | None = None, limit: int = 50) -> Page[Run]:
+    def put(self, run: ExtractionRun) -> None: ...
+    def page(
+        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+    ) -> Page[ExtractionRun]:
         """Newest first."""
 
-    def latest(self) -> list[Run]:
+    def latest(self) -> list[ExtractionRun]:
         """The newest run of each namespace."""
 
 
@@ -681,7 +681,7 @@ class Log(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Operation]: ...
-    def versions(self, namespace: str, source_id: str) -> list[Version]:
+    def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
     def tombstones(self, namespace: str) -> list[Any]:

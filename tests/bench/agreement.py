@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from recollect.bench import datasets, ingest, metrics
 from recollect.bench.ingest import Variant
 from recollect.bench.product import ProductIngest, _namespace
-from recollect.bench.vectors import Vectors, available
+from recollect.bench.vectors import CachedVectors, available
 from recollect.core import vector_bytes as layout
 from recollect.embedding.embedder import MODEL
 from recollect.inject.recall import CANDIDATES, EARLY_TERMS
@@ -34,7 +34,7 @@ class Answers:
     meaning: Ranking = field(default_factory=dict)
 
 
-def ask(product: ProductIngest, one: datasets.Set, vectors: Vectors) -> Answers:
+def ask(product: ProductIngest, one: datasets.BenchSet, vectors: CachedVectors) -> Answers:
     found = Answers()
     kept = product._store
     named = product._message
@@ -55,7 +55,7 @@ def ask(product: ProductIngest, one: datasets.Set, vectors: Vectors) -> Answers:
     return found
 
 
-def any_at_5(one: datasets.Set, level: datasets.Level, ranking: Ranking) -> float:
+def any_at_5(one: datasets.BenchSet, level: datasets.Level, ranking: Ranking) -> float:
     group_of = {message.id: message.session for message in one.messages}
     rows = []
     for question in one.scored(level):
@@ -67,7 +67,7 @@ def any_at_5(one: datasets.Set, level: datasets.Level, ranking: Ranking) -> floa
 
 def run(names: list[str], directory: str | None, kept: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch, running() as server:
-        vectors = Vectors(available(os.environ["RECOLLECT_MODEL_DIR"]), kept or scratch)
+        vectors = CachedVectors(available(os.environ["RECOLLECT_MODEL_DIR"]), kept or scratch)
         told: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
         for name in names:
             one = datasets.read(directory or SHIPPED, name)

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 
 from recollect.bench import datasets, ingest, retrieval
-from recollect.bench.vectors import Vectors, available
+from recollect.bench.vectors import CachedVectors, available
 
 MODULES = 140
 ASKED = 300
@@ -45,18 +45,22 @@ def functions(path: pathlib.Path) -> Iterator[tuple[str, str, str]]:
             yield f"{path.stem}.{node.name}:{node.lineno}", line, body
 
 
-def code() -> datasets.Set:
+def code() -> datasets.BenchSet:
     library = pathlib.Path(sysconfig.get_path("stdlib"))
     paths = [path for path in library.rglob("*.py") if not _apart(path.relative_to(library))]
     found = [one for path in _some(paths, MODULES) for one in functions(path)]
     found = list({body: (name, line, body) for name, line, body in found}.values())
-    messages = tuple(datasets.Message(name, body, name, 0, "", None) for name, _, body in found)
+    messages = tuple(
+        datasets.BenchMessage(name, body, name, 0, "", None) for name, _, body in found
+    )
     asked = sorted(found, key=lambda one: zlib.crc32(one[0].encode()))[:ASKED]
     questions = tuple(
-        datasets.Question(name, "all", line, "", frozenset({name}), frozenset({name}), False, None)
+        datasets.BenchQuestion(
+            name, "all", line, "", frozenset({name}), frozenset({name}), False, None
+        )
         for name, line, _ in asked
     )
-    return datasets.Set("code", messages, {"all": None}, questions)
+    return datasets.BenchSet("code", messages, {"all": None}, questions)
 
 
 def _apart(path: pathlib.Path) -> bool:
@@ -73,7 +77,7 @@ def main() -> None:
     parser.add_argument("--cache", default=tempfile.gettempdir())
     chosen = parser.parse_args()
     one = code()
-    vectors = Vectors(available(chosen.models), os.path.join(chosen.cache, "recollect-code"))
+    vectors = CachedVectors(available(chosen.models), os.path.join(chosen.cache, "recollect-code"))
     vectors.learn(
         ingest.texts(one.messages) + [ask.text for ask in one.questions], lambda done, total: None
     )

@@ -29,16 +29,16 @@ from recollect.core.values import Record
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
+from recollect.hosts import registry
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.learn import Learning
-from recollect.portable.import_progress import Tally
-from recollect.portable.importing import Importing, Request
-from recollect.portable.transcripts import find
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.portable.import_progress import ImportTally
+from recollect.portable.importing import Importer, ImportRequest
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
 
 RATE = 100.0
@@ -73,7 +73,7 @@ def questions(data: pathlib.Path) -> list[dict[str, Any]]:
 
 def sessions_by_file(home: pathlib.Path) -> dict[str, str]:
     """The name of a file, which the questions use, for each session's id."""
-    found = find("claude-code", str(home), {})
+    found = registry.readers()["claude-code"].find(str(home), {})
     return {pathlib.Path(one.path).stem: one.session_id for one in found}
 
 
@@ -98,8 +98,8 @@ def all_records(store: SqliteStore) -> list[Record]:
 
 
 def answered(
-    engine: Engine,
-    shelves: Shelves,
+    engine: SearchEngine,
+    shelves: IndexCache,
     namespaces: list[str],
     records: Sequence[Record],
     hidden: Sequence[Record],
@@ -175,8 +175,8 @@ class Place:
         self.memories = Memories(self.store)
         self._clock = clock
         self._pipeline = Pipeline(self.store, clock, "bench", counters)
-        self._scribe = Scribe(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.heard)
+        self._scribe = TurnWriter(self.store, self.memories, counters)
+        self._pipeline.listeners.append(self._scribe.on_event)
         self._scribe.start()
         self._learning = Learning(
             settings, clock, self.store, self.memories, counters,
@@ -186,10 +186,10 @@ class Place:
         )  # fmt: skip
         self._learning.start()
 
-    def take(self) -> Tally:
+    def take(self) -> ImportTally:
         """Import, episodes, extraction by rules."""
-        done = Importing(self.store, self._pipeline, self.memories, self._clock, "bench").run(
-            Request(sources=("claude-code",), home=str(self.home))
+        done = Importer(self.store, self._pipeline, self.memories, self._clock, "bench").run(
+            ImportRequest(sources=("claude-code",), home=str(self.home))
         )
         self._scribe.wait(3600)
         self._learning.run_now(self.store.projects.namespaces(), 3600)
@@ -222,8 +222,8 @@ def run(data: pathlib.Path, home: pathlib.Path) -> int:
     place.take()
     store = place.store
     namespaces = store.projects.namespaces()
-    engine = Engine(embedder)
-    shelves = Shelves(store, engine, cache_mb=4096)
+    engine = SearchEngine(embedder)
+    shelves = IndexCache(store, engine, cache_mb=4096)
     backfill = Backfill(store, embedder, shelves.embedded)
     embed_all(backfill)
     records = all_records(store)

@@ -34,7 +34,7 @@ _BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 def fill(home: str, project: str, memories: int, words: int) -> None:
     """A data directory as it would be after a long time of work on one project."""
     latency.WORDS = words
-    writer = latency.Writer([])
+    writer = latency.TextGenerator([])
     store = SqliteStore(Settings(home=home, actor="ada", reserve_mb=0))
     try:
         namespace = projects.namespace("ada", store.projects.resolve(projects.locate(project)))
@@ -48,7 +48,7 @@ def fill(home: str, project: str, memories: int, words: int) -> None:
 
 
 def _memories(
-    writer: latency.Writer, namespace: str, count: int
+    writer: latency.TextGenerator, namespace: str, count: int
 ) -> Iterator[tuple[Record, list[Vector]]]:
     for number in range(count):
         text = writer.text(writer.length())
@@ -90,7 +90,7 @@ def warm(home: pathlib.Path, project: str) -> tuple[int, int, float]:
     daemon.environment["MALLOC_ARENA_MAX"] = "2"  # as `recollect start` and the service set it
     daemon.start()
     try:
-        writer = latency.Writer([], seed=2)
+        writer = latency.TextGenerator([], seed=2)
 
         def ask(number: int) -> None:
             prompt = {"session_id": f"p{number}", "cwd": project, "prompt": writer.text(12)}

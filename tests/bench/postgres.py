@@ -19,7 +19,7 @@ from typing import Any
 
 import psycopg
 
-from recollect.bench.latency import Writer
+from recollect.bench.latency import TextGenerator
 from recollect.core import ids
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import SystemClock
@@ -28,7 +28,7 @@ from recollect.core.values import Record, Vector
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.remember import Recollection
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
@@ -40,7 +40,9 @@ PROJECT = "/actor/ada/project/p0/"
 BATCH = 500
 
 
-def made(writer: Writer, namespace: str, count: int) -> Iterator[tuple[list[Record], list[Vector]]]:
+def made(
+    writer: TextGenerator, namespace: str, count: int
+) -> Iterator[tuple[list[Record], list[Vector]]]:
     for start in range(0, count, BATCH):
         size = min(BATCH, count - start)
         rows = writer.vectors(size)
@@ -102,7 +104,7 @@ def retrieval(
     )
     spent = []
     for number, prompt in enumerate(prompts):
-        question = Question("prompt", prompt, (PROJECT,), f"q{number}", None, 10_000)
+        question = RecallQuestion("prompt", prompt, (PROJECT,), f"q{number}", None, 10_000)
         there, began = server(), time.process_time()
         recollection.recall(question)
         recollection.receipts.flush()
@@ -129,7 +131,7 @@ def rate(work: Callable[[int], object], seconds: float = 3.0) -> float:
     return sum(done) / seconds
 
 
-def rates(store: Any, record_ids: list[str], prompts: list[str], writer: Writer) -> None:
+def rates(store: Any, record_ids: list[str], prompts: list[str], writer: TextGenerator) -> None:
     """What the store answers by itself, without the daemon's index."""
     near = [layout.encode(row) for row in writer.vectors(64)]
 
@@ -149,7 +151,7 @@ def rates(store: Any, record_ids: list[str], prompts: list[str], writer: Writer)
         print(f"    searches by meaning: {rate(nearest):,.0f} a second", flush=True)
 
 
-def events(server: Server, database: str, store: Any, writer: Writer) -> None:
+def events(server: Server, database: str, store: Any, writer: TextGenerator) -> None:
     """Bytes an event, and how many a second are taken one by one, each with its own commit. The
     disk of this server is not synced: it tells what they cost, not how fast a disk is."""
 
@@ -277,7 +279,7 @@ def main() -> None:
     if chosen.sets:
         agreement.run(chosen.sets, chosen.data, chosen.vectors)
         return
-    writer = Writer([])
+    writer = TextGenerator([])
     prompts = [writer.text((5, 10, 20, 40)[n % 4]) for n in range(chosen.asked)]
     copies = chosen.all // chosen.project - 1
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch, running() as server:

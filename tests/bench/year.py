@@ -28,16 +28,16 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.extract.tombstones import Tombstones
-from recollect.extract.watcher import After
+from recollect.extract.watcher import RunFollowUp
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.learn import Learning
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Cursor
 from recollect.store.sqlite import SqliteStore
 from tests.bench.developer import ANSWERS, NOISE, Developer, Planted
@@ -110,11 +110,11 @@ class Year:
         self.store = SqliteStore(settings, self.clock)
         self.memories = Memories(self.store)
         self.pipeline = Pipeline(self.store, self.clock, "ada", counters)
-        self.scribe = Scribe(self.store, self.memories, counters, cite)
-        self.pipeline.listeners.append(self.scribe.heard)
+        self.scribe = TurnWriter(self.store, self.memories, counters, cite)
+        self.pipeline.listeners.append(self.scribe.on_event)
         self.scribe.start()
-        self.engine = Engine()
-        self.shelves = Shelves(self.store, self.engine, 4096)
+        self.engine = SearchEngine()
+        self.shelves = IndexCache(self.store, self.engine, 4096)
         self.memories.listeners.append(self.shelves)
         self.maintenance = Maintenance(self.store, self.memories, self.clock, settings)
         self.developer = Developer(seed, root, events_a_day)
@@ -194,7 +194,7 @@ class Year:
 
     def _learn(self) -> None:
         """What the watcher does when a session has been idle for a while."""
-        after = After(again=True)
+        after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             began = time.process_time()
             after = self._learning.worker.run(self.namespace)

@@ -9,12 +9,12 @@ import sys
 
 from recollect.core import settings
 from recollect.daemon import Daemon, start_log
-from recollect.ingest.pipeline import Question, Recalled
+from recollect.ingest.pipeline import Recalled, RecallQuestion
 
 MARK = "RECALLED"
 
 
-def recalled(question: Question) -> Recalled:
+def recalled(question: RecallQuestion) -> Recalled:
     return Recalled(
         '<recollect id="t">\n'
         f"Notes from earlier work. {MARK}-{question.trigger}\n"

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from recollect.hosts.jsonedit import Document
+from recollect.hosts.json_edit import Document
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import Ask, FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from recollect.capture import hosts
-from recollect.capture.hosts import Capture, Draft, Payload
 from recollect.core.ids import new_ulid
-from recollect.core.values import EVENT_BODY_BYTES, Event, Source, check, encode
+from recollect.core.values import EVENT_BODY_BYTES, Event, EventSource, check, encode
+from recollect.hosts import hooks
+from recollect.hosts.payloads import Capture, Draft, Payload
 
 DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "hosts")
 GOLDEN = os.path.join(DATA, "golden")
@@ -66,7 +66,7 @@ def event_of(capture: Capture, draft: Draft) -> Event:
         kind=draft.kind,
         body=draft.body,
         valid_time=datetime.now(UTC),
-        source=Source(surface=capture.host, project_path=capture.cwd or None),
+        source=EventSource(surface=capture.host, project_path=capture.cwd or None),
     )
 
 
@@ -89,7 +89,7 @@ def golden(host: str) -> dict[str, Any]:
 
 def captured(host: str) -> dict[str, Any]:
     return {
-        name: json.loads(json.dumps(told(hosts.capture(payload)), sort_keys=True))
+        name: json.loads(json.dumps(told(hooks.capture(payload)), sort_keys=True))
         for name, payload in payloads(host).items()
     }
 
@@ -117,70 +117,70 @@ class HostContract:
 
     def test_every_draft_is_a_valid_event(self) -> None:
         for payload in payloads(self.name).values():
-            check_capture(hosts.capture(payload))
+            check_capture(hooks.capture(payload))
 
     def test_it_is_found_by_its_name_and_its_aliases(self) -> None:
-        host = hosts.HOSTS[self.name]
-        assert all(hosts.host(alias) is host for alias in (self.name, *host.aliases))
-        assert host.verified == self.verified
+        host = hooks.ADAPTERS[self.name]
+        assert all(hooks.adapter(alias) is host for alias in (self.name, *host.facts.aliases))
+        assert bool(host.facts.verified) == self.verified
 
     def test_every_hook_that_is_installed_is_understood(self) -> None:
-        host = hosts.HOSTS[self.name]
-        for spec in host.events:
-            capture = host.capture(Payload(self.name, spec.event))
+        host = hooks.ADAPTERS[self.name]
+        for spec in host.facts.hooks:
+            capture = hooks.capture(Payload(self.name, spec.event))
             assert capture.note != "event not used", spec
             assert spec.timeout_ms == spec.timeout_s * 1000
 
     def test_every_hook_that_injects_answers_in_the_hosts_format(self) -> None:
-        host = hosts.HOSTS[self.name]
-        for spec in host.events:
+        host = hooks.ADAPTERS[self.name]
+        for spec in host.facts.hooks:
             if spec.injects:
                 assert self.context_in(host.answer(spec.event, FENCED), spec.event) == FENCED
 
     def test_without_context_nothing_is_said_but_what_must_be(self) -> None:
-        host = hosts.HOSTS[self.name]
-        for spec in host.events:
+        host = hooks.ADAPTERS[self.name]
+        for spec in host.facts.hooks:
             assert host.answer(spec.event, "") == self.silence.get(spec.event, b"")
 
     def test_a_stop_is_never_answered_with_context(self) -> None:
         for event in self.stops:
-            assert b"secret" not in hosts.HOSTS[self.name].answer(event, FENCED)
+            assert b"secret" not in hooks.ADAPTERS[self.name].answer(event, FENCED)
 
     def test_an_answer_survives_any_text(self) -> None:
-        host = hosts.HOSTS[self.name]
-        for spec in host.events:
+        host = hooks.ADAPTERS[self.name]
+        for spec in host.facts.hooks:
             host.answer(spec.event, 'quote " \\ \ud800 \x00 line\n').decode()
 
     def test_what_recollect_injected_is_not_captured_again(self) -> None:
         payload = payloads(self.name)[self.prompt]
-        said = hosts.capture(payload).query
+        said = hooks.capture(payload).query
         again = said + "\n\n" + FENCED
         stdin = payload.stdin.replace(_quoted(f'"{said}"'), _quoted(again))
         if stdin == payload.stdin:
             stdin = payload.stdin.replace(_quoted(said), _quoted(again))
         assert stdin != payload.stdin
-        capture = hosts.capture(replace(payload, stdin=stdin))
+        capture = hooks.capture(replace(payload, stdin=stdin))
         assert capture.query == said
         assert b"secret" not in encode(capture.drafts[0].body)
 
     def test_the_same_payload_again_has_the_same_keys_and_other_words_have_others(self) -> None:
         payload = payloads(self.name)[self.prompt]
-        first, again = hosts.capture(payload), hosts.capture(payload)
+        first, again = hooks.capture(payload), hooks.capture(payload)
         assert first.dedupe_key and first.dedupe_key == again.dedupe_key
         other = replace(payload, stdin=payload.stdin.replace(first.query[:4].encode(), b"Else"))
-        assert hosts.capture(other).dedupe_key not in (None, first.dedupe_key)
+        assert hooks.capture(other).dedupe_key not in (None, first.dedupe_key)
 
     def test_half_a_payload_still_gives_session_and_project(self) -> None:
         payload = payloads(self.name)[self.prompt]
-        whole = hosts.capture(payload)
+        whole = hooks.capture(payload)
         half = replace(payload, stdin=payload.stdin.rstrip()[:-2], truncated=True)
-        capture = hosts.capture(half)
+        capture = hooks.capture(half)
         assert (capture.session_id, capture.cwd) == (whole.session_id, whole.cwd)
         assert capture.query[:8] == whole.query[:8]
         assert capture.damaged
 
     def test_what_cannot_be_read_is_noted(self) -> None:
-        capture = hosts.capture(Payload(self.name, "PostToolUse", stdin=b"\xff\xfe garbage"))
+        capture = hooks.capture(Payload(self.name, "PostToolUse", stdin=b"\xff\xfe garbage"))
         assert not capture.drafts
         assert capture.note
         assert capture.damaged
@@ -188,7 +188,7 @@ class HostContract:
 
 def write_golden_files() -> None:
     os.makedirs(GOLDEN, exist_ok=True)
-    for host in hosts.HOSTS:
+    for host in hooks.ADAPTERS:
         with open(os.path.join(GOLDEN, f"{host}.json"), "w", encoding="utf-8") as file:
             json.dump(captured(host), file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")

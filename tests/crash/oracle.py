@@ -14,7 +14,7 @@ from typing import Any, Literal
 from recollect.core import ids
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
-from recollect.core.values import Arrival, Event, Record, Source, TextBody
+from recollect.core.values import Arrival, Event, EventSource, Record, TextBody
 from recollect.store.interface import Batch, Cursor, Transaction
 from recollect.store.sqlite import SqliteStore
 
@@ -55,7 +55,7 @@ def arrival(client: int, number: int, size: int = 300) -> Arrival:
         kind="prompt" if number % 3 == 0 else "tool_use",
         body=TextBody(content=text + "x" * max(0, size - len(text))),
         valid_time=MOMENT,
-        source=Source(surface="crash-test", project_path=f"/home/client-{client}"),
+        source=EventSource(surface="crash-test", project_path=f"/home/client-{client}"),
     )
     return Arrival(event=event, digest=f"d{number}", boot_id="boot", mono_ns=number)
 

@@ -10,8 +10,8 @@ from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.extract.interface import Extraction
 from recollect.ingest.memories import Memories
-from recollect.llm.base import Request
-from recollect.reconcile.extraction_run import BATCH_EVENTS, NEVER_ENDED, Worker
+from recollect.llm.base import ModelRequest
+from recollect.reconcile.extraction_run import BATCH_EVENTS, NEVER_ENDED, ExtractionWorker
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
@@ -33,7 +33,7 @@ def die(home: str, number: int) -> None:
     def kill() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def answer(request: Request) -> str:
+    def answer(request: ModelRequest) -> str:
         if step == "answer":
             kill()
         found = [part.split('"')[0] for part in request.prompt.split('<event id="')[1:]]
@@ -54,9 +54,9 @@ def die(home: str, number: int) -> None:
     kill()
 
 
-def worker(store: SqliteStore, answer: object) -> Worker:
+def worker(store: SqliteStore, answer: object) -> ExtractionWorker:
     provider = Scripted(answer)  # type: ignore[arg-type]
-    return Worker(
+    return ExtractionWorker(
         store,
         SystemClock(),
         Memories(store),
@@ -76,13 +76,13 @@ def freeze(home: str, poison: str) -> None:
             return super().extract(batch)
 
     store = open_store(home)
-    run = Worker(store, SystemClock(), Memories(store), Freezing(), embedder=Angles()).run
+    run = ExtractionWorker(store, SystemClock(), Memories(store), Freezing(), embedder=Angles()).run
     while run(NAMESPACE).again:
         pass
     store.close()
 
 
-def plain(request: Request) -> str:
+def plain(request: ModelRequest) -> str:
     found = [part.split('"')[0] for part in request.prompt.split('<event id="')[1:]]
     texts = [part.split("\n")[1] for part in request.prompt.split("<event ")[1:]]
     return "".join(memory(text, one) for text, one in zip(texts, found, strict=True))

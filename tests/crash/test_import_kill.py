@@ -15,7 +15,7 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.portable import transcript_import
-from recollect.portable.importing import Request
+from recollect.portable.importing import ImportRequest
 from recollect.store.sql import records
 from recollect.store.sqlite import events
 from tests.fakes.transcripts import MAKERS
@@ -34,7 +34,7 @@ def person(home: pathlib.Path) -> None:
 def import_all(home: pathlib.Path, settings: Settings) -> None:
     desk = wire(home, settings, ManualClock(start=NOW))
     try:
-        desk.importing.run(Request(home=str(home)))
+        desk.importing.run(ImportRequest(home=str(home)))
         assert desk.scribe.wait(30)
     finally:
         desk.scribe.close()

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from recollect.capture import frames
-from recollect.capture.hosts import HOSTS, Payload
 from recollect.core.ids import new_ulid
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
 from tests.contract.host_contract import payloads
 from tests.e2e.conditions import wait_for_spool
 from tests.fakes.canaries import Canaries, found_on_disk
@@ -94,7 +95,7 @@ def send(path: str, frame: bytes) -> tuple[int, bytes]:
     return frames.decode_answer(answer)
 
 
-@pytest.mark.parametrize("host", sorted(HOSTS))
+@pytest.mark.parametrize("host", sorted(ADAPTERS))
 def test_no_canary_reaches_the_disk_while_the_daemon_is_up(
     shared_daemon: RealDaemon, host: str
 ) -> None:
@@ -115,7 +116,7 @@ def test_no_canary_reaches_the_spool_while_the_daemon_is_down(tmp_path: pathlib.
     daemon = RealDaemon(tmp_path / "home")
     daemon.install_hook()
     calls = 0
-    for host in sorted(HOSTS):
+    for host in sorted(ADAPTERS):
         for payload in list(payloads(host).values())[:3]:
             if payload.event.lower().encode() in frames.SESSION_STARTS:
                 continue  # it would start the daemon

@@ -15,7 +15,7 @@ import pytest
 from recollect import Memory
 from recollect.client import Refused
 from recollect.core.ids import new_ulid
-from recollect.core.values import Record, Run
+from recollect.core.values import ExtractionRun, Record
 from recollect.store.sqlite import SqliteStore
 from tests.fakes import claude_cli
 from tests.fakes.acp_agent import acp_command
@@ -61,7 +61,7 @@ def turn(daemon: RealDaemon, place: pathlib.Path, asked: str, answered: str = "D
     daemon.events(str(place), expected=2)
 
 
-def stored(daemon: RealDaemon) -> tuple[list[Record], list[Run]]:
+def stored(daemon: RealDaemon) -> tuple[list[Record], list[ExtractionRun]]:
     """What is in the store when the daemon has stopped."""
     daemon.stop()
     store = SqliteStore(daemon.settings)

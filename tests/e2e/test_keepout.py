@@ -36,7 +36,7 @@ def test_the_variable_keeps_a_hook_silent(tmp_path: pathlib.Path, kind: str, val
         )
         assert (done.code, done.stdout, done.stderr) == (0, b"", b"")
     assert hook.spooled() == [] and not os.path.exists(hook.socket)
-    assert keepout.Private(str(hook.directory)).open("of-ada") == keepout.ENVIRONMENT
+    assert keepout.PrivateSessions(str(hook.directory)).open("of-ada") == keepout.ENVIRONMENT
     for folder, _, names in os.walk(hook.directory):
         for name in names:
             assert bird.encode() not in pathlib.Path(folder, name).read_bytes()
@@ -51,10 +51,10 @@ def test_a_session_private_by_the_variable_ends_with_its_last_hook(
 ) -> None:
     hook = install(kind, tmp_path / "home")
     payload = json.dumps({"session_id": "of-ada", "cwd": str(tmp_path)}).encode()
-    private = keepout.Private(str(hook.directory))
+    private = keepout.PrivateSessions(str(hook.directory))
     environment = hook.environment(RECOLLECT_PRIVATE="1")
     hook.call("claude-code", "SessionStart", stdin=payload, env=environment)
-    assert private.running() == [keepout.Running("claude-code", keepout.ENVIRONMENT)]
+    assert private.running() == [keepout.PrivateSession("claude-code", keepout.ENVIRONMENT)]
     hook.call("claude-code", "SessionEnd", stdin=payload, env=environment)
     assert private.running() == [] and private.covers("of-ada", int(time.time() * 1000))
 

@@ -4,13 +4,14 @@ import pathlib
 
 import pytest
 
-from recollect.capture import hosts
-from recollect.capture.hosts import HOSTS
+from recollect.hosts import hooks
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
 from tests.contract.host_contract import payloads
 from tests.fakes.daemons import RealDaemon
 
 
-@pytest.mark.parametrize("host", sorted(HOSTS))
+@pytest.mark.parametrize("host", sorted(ADAPTERS))
 def test_every_recorded_payload_goes_through_hook_socket_and_store(
     shared_daemon: RealDaemon, host: str, tmp_path: pathlib.Path
 ) -> None:
@@ -19,7 +20,7 @@ def test_every_recorded_payload_goes_through_hook_socket_and_store(
         project = tmp_path / f"project{number}"
         project.mkdir()
         (project / "Makefile").touch()
-        session = hosts.capture(payload).session_id
+        session = hooks.capture(payload).session_id
         changes = {"/PROJECT": str(project)}
         if session:  # and in a session of its own: a session starts only once
             changes[session] = f"{session}-{number}"
@@ -31,11 +32,11 @@ def test_every_recorded_payload_goes_through_hook_socket_and_store(
             payload.host, payload.event, stdin, env=env, args=payload.args, cwd=project
         )
         assert (done.returncode, done.stderr) == (0, b""), name
-        expected = hosts.capture(
-            hosts.Payload(payload.host, payload.event, payload.args, str(project), env, stdin)
+        expected = hooks.capture(
+            Payload(payload.host, payload.event, payload.args, str(project), env, stdin)
         )
         # Nothing, unless the payloads before it left something to recall.
-        assert done.stdout == hosts.answer(expected, "") or b"<recollect id=" in done.stdout, name
+        assert done.stdout == hooks.answer(expected, "") or b"<recollect id=" in done.stdout, name
         if not expected.cwd.startswith(str(project)):
             continue  # a payload that names another directory than the project's
         stored = shared_daemon.events(str(project), expected=len(expected.drafts))

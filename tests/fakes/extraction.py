@@ -15,12 +15,12 @@ from recollect.core.values import Candidate, Record, TextBody
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.extract.interface import Extraction
 from recollect.ingest.memories import Memories
-from recollect.llm.base import Completion, Request
-from recollect.reconcile.extraction_run import Worker
+from recollect.llm.base import Completion, ModelRequest
+from recollect.reconcile.extraction_run import ExtractionWorker
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 
-Answer = str | Exception | Callable[[Request], str]
+Answer = str | Exception | Callable[[ModelRequest], str]
 
 
 class Scripted:
@@ -33,9 +33,9 @@ class Scripted:
         self, *extract: Answer, judge: Sequence[Answer] = (), compact: Answer = ""
     ) -> None:
         self._answers = {"extract": list(extract), "judge": list(judge), "compact": [compact]}
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.requests.append(request)
         left = self._answers[request.purpose]
         answer = left.pop(0) if len(left) > 1 else left[0]
@@ -104,6 +104,6 @@ def memory(title: str, *sources: str, sort: str = "", type: str = "decision") ->
     return f"<memory{attributes}><title>{title}</title><summary>why</summary>{cited}</memory>"
 
 
-def worker(store: SqliteStore, clock: ManualClock, **options: object) -> Worker:
+def worker(store: SqliteStore, clock: ManualClock, **options: object) -> ExtractionWorker:
     given: dict[str, object] = {"embedder": Angles(), "rules": EachPrompt(), **options}
-    return Worker(store, clock, Memories(store), **given)  # type: ignore[arg-type]
+    return ExtractionWorker(store, clock, Memories(store), **given)  # type: ignore[arg-type]

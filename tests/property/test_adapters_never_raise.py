@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.capture import hosts
-from recollect.capture.hosts import Capture, Payload
+from recollect.hosts import hooks, registry
+from recollect.hosts.payloads import Capture, Payload
 from tests.contract.host_contract import check_capture, payloads
 
-NAMES = sorted([*hosts.HOSTS, "unheard-of"])
+NAMES = sorted([*hooks.ADAPTERS, "unheard-of"])
 EVENTS = sorted(
     {"", "notify", "event", "PostToolUseFailure", "SubagentStop", "agentStop", "nonsense \ud800"}
-    | {spec.event for host in hosts.HOSTS.values() for spec in host.events}
+    | {spec.event for host in hooks.ADAPTERS.values() for spec in host.facts.hooks}
 )
-RECORDED = [payload for name in hosts.HOSTS for payload in payloads(name).values()]
+RECORDED = [payload for name in hooks.ADAPTERS for payload in payloads(name).values()]
 # Every field that some adapter looks at, so that wrong types land where they hurt.
 FIELDS = sorted({key for payload in RECORDED for key in json.loads(payload.stdin or b"{}")})
 FIELDS += ["input", "output", "parts", "properties", "info", "args", "text", "command", "edits"]
@@ -42,10 +42,10 @@ objects = st.dictionaries(st.sampled_from(FIELDS), values, max_size=8)
 
 
 def captured(payload: Payload) -> Capture:
-    capture = hosts.capture(payload)
+    capture = hooks.capture(payload)
     check_capture(capture)
-    assert isinstance(hosts.answer(capture), bytes)
-    assert isinstance(hosts.answered_from_transcript(capture, payload.stdin), Capture)
+    assert isinstance(hooks.answer(capture), bytes)
+    assert isinstance(hooks.answered_from_transcript(capture, payload.stdin), Capture)
     return capture
 
 
@@ -64,8 +64,7 @@ def test_any_object(host: str, event: str, data: dict[str, Any]) -> None:
 @given(st.sampled_from(NAMES), st.text(), st.text(), st.text(), st.lists(st.text(), max_size=3))
 @settings(max_examples=200, deadline=None)
 def test_any_surroundings(host: str, event: str, cwd: str, value: str, args: list[str]) -> None:
-    env = dict.fromkeys(hosts.ENVIRONMENT, value)
-    env.pop("RECOLLECT_INTERNAL")
+    env = dict.fromkeys(registry.hook_environment(), value)
     captured(Payload(host, event, tuple(args), cwd, env))
 
 
@@ -105,7 +104,7 @@ def test_recorded_payloads_with_flipped_bytes() -> None:
 def test_recorded_payloads_with_huge_texts() -> None:
     one_of_each = {(payload.host, payload.event): payload for payload in RECORDED}
     for payload in one_of_each.values():
-        if not hosts.capture(payload).drafts or not payload.stdin:
+        if not hooks.capture(payload).drafts or not payload.stdin:
             continue
         data = json.loads(payload.stdin)
         for path, text in zip(

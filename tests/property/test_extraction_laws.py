@@ -24,10 +24,10 @@ from recollect.core.settings import Settings
 from recollect.core.values import Record, check
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.embedder import MODEL
-from recollect.extract.model import Model
-from recollect.extract.model_answer import Garbage, parse
+from recollect.extract.model import ModelExtractor
+from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.reconcile.cluster import clusters, unit
-from recollect.reconcile.extraction_run import Options
+from recollect.reconcile.extraction_run import ExtractionOptions
 from recollect.reconcile.judge import Merge, verdict
 from recollect.reconcile.neighbours import neighbours
 from recollect.reconcile.record_vectors import rows
@@ -93,7 +93,7 @@ def test_extracting_writes_nothing(answer: str, shared: SqliteStore) -> None:
     batch = claimed(shared)
     before = everything(shared)
     with contextlib.suppress(ExtractionFailed):
-        Model(Scripted(answer)).extract(batch)
+        ModelExtractor(Scripted(answer)).extract(batch)
     EachPrompt().extract(batch)
     assert everything(shared) == before
 
@@ -126,7 +126,7 @@ def test_direct_commit_writes_the_same_sequence_each_time(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(SqliteTransaction, "put_record", note)
             patch.setattr(SqliteTransaction, "put_vector", note_vector)
-            one = worker(shared, ManualClock(), options=Options(reconcile=False))
+            one = worker(shared, ManualClock(), options=ExtractionOptions(reconcile=False))
             one.run(namespace)
         written.append(calls)
     assert written[0] == written[1]
@@ -283,7 +283,7 @@ def test_no_answer_becomes_an_exception_or_an_invalid_row(shared: SqliteStore) -
         assert read is None or not isinstance(read, Merge) or read.title
         try:
             found = parse(text, batch)
-        except Garbage:
+        except UnreadableAnswer:
             continue
         readable += 1
         for one in found.candidates:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.reconcile.entity_names import Held, Names
-from recollect.retrieve.graph import Graph, Graphs, telling
+from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
+from recollect.retrieve.graph import GraphCache, NamespaceGraph, content_stems
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON
 
@@ -67,12 +67,12 @@ def change(store: SqliteStore, step: Any) -> None:
             store.graph.delete(NAMESPACE, [f"{prefix}{number}"])
 
 
-def told(graph: Graph) -> Any:
+def told(graph: NamespaceGraph) -> Any:
     walk = graph.walk("what of billing, ledger, acme/web, web, gull wing and retry.py? depends on")
-    stems = telling("depends billing ledger web gull wing shipping")
+    stems = content_stems("depends billing ledger web gull wing shipping")
     return (
         walk.named, walk.entities, walk.facts, walk.events,
-        sorted(one.fact_id for one in graph.over(EVENTS)),
+        sorted(one.fact_id for one in graph.successors_of_facts(EVENTS)),
         sorted(one.fact_id for one, _ in graph.fact_words.sharing(stems, 1, 99)),
         sorted(one.procedure_id for one, _ in graph.procedure_words.sharing(stems, 1, 99)),
         graph.procedures, graph.preferences, sorted(graph._facts), sorted(graph._relations),
@@ -86,15 +86,15 @@ def test_following_changes_gives_what_reading_anew_gives(steps: list[Any]) -> No
     with tempfile.TemporaryDirectory() as home:
         store = SqliteStore(Settings(home=home, actor="ada", reserve_mb=0))
         try:
-            kept, held = Graphs(store), Held(store.graph)
+            kept, held = GraphCache(store), EntityNamesCache(store.graph)
             first = kept.of(NAMESPACE)
             for step in steps:
                 change(store, step)
                 names = held.names(NAMESPACE)
             assert kept.of(NAMESPACE) is first, "it was read anew"
-            fresh = Graphs(store)
+            fresh = GraphCache(store)
             assert told(first) == told(fresh.of(NAMESPACE))
-            anew = Names(store.graph.entities(NAMESPACE))
+            anew = EntityNames(store.graph.entities(NAMESPACE))
             for name in ("billing", "ledger", "acme/web", "web", "gullwing", "retry.py", "none"):
                 assert names.find(name) == anew.find(name)
         finally:

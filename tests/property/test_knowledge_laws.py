@@ -10,7 +10,7 @@ from recollect.core.values import Fact
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.budget import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
-from recollect.reconcile.entity_names import Names, key, object_key
+from recollect.reconcile.entity_names import EntityNames, key, object_key
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import Put
 from recollect.retrieve.dates import anchors_in, spans_in
@@ -82,7 +82,7 @@ def test_which_names_are_one_does_not_depend_on_their_order(names: list[str], ra
         graph = Memory()
         for number, name in enumerate([*plain, *plain]):
             graph.run(EntityClaim(name, "thing", event_ids=(f"{number:026d}",)))
-        known = Names(graph.entities(NAMESPACE))
+        known = EntityNames(graph.entities(NAMESPACE))
         found = [known.find(name) for name in sorted(plain)]
         groups.append([one and sorted(map(key, (one.name, *one.aliases))) for one in found])
     assert groups[0] == groups[1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.core.clock import ManualClock
@@ -21,8 +21,8 @@ from recollect.embedding.embedder import MODEL
 from recollect.ingest.memories import Memories
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.retrieve.as_of import engine_as_of
-from recollect.retrieve.engine import Engine
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record, vector
 
@@ -133,12 +133,15 @@ def test_undoing_every_step_of_a_pass_gives_every_row_entry_and_vector_back(
         max_size=10,
     )
 )
+# The second edit after the undo was version 2 again, and was given the vector of the first.
+@example([(0, "add"), (0, "edit"), (0, "undo"), (3, "edit")])
+@example([(0, "add"), (0, "edit"), (0, "add"), (0, "add"), (0, "add"), (0, "undo"), (3, "edit")])
 def test_a_search_as_of_a_moment_finds_what_it_found_then(plan: list[tuple[int, str]]) -> None:
     with a_store([], {}) as it:
         store: Any = it._store
         clock: Any = it._clock
-        engine = Engine(Meaning())
-        shelves = Shelves(store, engine, 64)
+        engine = SearchEngine(Meaning())
+        shelves = IndexCache(store, engine, 64)
         memories = Memories(store)
         memories.listeners.append(shelves)
         shelves.fill([NAMESPACE])
@@ -169,7 +172,7 @@ def test_a_search_as_of_a_moment_finds_what_it_found_then(plan: list[tuple[int, 
                 assert _found(then, word, moment) == wanted
 
 
-def _found(engine: Engine, word: str, now: datetime) -> list[tuple[str, float]]:
+def _found(engine: SearchEngine, word: str, now: datetime) -> list[tuple[str, float]]:
     ranked = engine.search(word, [NAMESPACE], floor=False, now=int(now.timestamp() * 1e6))
     assert ranked.semantic or not ranked.results
     return [(one.id, round(one.score, 5)) for one in ranked.results]
@@ -189,7 +192,7 @@ class Meaning:
         return rows
 
 
-def _embed(store: SqliteStore, shelves: Shelves) -> None:
+def _embed(store: SqliteStore, shelves: IndexCache) -> None:
     """Give every memory that has none its vector, as the backfill does."""
     missing = store.vectors.missing(NAMESPACE, MODEL, 100)
     rows = {one.record_id: Meaning().embed([searchable(one)]) for one in missing}

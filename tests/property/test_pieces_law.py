@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.hosts import tomledit
-from recollect.hosts.jsonedit import Document
+from recollect.hosts import toml_edit
+from recollect.hosts.json_edit import Document
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, TextBlock
 
 LAW = settings(max_examples=100, deadline=None)
@@ -119,11 +119,11 @@ TOML = st.dictionaries(
 def test_a_toml_table_comes_and_goes(value: Any, newline: str, extra: str) -> None:
     lines = []
     for key, table in value.items():
-        lines += [*tomledit._written((key,), table), extra]
+        lines += [*toml_edit._written((key,), table), extra]
     before = "".join(line + newline for line in lines).encode()
-    assert tomledit.read(before, "f") == value
-    after = tomledit.put(before, ("mcp_servers", "recollect"), {"command": "x", "n": [1]}, "f")
+    assert toml_edit.read(before, "f") == value
+    after = toml_edit.put(before, ("mcp_servers", "recollect"), {"command": "x", "n": [1]}, "f")
     assert (
-        tomledit.put(after, ("mcp_servers", "recollect"), {"command": "x", "n": [1]}, "f") == after
+        toml_edit.put(after, ("mcp_servers", "recollect"), {"command": "x", "n": [1]}, "f") == after
     )
-    assert tomledit.remove(after, ("mcp_servers", "recollect"), "f") == before
+    assert toml_edit.remove(after, ("mcp_servers", "recollect"), "f") == before

@@ -22,9 +22,11 @@ from recollect.core.projects import Place, namespace
 from recollect.core.settings import Settings
 from recollect.core.values import (
     Arrival,
+    ChatMessage,
     Checkpoint,
     Entity,
     Event,
+    EventSource,
     Fact,
     JsonBody,
     MessageBody,
@@ -32,11 +34,9 @@ from recollect.core.values import (
     Procedure,
     Receipt,
     Relationship,
-    Source,
     TextBody,
-    Turn,
 )
-from recollect.portable.exports import Intake, Wanted, document, jsonl, markdown
+from recollect.portable.exports import ExportReader, ExportSelection, document, jsonl, markdown
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record, vector
@@ -62,7 +62,9 @@ BODIES = st.one_of(
     TEXT.map(lambda text: TextBody(content=text)),
     TREES.map(lambda tree: JsonBody(data=tree)),
     st.lists(TEXT, min_size=1, max_size=3).map(
-        lambda texts: MessageBody(turns=tuple(Turn(role="user", content=one) for one in texts))
+        lambda texts: MessageBody(
+            turns=tuple(ChatMessage(role="user", content=one) for one in texts)
+        )
     ),
 )
 STEPS = st.lists(
@@ -106,7 +108,7 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                 event = Event(
                     event_id=ids.new_ulid(), session_id=what, actor_id="ada", namespace=here,
                     kind="prompt" if isinstance(value, TextBody) else "tool_use", body=value,
-                    valid_time=when, source=Source(surface="test", project_path="/srv/engine"),
+                    valid_time=when, source=EventSource(surface="test", project_path="/srv/engine"),
                 )  # fmt: skip
                 store.events.put([Arrival(event=event, digest=f"d{number}", mono_ns=number)])
                 event_ids.append(event.event_id)
@@ -177,19 +179,19 @@ def test_export_then_import_is_the_identity(steps: list[tuple[Any, ...]], form: 
         here = live(first, steps)
         write = jsonl if form == "jsonl" else document
         path = folder / f"export.{form}"
-        path.write_bytes(b"".join(write(first, "ada", Wanted(), NOW)))
-        intake = Intake(second, "ada")
+        path.write_bytes(b"".join(write(first, "ada", ExportSelection(), NOW)))
+        intake = ExportReader(second, "ada")
         intake.take(str(path), lambda size, read, loaded: None)
         assert rows(second) == rows(first)
         assert second.records.page(here, limit=100) == first.records.page(here, limit=100)
         assert second.upkeep.stats().event_kinds == first.upkeep.stats().event_kinds
         assert second.upkeep.check() == [] and second.upkeep.scrub(None, 500).damaged == ()
         new: list[int] = []
-        Intake(second, "ada").take(
+        ExportReader(second, "ada").take(
             str(path), lambda size, read, loaded: new.extend(loaded.values())
         )
         assert sum(new) == 0 and rows(second) == rows(first)
-        b"".join(markdown(first, "ada", Wanted(), NOW)).decode()
+        b"".join(markdown(first, "ada", ExportSelection(), NOW)).decode()
 
 
 SELECTIONS = st.one_of(

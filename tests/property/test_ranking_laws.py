@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
 from recollect.retrieve import candidates, score
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.fuse import K, order, rrf
 from recollect.retrieve.index import Document
 from recollect.retrieve.results import Fusion, Mode, Ranked
@@ -94,8 +94,8 @@ lax = settings(
 )
 
 
-def _engine(documents: list[Document], embedder: Alive | None) -> Engine:
-    engine = Engine(embedder, clock=time.perf_counter)
+def _engine(documents: list[Document], embedder: Alive | None) -> SearchEngine:
+    engine = SearchEngine(embedder, clock=time.perf_counter)
     engine.add("n", documents)
     return engine
 
@@ -142,7 +142,7 @@ def test_store_without_vectors_equals_words_alone(documents: list[Document], que
 def test_incremental_changes_equal_a_rebuild(
     documents: list[Document], gone: list[Document], question: str, data: st.DataObject
 ) -> None:
-    engine = Engine(Alive(), clock=time.perf_counter)
+    engine = SearchEngine(Alive(), clock=time.perf_counter)
     extra = [
         Document(id=f"x{d.id}", text=d.text, session=d.session, position=d.position) for d in gone
     ]

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from recollect.core import ids, values
 from recollect.core.clock import ManualClock
-from recollect.core.values import Event, JsonBody, MessageBody, Source, StoredEvent, TextBody, Turn
-from recollect.extract.rules import Rules, StoreReads
+from recollect.core.values import (
+    ChatMessage,
+    Event,
+    EventSource,
+    JsonBody,
+    MessageBody,
+    StoredEvent,
+    TextBody,
+)
+from recollect.extract.rules import RulesExtractor, StoreReads
 from recollect.store.interface import Batch, Page
 from tests.make import NAMESPACE, NOON
 from tests.unit.extract.session import Told, as_stored
@@ -56,8 +64,8 @@ class Records:
         raise AssertionError(f"extraction touched records.{name}")
 
 
-def rules(events: tuple[StoredEvent, ...]) -> Rules:
-    return Rules(StoreReads(Untouchable(*events)), ManualClock(NOON + timedelta(days=1)))
+def rules(events: tuple[StoredEvent, ...]) -> RulesExtractor:
+    return RulesExtractor(StoreReads(Untouchable(*events)), ManualClock(NOON + timedelta(days=1)))
 
 
 phrases = st.sampled_from(
@@ -104,7 +112,7 @@ bodies = st.one_of(
     st.one_of(data, calls).map(lambda value: JsonBody(data=value)),
     st.lists(
         st.builds(
-            lambda role, text: Turn(role=role, content=text),
+            lambda role, text: ChatMessage(role=role, content=text),
             st.sampled_from(["user", "assistant", "x"]),
             texts,
         ),
@@ -127,7 +135,7 @@ def sessions(draw: Any) -> tuple[StoredEvent, ...]:
             kind=draw(kinds),
             body=draw(bodies),
             valid_time=NOON + timedelta(seconds=at),
-            source=Source(surface="test", project_path=draw(st.sampled_from([None, "/w/p"]))),
+            source=EventSource(surface="test", project_path=draw(st.sampled_from([None, "/w/p"]))),
         )
         found.append(StoredEvent(event=event, seq=at, transaction_time=NOON))
     return tuple(found)

@@ -18,13 +18,13 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from recollect import hosts
 from recollect.capture import spool
 from recollect.core import settings as settings_module
 from recollect.core.clock import SystemClock
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
-from recollect.hosts.base import Context
+from recollect.hosts.context import Context
+from recollect.hosts.install import installer, uninstall
 from recollect.portable import backups
 from recollect.store.sqlite import DATABASE, SqliteStore, upkeep
 from tests.fakes.daemons import RealDaemon
@@ -190,7 +190,7 @@ def _look_at_install(scene: Scene, told: list[str]) -> list[str]:
             hook_command=str(scene.data / "bin" / "recollect-hook"),
             mcp_command=("recollect", "mcp"),
         )
-        done = hosts.uninstall([hosts.installer("claude-code")], context, lambda *_: True)
+        done = uninstall([installer("claude-code")], context, lambda *_: True)
         problems += [f"uninstall: {one.error}" for one in done.results if one.error]
         if path.read_bytes() != OWN:
             problems.append(f"uninstall after the cut gives {path.read_bytes()!r}")

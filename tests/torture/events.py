@@ -25,7 +25,7 @@ from recollect.core.values import JsonBody, MessageBody, Record, StoredEvent, Te
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
@@ -85,8 +85,8 @@ def shuffled_arrival(dice: random.Random, tries: int, scratch: Path) -> Report:
 def _shuffle(dice: random.Random, store: SqliteStore, name: str, report: Report) -> None:
     counters = Counters(SystemClock())
     pipeline = Pipeline(store, SystemClock(), "ada", counters)
-    scribe = Scribe(store, Memories(store), counters)
-    pipeline.listeners.append(scribe.heard)
+    scribe = TurnWriter(store, Memories(store), counters)
+    pipeline.listeners.append(scribe.on_event)
     scribe.start()
     told = _session(dice)
     arriving = list(told)

@@ -18,10 +18,10 @@ from pathlib import Path
 from recollect.core import safe_git
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.values import Source
+from recollect.core.values import EventSource
 from recollect.portable import git_history as history
 from recollect.portable.clones import Clones
-from recollect.portable.importing import Request
+from recollect.portable.importing import ImportRequest
 from tests.make import event
 from tests.torture.case import Case, Report
 from tests.unit.portable.conftest import NOW, Desk, wire
@@ -288,7 +288,9 @@ def _desk(scratch: Path) -> Iterator[Desk]:
 
 
 def _enter(desk: Desk, door: str, path: Path) -> None:
-    request = Request(sources=(f"git:{path}",), home=str(desk.home), dry_run=door == "dry run")
+    request = ImportRequest(
+        sources=(f"git:{path}",), home=str(desk.home), dry_run=door == "dry run"
+    )
     if door == "offers":
         desk.importing.offers(request)
     else:
@@ -416,7 +418,7 @@ def remember(desk: Desk, path: Path, text: str, namespace: str | None = None) ->
         text,
         namespace=where,
         session_id=str(path),
-        source=Source(surface="test", project_path=str(path)),
+        source=EventSource(surface="test", project_path=str(path)),
     )
     desk.pipeline.event(said, said.event_id)
     return where

@@ -5,7 +5,7 @@ session, `prose.py` its words; `outcome.py` says what came of a turn, `statement
 stated; the patterns are data in `patterns.py`.
 """
 
-from recollect.extract.rules.extractor import Rules
-from recollect.extract.rules.store_reads import Reads, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import RuleReads, StoreReads
 
-__all__ = ["Reads", "Rules", "StoreReads"]
+__all__ = ["RuleReads", "RulesExtractor", "StoreReads"]

@@ -22,7 +22,7 @@ from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
 from recollect.extract.rules.statements import Statement, own_sentences
-from recollect.extract.rules.turns import Call, Turn
+from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_DEFINED = 5
 MOST_ANSWERED = 30  # sentences
@@ -119,7 +119,7 @@ def _wished(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
             return
 
 
-def _shown(call: Call, project: str, turn: Turn) -> Iterator[Claim]:
+def _shown(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
     for step in steps(call.command):
         for pattern, predicate, thing in predicates.COMMANDS:
             if pattern.search(step):
@@ -157,7 +157,7 @@ def _libraries(words: str) -> Iterable[str]:
             yield word[:200]
 
 
-def _moved(call: Call, turn: Turn) -> Iterator[Claim]:
+def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:
     for step in steps(call.command):
         words = program(step)
         if words[:2] == ["git", "mv"] and len(words) == 4 and not words[2].startswith("-"):
@@ -173,7 +173,7 @@ def _moved(call: Call, turn: Turn) -> Iterator[Claim]:
             )
 
 
-def _defined(call: Call, turn: Turn) -> Iterator[Claim]:
+def _defined(call: ToolCall, turn: Turn) -> Iterator[Claim]:
     """The types of a file that was written whole."""
     content = call.input.get("content") if isinstance(call.input, dict) else None
     pattern = predicates.DEFINES.get(os.path.splitext(call.files[0])[1]) if call.files else None

@@ -8,7 +8,7 @@ import shlex
 
 from recollect.extract.normalised_text import word_set
 from recollect.extract.rules.prose import plain
-from recollect.extract.rules.turns import Call
+from recollect.extract.rules.turns import ToolCall
 
 _STEPS = re.compile(r"(?:&&|\|\||;|\n)\s*+")
 _PIPED = re.compile(r"(?<!\s)\s++(?:\d?>{1,2}\s*\S+|2>&1|\|\s.*)", re.DOTALL)
@@ -85,7 +85,7 @@ def family(step: str) -> str:
     return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
 
 
-def commit_subject(call: Call) -> str:
+def commit_subject(call: ToolCall) -> str:
     """The subject of the commit that a call made; empty when it made none."""
     if call.failed or not _GIT_COMMIT.search(call.command):
         return ""

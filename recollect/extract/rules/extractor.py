@@ -18,13 +18,13 @@ from recollect.extract.interface import Claim, Extraction
 from recollect.extract.normalised_text import content_hash
 from recollect.extract.quality_gate import sift, sift_claims
 from recollect.extract.rules import claims, classify
-from recollect.extract.rules.outcome import Outcome, Repair, find_repairs, outcome
-from recollect.extract.rules.procedures import Run, procedures, runs_of
+from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
+from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import Statement, stated
-from recollect.extract.rules.store_reads import Reads
-from recollect.extract.rules.summary import MOST_FILES, Summary, Told, progress, summary
-from recollect.extract.rules.turns import Call, Turn, turns_of
+from recollect.extract.rules.store_reads import RuleReads
+from recollect.extract.rules.summary import MOST_FILES, Summary, TurnResult, progress, summary
+from recollect.extract.rules.turns import ToolCall, Turn, turns_of
 from recollect.store.interface import Batch
 
 SNAPSHOT = 10
@@ -36,19 +36,19 @@ HEAD = 50  # events among which the first turn of a session begins
 REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
-class Rules:
-    def __init__(self, reads: Reads, clock: Clock) -> None:
+class RulesExtractor:
+    def __init__(self, reads: RuleReads, clock: Clock) -> None:
         self._reads = reads
         self._clock = clock
         self._lock = threading.Lock()  # projects are read side by side
         # session: its newest tool call, and what it ran
-        self._ran: dict[tuple[str, str], tuple[int, tuple[Run, ...]]] = {}
+        self._ran: dict[tuple[str, str], tuple[int, tuple[CommandRun, ...]]] = {}
 
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
         refused = partial(self._reads.refused, batch.namespace)
         found = _Found(batch.namespace, self._clock.now())
-        stops: list[tuple[StoredEvent, Sequence[Told], Summary]] = []
+        stops: list[tuple[StoredEvent, Sequence[TurnResult], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
             told = _told(turns, worked=bool(turns) and first is not turns[0].first)
@@ -110,7 +110,7 @@ class Rules:
         ]
         return list(procedures(runs, fresh))
 
-    def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[Run, ...]:
+    def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[CommandRun, ...]:
         """What a session ran. Sessions that did not go on are not read again for every batch."""
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
@@ -126,7 +126,7 @@ class Rules:
     def _checkpoint(
         self,
         stop: StoredEvent,
-        told: Sequence[Told],
+        told: Sequence[TurnResult],
         whole: Summary,
         kept: Iterable[Candidate],
     ) -> Checkpoint:
@@ -165,7 +165,7 @@ class _Found:
         self.derived: set[str] = set()
         self.turns: dict[str, str] = {}
 
-    def add_turn(self, told: Told, fresh: frozenset[str]) -> None:
+    def add_turn(self, told: TurnResult, fresh: frozenset[str]) -> None:
         turn = told.turn
         self.turns |= dict.fromkeys(turn.event_ids, turn.first.event.event_id)
         for statement in told.statements:
@@ -202,7 +202,7 @@ class _Found:
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)
 
-    def _add_outcome(self, turn: Turn, came: Outcome) -> str:
+    def _add_outcome(self, turn: Turn, came: TurnOutcome) -> str:
         words = f"{came.title} {came.summary}"
         category = classify.category(words, came.files)
         commands = [call.command for call in turn.commands()]
@@ -265,10 +265,10 @@ class _Found:
         return min(turn.at, self._now)
 
 
-def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
+def _allowed(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
     """A turn without what the user turned down: it must not come back inside a summary."""
     came = told.outcome
-    return Told(
+    return TurnResult(
         told.turn,
         None if came and refused(came.title) else came,
         tuple(one for one in told.statements if not refused(one.text)),
@@ -276,18 +276,18 @@ def _allowed(told: Told, refused: Callable[[str], bool]) -> Told:
     )
 
 
-def _told(turns: Sequence[Turn], *, worked: bool) -> list[Told]:
+def _told(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
     """What came of each turn; what fails is carried over until it passes. `worked`: something was
     done in turns before these."""
-    told: list[Told] = []
-    broken: dict[str, Call] = {}
+    told: list[TurnResult] = []
+    broken: dict[str, ToolCall] = {}
     answer_before = ""
     for turn in turns:
-        repairs: list[Repair] = find_repairs(turn, broken)
+        repairs: list[RepairedCommand] = find_repairs(turn, broken)
         said = tuple(stated(turn, answer_before))
         sentences = [sentence for one in said for sentence in one.said]
         came = outcome(turn, repairs, first_work=not worked, stated=sentences)
-        told.append(Told(turn, came, said))
+        told.append(TurnResult(turn, came, said))
         worked = worked or came is not None
         answer_before = turn.answered or answer_before
     return told

@@ -14,7 +14,7 @@ from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
 from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
-from recollect.extract.rules.turns import Call, Turn
+from recollect.extract.rules.turns import ToolCall, Turn
 
 TITLE_CHARS = 160
 SUMMARY_CHARS = 420
@@ -26,7 +26,7 @@ _SHORT_PROMPT = 500
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TurnOutcome:
     type: ObservationType
     tool_class: ToolClass
     title: str
@@ -39,7 +39,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Repair:
+class RepairedCommand:
     """A command that failed and later passed, with the files that were written between."""
 
     command: str
@@ -49,8 +49,8 @@ class Repair:
 
 
 def outcome(
-    turn: Turn, repairs: Sequence[Repair], *, first_work: bool, stated: Sequence[str] = ()
-) -> Outcome | None:
+    turn: Turn, repairs: Sequence[RepairedCommand], *, first_work: bool, stated: Sequence[str] = ()
+) -> TurnOutcome | None:
     """`first_work`: nothing was written in the session before, so a commit is news. `stated`: the
     sentences that are kept as statements; what stands there is not told a second time."""
     told = frozenset(map(normalised, stated))
@@ -153,9 +153,9 @@ def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
     return ""
 
 
-def find_repairs(turn: Turn, broken: dict[str, Call]) -> list[Repair]:
+def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedCommand]:
     """Commands that pass now and failed before. `broken` carries what fails from turn to turn."""
-    found: list[Repair] = []
+    found: list[RepairedCommand] = []
     edits: dict[str, list[str]] = {key: [] for key in broken}
     for call in turn.calls:
         if call.tool_class == "file-write" and not call.failed:
@@ -171,7 +171,7 @@ def find_repairs(turn: Turn, broken: dict[str, Call]) -> list[Repair]:
                 elif key in broken:
                     failure = broken.pop(key)
                     found.append(
-                        Repair(
+                        RepairedCommand(
                             key,
                             error_line(failure.output),
                             tuple(edits.pop(key)),
@@ -185,11 +185,11 @@ def _work(
     turn: Turn,
     lead: list[str],
     subject: str,
-    repairs: Sequence[Repair],
+    repairs: Sequence[RepairedCommand],
     written: tuple[str, ...],
     problem: bool,
     told: frozenset[str],
-) -> Outcome | None:
+) -> TurnOutcome | None:
     cause = _cause(lead, strict=not problem)
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
     facts = [_told(one) for one in mended]
@@ -220,7 +220,7 @@ def _work(
     )
 
 
-def _discovery(turn: Turn, lead: list[str]) -> Outcome | None:
+def _discovery(turn: Turn, lead: list[str]) -> TurnOutcome | None:
     """Nothing was changed, but the answer knows why."""
     cause = _cause(lead, strict=not is_problem(turn)) or _finding(turn, lead)
     guess = any(patterns.UNSURE.search(one) for one in lead[:3])
@@ -230,7 +230,7 @@ def _discovery(turn: Turn, lead: list[str]) -> Outcome | None:
     return _outcome(turn, "discovery", "tool-use", cause, rest, (), (), author="assistant")
 
 
-def _research(turn: Turn, lead: list[str]) -> Outcome | None:
+def _research(turn: Turn, lead: list[str]) -> TurnOutcome | None:
     looked = [call for call in turn.calls if call.tool_class in ("research", "delegation")]
     if not looked or not lead or any(patterns.UNSURE.search(one) for one in lead[:2]):
         return None
@@ -260,10 +260,10 @@ def _outcome(
     *,
     author: Author,
     verified: bool = False,
-) -> Outcome:
+) -> TurnOutcome:
     title = titled(title, turn.project)
     said = [one for one in rest if one and one[:60].lower() not in title.lower()]
-    return Outcome(
+    return TurnOutcome(
         type=kind,
         tool_class=tool_class,
         title=title,
@@ -333,7 +333,7 @@ def _mended(turn: Turn) -> bool:
     )
 
 
-def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[Repair]) -> bool:
+def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[RepairedCommand]) -> bool:
     if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
         return len(turn.answered) < _SHORT_ANSWER or not lead
     if repairs and not all(patterns.TIDYING.search(one.command) for one in repairs):
@@ -373,7 +373,7 @@ def _left_open(turn: Turn, lead: Sequence[str]) -> bool:
     return not lead and turn.followed and bool(checks) and checks[-1].failed
 
 
-def _told(repair: Repair) -> str:
+def _told(repair: RepairedCommand) -> str:
     where = ", ".join(map(os.path.basename, repair.files[:3]))
     mended = f"; passes after a change to {where}" if where else "; passes now"
     return cut(f"{cut(repair.command, 80)} failed: {cut(repair.error, 140)}{mended}", 300)

@@ -35,7 +35,7 @@ _PURPOSES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CommandRun:
     """The commands of one turn that succeeded."""
 
     kinds: tuple[str, ...]  # the family of each step
@@ -44,14 +44,14 @@ class Run:
     at: datetime
 
 
-def runs_of(turns: Iterable[Turn]) -> tuple[Run, ...]:
+def runs_of(turns: Iterable[Turn]) -> tuple[CommandRun, ...]:
     """Those that are long enough to be one way of doing something."""
     return tuple(run for turn in turns if len((run := _run(turn)).kinds) >= FEWEST_STEPS)
 
 
-def procedures(runs: Sequence[Run], fresh: frozenset[str]) -> list[ProcedureClaim]:
+def procedures(runs: Sequence[CommandRun], fresh: frozenset[str]) -> list[ProcedureClaim]:
     """Sequences that a turn with new events took part in, longest first, none inside another."""
-    seen: dict[tuple[str, ...], list[Run]] = {}
+    seen: dict[tuple[str, ...], list[CommandRun]] = {}
     for run in runs:
         for gram in set(_grams(run.kinds)):
             seen.setdefault(gram, []).append(run)
@@ -71,7 +71,7 @@ def procedures(runs: Sequence[Run], fresh: frozenset[str]) -> list[ProcedureClai
     return found
 
 
-def _run(turn: Turn) -> Run:
+def _run(turn: Turn) -> CommandRun:
     found: list[str] = []
     events: list[str] = []
     whole: list[str] = []
@@ -86,7 +86,7 @@ def _run(turn: Turn) -> Run:
                 found.append(kind)
                 whole.append(template(step))
                 events.append(call.event_id)
-    return Run(tuple(found[:60]), tuple(whole[:60]), tuple(events[:60]), turn.at)
+    return CommandRun(tuple(found[:60]), tuple(whole[:60]), tuple(events[:60]), turn.at)
 
 
 def _grams(run: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -104,7 +104,9 @@ def _inside(gram: tuple[str, ...], other: tuple[str, ...]) -> bool:
     )
 
 
-def _claim(gram: tuple[str, ...], shown: Sequence[Run], fresh: frozenset[str]) -> ProcedureClaim:
+def _claim(
+    gram: tuple[str, ...], shown: Sequence[CommandRun], fresh: frozenset[str]
+) -> ProcedureClaim:
     whole = " ".join(gram)
     purpose = next((name for pattern, name in _PURPOSES if pattern.search(whole)), "Routine")
     events = dict.fromkeys(event for run in shown for event in run.event_ids)
@@ -120,7 +122,7 @@ def _claim(gram: tuple[str, ...], shown: Sequence[Run], fresh: frozenset[str]) -
     )
 
 
-def _latest(gram: tuple[str, ...], run: Run) -> tuple[str, ...]:
+def _latest(gram: tuple[str, ...], run: CommandRun) -> tuple[str, ...]:
     """The steps as the last run took them."""
     start = next(at for at in range(len(run.kinds)) if run.kinds[at : at + len(gram)] == gram)
     return run.steps[start : start + len(gram)]

@@ -13,7 +13,7 @@ from recollect.store.interface import RecordFilter, Store
 QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused")
 
 
-class Reads(Protocol):
+class RuleReads(Protocol):
     def around(
         self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
     ) -> Sequence[StoredEvent]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
-from recollect.extract.rules.outcome import Outcome, ended, informative, request, titled
+from recollect.extract.rules.outcome import TurnOutcome, ended, informative, request, titled
 from recollect.extract.rules.prose import cut, lines, sentences
 from recollect.extract.rules.statements import Statement
 from recollect.extract.rules.turns import Turn
@@ -33,11 +33,11 @@ _TURNS_BACK = 5
 
 
 @dataclass(frozen=True)
-class Told:
+class TurnResult:
     """A turn, what came of it, and what was stated in it."""
 
     turn: Turn
-    outcome: Outcome | None
+    outcome: TurnOutcome | None
     statements: tuple[Statement, ...]
     refused: Callable[[str], bool] = lambda text: False
 
@@ -76,7 +76,7 @@ class Summary:
         return cut(" ".join(map(ended, told)), _SUMMARY_CHARS).removesuffix(".")
 
 
-def summary(told: Sequence[Told]) -> Summary | None:
+def summary(told: Sequence[TurnResult]) -> Summary | None:
     """None when nothing in the session is worth keeping."""
     told = told[-MOST_TURNS:]
     if not any(one.outcome or one.statements for one in told):
@@ -112,7 +112,7 @@ def summary(told: Sequence[Told]) -> Summary | None:
     )
 
 
-def _still_to_do(told: Sequence[Told]) -> list[str]:
+def _still_to_do(told: Sequence[TurnResult]) -> list[str]:
     """The last word on what comes next, without what was asked for or done after it."""
     since: list[str] = []
     for one in told[: -_TURNS_BACK - 1 : -1]:
@@ -128,7 +128,7 @@ def _covered(step: str, texts: Sequence[str]) -> bool:
     return any(2 * len(words & set(content_words(text))) >= len(words) for text in texts if text)
 
 
-def _finished(one: Told) -> str:
+def _finished(one: TurnResult) -> str:
     """What was done in a turn. An error's title is its cause, which is learned: mending is done."""
     came = one.outcome
     if came is None or came.type not in ("tool_use", "error"):
@@ -142,7 +142,7 @@ def _finished(one: Told) -> str:
     return came.title if not title or one.refused(mended or asked) else title
 
 
-def _lessons(came: Outcome) -> list[str]:
+def _lessons(came: TurnOutcome) -> list[str]:
     """What a turn taught: a cause, or else what failed and what made it pass."""
     if came.type in ("error", "discovery"):
         return [came.title]
@@ -177,7 +177,7 @@ def questions(answer: str) -> list[str]:
     return found[-3:]
 
 
-def progress(told: Sequence[Told]) -> str:
+def progress(told: Sequence[TurnResult]) -> str:
     """Where the work stands: what was finished in turns before, and what the last answer says."""
     for index in range(len(told) - 1, -1, -1):
         said = _steps_taken(told[index].turn.answered)
@@ -203,7 +203,7 @@ def _steps_taken(answer: str) -> list[str]:
     ][:_MOST_SAID]
 
 
-def _evidence(told: Sequence[Told]) -> tuple[str, ...]:
+def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
     """The prompts and answers of the turns that count, then their calls, within reason."""
     telling = [one.turn for one in told if one.outcome or one.statements]
     spoken = [event for turn in telling for event, _ in (*turn.prompts, *turn.answers)]

@@ -31,7 +31,7 @@ _OUTPUT_FIELDS = ("stderr", "stdout", "output", "error", "content", "text", "llm
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """One tool call."""
 
     event_id: str
@@ -59,7 +59,7 @@ class Turn:
     first: StoredEvent
     prompts: list[tuple[str, str]] = field(default_factory=list)  # event id, text
     answers: list[tuple[str, str]] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
     event_ids: list[str] = field(default_factory=list)
     stopped: bool = False
     followed: bool = False  # another turn came after it
@@ -95,7 +95,7 @@ class Turn:
             for path in call.files
         }
 
-    def commands(self) -> list[Call]:
+    def commands(self) -> list[ToolCall]:
         return [call for call in self.calls if call.tool_class == "command" and call.command]
 
 
@@ -161,12 +161,12 @@ def _stops(event: Event) -> bool:
     return False
 
 
-def _call(event: Event, data: dict[str, Any]) -> Call:
+def _call(event: Event, data: dict[str, Any]) -> ToolCall:
     tool_class = data.get("class")
     files = data.get("files")
     command = data.get("command")
     tool = data.get("tool")
-    return Call(
+    return ToolCall(
         event_id=event.event_id,
         at=event.valid_time,
         tool=tool if isinstance(tool, str) else "",

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recollect.core.foreign_database import Database, opened
 from recollect.portable.foreign import kiro_learn, observation_stores
-from recollect.portable.foreign.cells import Item
-from recollect.portable.foreign.database import Database, opened
+from recollect.portable.foreign.cells import ForeignItem
 
 # Program: where it keeps its database, below the home.
 PLACES = {
@@ -32,7 +32,7 @@ class ForeignStore:
     rows: int
     bytes: int
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[ForeignItem]:
         with opened(self.path) as database:
             if database is not None:
                 reader = kiro_learn if self.program == kiro_learn.PROGRAM else observation_stores

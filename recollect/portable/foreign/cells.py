@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from recollect.capture.hosts.reading import moment, pick
 from recollect.core.kinds import ObservationType, RecordKind
 from recollect.core.values import Event
+from recollect.hosts.reading import moment, pick
 
 
 @dataclass(frozen=True)
-class Item:
+class ForeignItem:
     """One row: a memory, a prompt, or an event that is whole already."""
 
     key: str

@@ -9,10 +9,10 @@ from typing import Any, get_args
 import msgspec
 
 from recollect.core import ids
+from recollect.core.foreign_database import Database
 from recollect.core.kinds import ObservationType, kind_of
 from recollect.core.values import Event
-from recollect.portable.foreign.cells import Item, Row, text, texts, when
-from recollect.portable.foreign.database import Database
+from recollect.portable.foreign.cells import ForeignItem, Row, text, texts, when
 
 PROGRAM = "kiro-learn"
 TABLES = ("events", "memory_records")
@@ -25,7 +25,7 @@ def recognises(database: Database) -> bool:
     )
 
 
-def items(database: Database, program: str) -> Iterator[Item]:
+def items(database: Database, program: str) -> Iterator[ForeignItem]:
     places: dict[str, str] = {}
     for row in database.rows("events", order="event_id"):
         item = _event(row, places)
@@ -36,7 +36,7 @@ def items(database: Database, program: str) -> Iterator[Item]:
         if at is None:
             continue
         kind = text(row, "observation_type")
-        yield Item(
+        yield ForeignItem(
             key=text(row, "record_id"),
             at=at,
             project=_project(row, places),
@@ -50,7 +50,7 @@ def items(database: Database, program: str) -> Iterator[Item]:
         )
 
 
-def _event(row: Row, places: dict[str, str]) -> Item | None:
+def _event(row: Row, places: dict[str, str]) -> ForeignItem | None:
     at = when(row, "valid_time", "transaction_time")
     event_id = text(row, "event_id")
     source = _json(row, "source_json", "source")
@@ -75,7 +75,7 @@ def _event(row: Row, places: dict[str, str]) -> Item | None:
         event = msgspec.convert(data, type=Event)
     except msgspec.ValidationError:
         return None
-    return Item(
+    return ForeignItem(
         key=event_id,
         at=at,
         project=_project(row, places),

@@ -6,9 +6,9 @@ there is used. Out: memories and prompts. Facts of their shapes come from their 
 
 from collections.abc import Iterator
 
+from recollect.core.foreign_database import Database
 from recollect.core.kinds import ObservationType
-from recollect.portable.foreign.cells import Item, Row, text, texts, when
-from recollect.portable.foreign.database import Database
+from recollect.portable.foreign.cells import ForeignItem, Row, text, texts, when
 
 TABLES = ("observations", "summaries", "session_summaries", "user_prompts", "checkpoints")
 _TYPES: dict[str, ObservationType] = {
@@ -43,7 +43,7 @@ def program(database: Database) -> str:
     return "kiro-memory" if database.tables & {"summaries", "sessions"} else ""
 
 
-def items(database: Database, program: str) -> Iterator[Item]:
+def items(database: Database, program: str) -> Iterator[ForeignItem]:
     sessions = _sessions(database)
     for table in ("observations", "session_summaries", "summaries", "checkpoints", "user_prompts"):
         make = {"observations": _observation, "user_prompts": _prompt}.get(table, _summary)
@@ -82,7 +82,7 @@ def _session_of(row: Row, sessions: dict[str, _Session]) -> _Session:
     return _Session(given, text(row, "project"))
 
 
-def _observation(table: str, row: Row, sessions: dict[str, _Session]) -> Item | None:
+def _observation(table: str, row: Row, sessions: dict[str, _Session]) -> ForeignItem | None:
     at = when(row, *_TIMES)
     title = text(row, "title") or text(row, "subtitle")
     if at is None or not title:
@@ -92,7 +92,7 @@ def _observation(table: str, row: Row, sessions: dict[str, _Session]) -> Item | 
     detail = "\n\n".join(
         filter(None, (text(row, name) for name in ("narrative", "content", "text")))
     )
-    return Item(
+    return ForeignItem(
         key=f"{table} {text(row, 'id')}",
         at=at,
         project=session.project,
@@ -109,7 +109,7 @@ def _observation(table: str, row: Row, sessions: dict[str, _Session]) -> Item | 
     )
 
 
-def _summary(table: str, row: Row, sessions: dict[str, _Session]) -> Item | None:
+def _summary(table: str, row: Row, sessions: dict[str, _Session]) -> ForeignItem | None:
     at = when(row, *_TIMES)
     names = ("task", "progress", "next_steps", "questions") if table == "checkpoints" else _TOLD
     told = [(name, text(row, name).strip()) for name in names]
@@ -118,7 +118,7 @@ def _summary(table: str, row: Row, sessions: dict[str, _Session]) -> Item | None
         return None
     session = _session_of(row, sessions)
     detail = "\n".join(f"{name.replace('_', ' ').capitalize()}: {value}" for name, value in told)
-    return Item(
+    return ForeignItem(
         key=f"{table} {text(row, 'id')}",
         at=at,
         project=session.project,
@@ -134,13 +134,13 @@ def _summary(table: str, row: Row, sessions: dict[str, _Session]) -> Item | None
     )
 
 
-def _prompt(table: str, row: Row, sessions: dict[str, _Session]) -> Item | None:
+def _prompt(table: str, row: Row, sessions: dict[str, _Session]) -> ForeignItem | None:
     at = when(row, *_TIMES)
     said = text(row, "prompt_text", "text", "prompt", "content")
     if at is None or not said.strip():
         return None
     session = _session_of(row, sessions)
-    return Item(
+    return ForeignItem(
         key=f"{table} {text(row, 'id')}",
         at=at,
         project=session.project,

@@ -96,7 +96,7 @@ class Program:
         self.no = no
 
 
-class Tongue:
+class Language:
     """How a language tells a password: its nouns, and the words between noun and value.
 
     `ending` is what a noun may grow by; `joined` says that a noun may be the end of a longer word.

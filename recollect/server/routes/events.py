@@ -10,14 +10,14 @@ from recollect.core.values import (
     Body,
     Event,
     EventKind,
+    EventSource,
     Moment,
     Name,
     Namespace,
-    Source,
     Ulid,
     Value,
 )
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.server.endpoints import Endpoint
 from recollect.server.services import Services
 from recollect.service import read
@@ -37,7 +37,7 @@ class NewEvent(Value, frozen=True, kw_only=True):
     kind: EventKind
     body: Body
     valid_time: Moment | None = None
-    source: Source
+    source: EventSource
     parent_event_id: Ulid | None = None
     content_hash: Annotated[str, Meta(max_length=128)] | None = None
 
@@ -91,7 +91,7 @@ class Version(Value, frozen=True, kw_only=True):
 
 def _retrieve(services: Services, event: Event) -> Retrieval:
     recalled = services.pipeline.recall(
-        Question(
+        RecallQuestion(
             trigger="prompt",
             text=values.query_text(event.body),
             namespaces=(event.namespace, projects.namespace(event.actor_id)),

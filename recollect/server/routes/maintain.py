@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from recollect.core.values import Value
-from recollect.lifecycle.maintenance import Report
+from recollect.lifecycle.maintenance import MaintenanceReport
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 
@@ -30,7 +30,7 @@ def run(services: Services, parameters: Nothing) -> Maintained:
     return _told(services.housekeeper.run())
 
 
-def _told(report: Report) -> Maintained:
+def _told(report: MaintenanceReport) -> Maintained:
     return Maintained(
         at=report.at,
         preview=report.preview,

@@ -13,12 +13,12 @@ from recollect.core import projects
 from recollect.core.errors import BadInput
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Moment, Name, RecordId, Value
+from recollect.hosts import registry
 from recollect.portable import exports
 from recollect.portable.backups import made_at
-from recollect.portable.erasure import Aim, Outcome
-from recollect.portable.importing import Offer, Request, estimate
+from recollect.portable.erasure import ErasureOutcome, ErasureSelection
+from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
-from recollect.portable.transcripts import ENVIRONMENT
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 from recollect.service.desk import ALL, Scope, listing, project_id
@@ -44,17 +44,21 @@ class ImportBody(Value, frozen=True, kw_only=True):
     dry_run: bool = False
     llm: bool = False
 
-    def request(self) -> Request:
+    def request(self) -> ImportRequest:
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
         if any("\0" in one for one in [*given, *self.env.values()]):
             raise BadInput("a path cannot hold NUL", field="sources")
-        return Request(
+        return ImportRequest(
             sources=self.sources,
             project=self.project,
             since=self.since,
             until=self.until,
             home=self.home or "",
-            env={name: value for name, value in self.env.items() if name in ENVIRONMENT},
+            env={
+                name: value
+                for name, value in self.env.items()
+                if name in registry.transcript_environment()
+            },
             directory=self.directory or "",
             most_commits=self.most_commits,
             dry_run=self.dry_run,
@@ -103,7 +107,7 @@ def state(services: Services, parameters: Nothing) -> ImportState:
     return ImportState(**services.portable.importing.progress.snapshot())
 
 
-def _shown(offer: Offer) -> OfferShown:
+def _shown(offer: ImportOffer) -> OfferShown:
     return OfferShown(**{name: getattr(offer, name) for name in OfferShown.__struct_fields__})
 
 
@@ -133,7 +137,7 @@ def export(services: Services, parameters: ExportParameters) -> Response:
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
     chosen = (_namespace(services, parameters.project),) if parameters.project else None
-    wanted = exports.Wanted(
+    wanted = exports.ExportSelection(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
         memory_kinds=frozenset({parameters.kind}) if parameters.kind else None,
@@ -299,8 +303,8 @@ def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Sep
     )
 
 
-def _aim(services: Services, body: AimBody) -> Aim:
-    return Aim(
+def _aim(services: Services, body: AimBody) -> ErasureSelection:
+    return ErasureSelection(
         record_ids=body.record_ids,
         session_id=body.session_id,
         entity=body.entity,
@@ -320,7 +324,7 @@ def _namespace(services: Services, project: str) -> str:
     return found
 
 
-def _told(services: Services, outcome: Outcome, *, done: bool) -> OutcomeShown:
+def _told(services: Services, outcome: ErasureOutcome, *, done: bool) -> OutcomeShown:
     names = {one.project_id: one.name for one in services.store.projects.all()}
     return OutcomeShown(
         done=done,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from recollect.core.errors import StoreError
-from recollect.core.values import Namespace, Run, Value
+from recollect.core.values import ExtractionRun, Namespace, Value
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.services import Services
 
@@ -31,7 +31,7 @@ class Waiting(Value, frozen=True, kw_only=True):
     quarantined: int
     newest: datetime | None
     set_aside: tuple[Aside, ...]
-    last_run: Run | None
+    last_run: ExtractionRun | None
 
 
 class Queue(Value, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class Now(Value, frozen=True, kw_only=True):
 class Ran(Value, frozen=True, kw_only=True):
     done: bool
     waiting: int
-    runs: tuple[Run, ...]
+    runs: tuple[ExtractionRun, ...]
 
 
 class Where(Value, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.core.kinds import Level
+from recollect.core.kinds import KINDS, Level
 from recollect.core.values import Fact, Record, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
 from recollect.store.sql import rows
@@ -38,10 +38,8 @@ class SqlAging:
             "now": to_micros(rules.now),
             "replaced": to_micros(rules.replaced),
             "distilled": to_micros(rules.distilled),
-            "episodes": micros(rules.episodes),
-            "summaries": micros(rules.summaries),
-            "observations": micros(rules.observations),
-            "knowledge": micros(rules.knowledge),
+            "short_turns": micros(rules.short_turns),
+            **{name: micros(rules.retained.get(name)) for name in KINDS},
             "important": rules.important,
             "limit": -1 if limit is None else limit,
         }

@@ -14,7 +14,7 @@ import msgspec
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import CannotUndo, NotFound
-from recollect.core.values import Operation, Version
+from recollect.core.values import ArchivedVersion, Operation
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import graph_changes, records, rows
 from recollect.store.sql import statements as sql
@@ -46,10 +46,10 @@ class SqlLog:
         more = len(found) > limit and items
         return Page(items, Cursor(found[limit - 1][0], items[-1].op_id) if more else None)
 
-    def versions(self, namespace: str, source_id: str) -> list[Version]:
+    def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         values = {"namespace": namespace, "source_id": source_id}
         found = self._engine.rows(sql.VERSIONS, values)
-        return [msgspec.json.decode(payload, type=Version) for (payload,) in found]
+        return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
 
     def tombstones(self, namespace: str) -> list[Any]:
         return self._details(namespace, "tombstone")
@@ -99,7 +99,7 @@ class SqlLog:
 
 def _displaced(
     db: apsw.Connection, operation: Operation
-) -> tuple[list[Version], list[tuple[str, str]], list[str]]:
+) -> tuple[list[ArchivedVersion], list[tuple[str, str]], list[str]]:
     """What comes back when it is undone: memories, other things, and the ids of both. CannotUndo
     when that cannot be."""
     op_id = operation.op_id
@@ -108,7 +108,9 @@ def _displaced(
         raise CannotUndo(f"{op_id} was undone already, by {earlier}")
     kept = [(str(kind), str(payload)) for kind, payload in db.execute(sql.ARCHIVED_BY, key)]
     displaced = [
-        msgspec.json.decode(payload, type=Version) for kind, payload in kept if kind == "record"
+        msgspec.json.decode(payload, type=ArchivedVersion)
+        for kind, payload in kept
+        if kind == "record"
     ]
     things = [(kind, payload) for kind, payload in kept if kind != "record"]
     returning = [version.source_id for version in displaced]

@@ -13,7 +13,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.values import Freshness, Operation, Record, Vector, Version, encode
+from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
@@ -121,7 +121,7 @@ class SqlRecords:
                 record,
                 created_at=known[0].created_at,
                 updated_at=clock.now(),
-                version=known[0].version + 1,
+                version=_next_version(db, known[0]),
             )
             operation = new_operation(
                 clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
@@ -225,6 +225,17 @@ def read(db: apsw.Connection, namespace: str, record_ids: Sequence[str]) -> list
     return [found[record_id] for record_id in dict.fromkeys(record_ids) if record_id in found]
 
 
+def _next_version(db: apsw.Connection, record: Record) -> int:
+    """A number that the memory never had: an undo brings an old number back, and whoever read the
+    version that was undone must not take the next one for it."""
+    values = {"namespace": record.namespace, "source_id": record.record_id}
+    archived = (
+        msgspec.json.decode(payload, type=ArchivedVersion).record.version
+        for (payload,) in db.execute(sql.VERSIONS, values)
+    )
+    return 1 + max(record.version, *archived, 0)
+
+
 def displace(
     db: apsw.Connection, namespace: str, record_ids: Sequence[str], operation: Operation
 ) -> list[str]:
@@ -238,7 +249,7 @@ def displace(
     moved = []
     for record in read(db, namespace, record_ids):
         since, made_by = states[record.record_id]
-        version = Version(
+        version = ArchivedVersion(
             op_id=operation.op_id,
             namespace=namespace,
             source_kind="record",
@@ -281,7 +292,7 @@ def _archived(
     """Versions that were live at a moment and are not any more."""
     values = {"namespace": namespace, "as_of": to_micros(as_of)}
     found = [
-        msgspec.json.decode(payload, type=Version).record
+        msgspec.json.decode(payload, type=ArchivedVersion).record
         for (payload,) in db.execute(sql.ARCHIVED_AT, values)
     ]
     edge = (before.number, before.id) if before else None

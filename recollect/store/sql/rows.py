@@ -20,6 +20,8 @@ from recollect.core.values import (
     Checkpoint,
     Entity,
     Event,
+    EventSource,
+    ExtractionRun,
     Fact,
     Operation,
     Preference,
@@ -27,9 +29,7 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
-    Run,
     Session,
-    Source,
     StoredEvent,
     Usage,
     Value,
@@ -107,7 +107,7 @@ SESSION = Codec(Session)
 CHECKPOINT = Codec(Checkpoint)
 RECEIPT = Codec(Receipt)
 OPERATION = Codec(Operation)
-RUN = Codec(Run)
+RUN = Codec(ExtractionRun)
 USAGE = Codec(Usage)
 
 # Columns that change without the memory changing, or that belong to the store's bookkeeping.
@@ -134,7 +134,7 @@ EVENT_COLUMNS = (
 EVENT_READ = (*EVENT_COLUMNS, "seq", "prompt_number")
 
 _body = msgspec.json.Decoder(Body)
-_source = msgspec.json.Decoder(Source)
+_source = msgspec.json.Decoder(EventSource)
 
 
 def event_row(arrival: Arrival, transaction_time: datetime) -> dict[str, Any]:

@@ -5,6 +5,7 @@ statement on a namespaced table binds `:namespace`; the few that may look across
 listed in WHOLE_STORE with the reason, and a test holds everything else to the rule.
 """
 
+from recollect.core import kinds
 from recollect.store.sql import rows
 
 
@@ -174,7 +175,7 @@ LIST_SESSION_RECORDS = (
 )
 LAST_EPISODES = f"""
 SELECT {_RECORD} FROM memory_records
- WHERE namespace = :namespace AND session_id = :session_id AND +kind = 'episode'
+ WHERE namespace = :namespace AND session_id = :session_id AND +kind = '{kinds.TURN.name}'
  ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT :limit
 """
 RECORDS_OF_EVENTS = """
@@ -236,11 +237,11 @@ SCAN_VECTORS = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = :namespace AND model = :model ORDER BY source_kind, source_id, part
 """
-KNOWLEDGE_VECTORS = """
+KNOWLEDGE_VECTORS = f"""
 SELECT e.source_id, e.vector FROM embeddings AS e
   JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
  WHERE e.namespace = :namespace AND e.model = :model AND e.source_kind = 'record' AND e.part = 0
-   AND r.kind <> 'episode' ORDER BY e.source_id
+   AND r.kind <> '{kinds.TURN.name}' ORDER BY e.source_id
 """
 VECTORS_OF = f"""
 SELECT {_columns(rows.VECTOR.columns)} FROM embeddings
@@ -519,7 +520,7 @@ _HELD = """
 AGED_EPISODES = f"""
 SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
   FROM memory_records AS r
- WHERE r.namespace = :namespace AND r.kind = 'episode' AND r.level = :level
+ WHERE r.namespace = :namespace AND r.kind = '{kinds.TURN.name}' AND r.level = :level
    AND r.created_at <= :before
    AND NOT EXISTS (SELECT 1 FROM compacted AS c
                     WHERE c.namespace = :namespace AND c.source_id = r.record_id)
@@ -528,42 +529,43 @@ SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
  ORDER BY r.session_id, r.position, r.valid_from, r.record_id
 """
 # Those that might go, each by an index: a pass does not look at all that is kept.
-_OLD = """
+_MADE = tuple(one for one in kinds.KINDS.values() if not one.is_turn)
+_OLD = f"""
        SELECT row_id FROM memory_records WHERE namespace = :namespace AND expires_at <= :now
        UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = :namespace AND kind = 'episode' AND level = 'raw'
+        WHERE namespace = :namespace AND kind = '{kinds.TURN.name}' AND level = 'raw'
        UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = :namespace AND kind = 'episode' AND level = 'distilled'
-          AND created_at <= :summaries
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = :namespace AND kind = 'summary' AND created_at <= :summaries
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = :namespace AND kind = 'observation' AND created_at <= :observations
-       UNION ALL SELECT row_id FROM memory_records
-        WHERE namespace = :namespace AND kind = 'knowledge' AND created_at <= :knowledge
+        WHERE namespace = :namespace AND kind = '{kinds.TURN.name}' AND level = 'distilled'
+          AND created_at <= :short_turns
+""" + "".join(
+    f"""       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = :namespace AND kind = '{one.name}' AND created_at <= :{one.name}
 """
+    for one in _MADE
+)
+_PAST_RETENTION = "\n        ".join(
+    f"WHEN r.kind = '{one.name}' AND r.created_at <= :{one.name} THEN 'retention of {one.plural}'"
+    for one in _MADE
+)
 # One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
 # while and still does (itself, or what it went into); retention takes it in any case.
 FORGETTABLE = f"""
 SELECT record_id, reason FROM (
     SELECT r.record_id, r.created_at, CASE
-        WHEN r.expires_at <= :now AND NOT (r.kind = 'episode' AND r.level = 'compressed'
+        WHEN r.expires_at <= :now AND NOT (r.kind = '{kinds.TURN.name}' AND r.level = 'compressed'
              AND c.source_id IS NULL AND r.created_at <= :distilled) THEN 'expired'
-        WHEN r.kind = 'episode' AND r.level = 'raw' AND c.at <= :replaced AND (
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND c.at <= :replaced AND (
              EXISTS (SELECT 1 FROM memory_records AS s
                       WHERE s.record_id = c.into_id AND s.namespace = :namespace)
              OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
                             ON s.record_id = d.into_id AND s.namespace = :namespace
                          WHERE d.namespace = :namespace AND d.source_id = c.into_id))
             THEN 'its summary stands for it'
-        WHEN r.kind = 'episode' AND r.level = 'raw' AND r.created_at <= :episodes
-             AND c.at <= :replaced THEN 'retention of episodes'
-        WHEN r.kind = 'episode' AND r.level = 'distilled' AND r.created_at <= :summaries
-            THEN 'retention of summaries'
-        WHEN r.kind = 'summary' AND r.created_at <= :summaries THEN 'retention of summaries'
-        WHEN r.kind = 'observation' AND r.created_at <= :observations
-            THEN 'retention of observations'
-        WHEN r.kind = 'knowledge' AND r.created_at <= :knowledge THEN 'retention of knowledge'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND r.created_at <= :{kinds.TURN.name}
+             AND c.at <= :replaced THEN 'retention of {kinds.TURN.plural}'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'distilled' AND r.created_at <= :short_turns
+            THEN 'retention of shortened {kinds.TURN.plural}'
+        {_PAST_RETENTION}
         END AS reason
       FROM memory_records AS r
       LEFT JOIN compacted AS c ON c.namespace = :namespace AND c.source_id = r.record_id
@@ -592,8 +594,9 @@ SELECT value FROM json_each(:record_ids)
 ALIKE_OBSERVATIONS = f"""
 SELECT r.observation_type, r.files, json_group_array(r.record_id)
   FROM (SELECT * FROM memory_records
-         WHERE namespace = :namespace AND kind = 'observation' AND observation_type IS NOT NULL
-           AND files <> '[]' AND pinned = 0 AND importance < :important AND strategy <> 'user'
+         WHERE namespace = :namespace AND kind = '{kinds.NOTE.name}'
+           AND observation_type IS NOT NULL AND files <> '[]'
+           AND pinned = 0 AND importance < :important AND strategy <> 'user'
            AND created_at > :since AND created_at <= :before
            AND (expires_at IS NULL OR expires_at > :before)
          ORDER BY valid_from, record_id) AS r

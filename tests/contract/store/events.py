@@ -9,7 +9,7 @@ import pytest
 
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
-from recollect.core.values import EventKind, JsonBody, MessageBody, StoredEvent, Turn
+from recollect.core.values import ChatMessage, EventKind, JsonBody, MessageBody, StoredEvent
 from recollect.store.interface import Cursor, Store, Transaction
 from tests.make import NAMESPACE, NOON, arrival, event, record
 
@@ -66,7 +66,10 @@ class EventsContract:
         bodies = [
             event().body,
             MessageBody(
-                turns=(Turn(role="user", content="a"), Turn(role="assistant", content="b"))
+                turns=(
+                    ChatMessage(role="user", content="a"),
+                    ChatMessage(role="assistant", content="b"),
+                )
             ),
             JsonBody(data={"tool": "Bash", "input": {"n": [1, 2.5, None, True, "é\n\"'"]}}),
         ]

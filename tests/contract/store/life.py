@@ -13,9 +13,9 @@ from recollect.core.projects import WINDOW, Place
 from recollect.core.values import (
     Checkpoint,
     Entity,
+    EventSource,
+    ExtractionRun,
     Receipt,
-    Run,
-    Source,
 )
 from recollect.store.interface import Store, Tallied, Transaction
 from tests.make import NAMESPACE, NOON, arrival, record, vector
@@ -41,7 +41,7 @@ class SessionsContract:
     def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
         later = NOON + timedelta(hours=1)
         store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
-        proof = arrival(session_id="prove-1", source=Source(surface="other"))
+        proof = arrival(session_id="prove-1", source=EventSource(surface="other"))
         store.events.put([proof])
         assert store.sessions.last_heard() == {"test": later}
 
@@ -262,7 +262,7 @@ class RunsContract:
         made = []
         for number in range(3):
             made.append(
-                Run(
+                ExtractionRun(
                     run_id=f"run_{number}",
                     namespace=NAMESPACE,
                     started_at=clock.now(),

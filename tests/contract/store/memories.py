@@ -160,6 +160,16 @@ class RecordsContract:
         assert store.records.get(NAMESPACE, [one.record_id]) == [one]
         assert store.records.search([NAMESPACE], "new", 5) == []
 
+    def test_a_version_number_is_never_used_twice(self, store: Store) -> None:
+        one = record("A first wording")
+        store.records.put([one])
+        undone = store.records.edit(msgspec.structs.replace(one, title="A second wording"), "ada")
+        second = store.records.get(NAMESPACE, [one.record_id])[0].version
+        store.log.undo(NAMESPACE, undone.op_id, "ada")
+        store.records.edit(msgspec.structs.replace(one, title="A third wording"), "ada")
+        third = store.records.get(NAMESPACE, [one.record_id])[0].version
+        assert third > second, "who read the second wording would overwrite the third"
+
     def test_editing_what_is_not_there_is_an_error(self, store: Store) -> None:
         with pytest.raises(errors.NotFound):
             store.records.edit(record(), "ada")

@@ -6,7 +6,7 @@ import pathlib
 from recollect.bench import datasets
 from recollect.bench.ingest import Variant
 from recollect.bench.product import ProductIngest
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 from recollect.embedding.embedder import Embedder
 from tests.fakes.postgres import Server
 
@@ -19,7 +19,7 @@ def test_postgresql_ranks_the_shipped_notes_exactly_as_sqlite_does(
     notes = datasets.read(SETS, "notes")
     embedder = Embedder(os.environ["RECOLLECT_MODEL_DIR"])
     embedder.load()
-    vectors = Vectors(embedder, str(tmp_path))
+    vectors = CachedVectors(embedder, str(tmp_path))
     database = postgres_server.database()
     found: list[dict[str, list[str]]] = []
     for address in ("", postgres_server.url(database)):

@@ -9,20 +9,22 @@ import pytest
 
 from recollect.bench import ablation, datasets, ingest, latency, metrics, retrieval, silence
 from recollect.bench.__main__ import OWN_DATA, main
-from recollect.bench.vectors import Vectors
+from recollect.bench.vectors import CachedVectors
 from recollect.core.errors import BadInput
 from recollect.embedding.embedder import Embedder
 
 
 @pytest.fixture(scope="module")
-def notes() -> datasets.Set:
+def notes() -> datasets.BenchSet:
     assert datasets.sets_in(OWN_DATA) == ["notes"]
     return datasets.read(OWN_DATA, "notes")
 
 
 @pytest.fixture(scope="module")
-def vectors(notes: datasets.Set, tmp_path_factory: pytest.TempPathFactory) -> Vectors:
-    made = Vectors(Embedder(os.environ["RECOLLECT_MODEL_DIR"]), str(tmp_path_factory.mktemp("v")))
+def vectors(notes: datasets.BenchSet, tmp_path_factory: pytest.TempPathFactory) -> CachedVectors:
+    made = CachedVectors(
+        Embedder(os.environ["RECOLLECT_MODEL_DIR"]), str(tmp_path_factory.mktemp("v"))
+    )
     made.learn(
         ingest.texts(notes.messages) + [ask.text for ask in notes.questions], lambda _a, _b: None
     )
@@ -44,7 +46,7 @@ def test_session_ranks_where_its_best_turn_ranks() -> None:
     assert metrics.groups(["a1", "b1", "a2"], {"a1": "a", "a2": "a", "b1": "b"}) == ["a", "b"]
 
 
-def test_set_is_whole(notes: datasets.Set) -> None:
+def test_set_is_whole(notes: datasets.BenchSet) -> None:
     golds = {id for ask in notes.questions for id in ask.gold}
     assert golds <= set(notes.by_id)
     assert len(notes.messages) >= 60
@@ -62,7 +64,9 @@ def test_times_are_read_in_every_form(text: str) -> None:
     assert datasets.moment(None) is None
 
 
-def test_our_row_beats_every_baseline_on_our_own_set(notes: datasets.Set, vectors: Vectors) -> None:
+def test_our_row_beats_every_baseline_on_our_own_set(
+    notes: datasets.BenchSet, vectors: CachedVectors
+) -> None:
     outcomes = retrieval.run(notes, ingest.DirectIngest(vectors), vectors)
     rows = retrieval.summary(outcomes)["notes"]["doc"]
     assert set(rows) == {"recollect", "grep", "bm25", "minilm", "rrf"}
@@ -74,7 +78,9 @@ def test_our_row_beats_every_baseline_on_our_own_set(notes: datasets.Set, vector
     assert "+0 -0" in retrieval.compare(outcomes, outcomes)
 
 
-def test_unanswerable_questions_get_silence(notes: datasets.Set, vectors: Vectors) -> None:
+def test_unanswerable_questions_get_silence(
+    notes: datasets.BenchSet, vectors: CachedVectors
+) -> None:
     tally = silence.run(notes, [], ingest.DirectIngest(vectors))
     share = tally.share("abstention")
     assert share is not None
@@ -83,7 +89,7 @@ def test_unanswerable_questions_get_silence(notes: datasets.Set, vectors: Vector
     assert "notes" in silence.table([tally])
 
 
-def test_ablation_takes_each_signal_away(notes: datasets.Set, vectors: Vectors) -> None:
+def test_ablation_takes_each_signal_away(notes: datasets.BenchSet, vectors: CachedVectors) -> None:
     some = dict(list(ablation.variants().items())[:2])
     outcomes = retrieval.run(notes, ingest.DirectIngest(vectors), None, some)
     assert "no grams" in ablation.table(outcomes)

@@ -6,8 +6,10 @@ import pytest
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError, UnknownVersion
-from recollect.capture.hosts import HOSTS
-from recollect.capture.hosts.adapter import Adapter, event_key
+from recollect.hosts import hooks, registry
+from recollect.hosts.adapter import Adapter, event_key
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
 from tests.fakes.hooks import SOURCE
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -181,27 +183,22 @@ def test_the_fast_path_imports_nothing_slow() -> None:
 
 
 def test_the_hook_passes_on_every_variable_that_an_adapter_looks_at() -> None:
-    from recollect.capture import hosts
-
     sent = {name.decode() for name in frames.ENVIRONMENT}
-    # The guard is looked at by the hook itself, which then sends nothing.
-    assert set(hosts.ENVIRONMENT) - {"RECOLLECT_INTERNAL"} <= sent
+    assert set(registry.hook_environment()) <= sent
 
 
 def test_every_event_that_wants_the_start_of_a_session_may_start_the_daemon() -> None:
-    from recollect.capture.hosts import HOSTS, Payload
-
-    for host in HOSTS.values():
-        for spec in host.events:
-            captured = host.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
+    for host in ADAPTERS.values():
+        for spec in host.facts.hooks:
+            captured = hooks.capture(Payload(host.name, spec.event, cwd="/", stdin=b'{"a": 1}'))
             if captured.wants == "session-start":
                 assert spec.event.lower().encode() in frames.SESSION_STARTS, (host.name, spec)
 
 
 def test_every_prompt_of_every_host_is_known_as_one() -> None:
-    for host in HOSTS.values():
+    for host in ADAPTERS.values():
         assert isinstance(host, Adapter)
-        for spec in host.events:
+        for spec in host.facts.hooks:
             is_prompt = host.routes.get(event_key(spec.event)) == "on_prompt"
             argv = (host.name.encode(), spec.event.encode())
             assert frames.is_prompt(argv) == is_prompt, argv

@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from recollect.core.bounded_wait import Bounded, Late, Latest
+from recollect.core.bounded_wait import BoundedThreads, Late, LatestAnswer
 
 LONG = 60.0
 
 
 def test_results_and_errors_come_back() -> None:
-    bounded = Bounded(1, "test")
+    bounded = BoundedThreads(1, "test")
     assert bounded.run(LONG, max, 1, 2) == 2
     with pytest.raises(ZeroDivisionError):
         bounded.run(LONG, lambda: 1 // 0)
@@ -20,7 +20,7 @@ def test_results_and_errors_come_back() -> None:
 
 
 def test_more_callers_than_threads_wait_for_their_turn() -> None:
-    bounded = Bounded(2, "test", hung_s=LONG)
+    bounded = BoundedThreads(2, "test", hung_s=LONG)
     done: list[int] = []
     callers = [
         threading.Thread(target=lambda n=n: done.append(bounded.run(LONG, abs, n)))
@@ -34,7 +34,7 @@ def test_more_callers_than_threads_wait_for_their_turn() -> None:
 
 
 def test_when_all_hang_the_next_is_late_at_once_and_then_all_is_well_again() -> None:
-    bounded = Bounded(3, "test", hung_s=0)
+    bounded = BoundedThreads(3, "test", hung_s=0)
     release = threading.Event()
     for _ in range(3):
         with pytest.raises(Late):
@@ -52,8 +52,9 @@ def test_when_all_hang_the_next_is_late_at_once_and_then_all_is_well_again() -> 
 
 def test_who_hangs_does_not_keep_the_process_from_ending() -> None:
     program = (
-        "import time\nfrom recollect.core.bounded_wait import Bounded, Late\n"
-        "try:\n    Bounded(1, 'x').run(0.01, time.sleep, 600)\nexcept Late:\n    print('late')\n"
+        "import time\nfrom recollect.core.bounded_wait import BoundedThreads, Late\n"
+        "try:\n    BoundedThreads(1, 'x').run(0.01, time.sleep, 600)\n"
+        "except Late:\n    print('late')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
@@ -69,7 +70,7 @@ def test_who_cannot_wait_gets_the_answer_before() -> None:
         go_on.acquire()
         return next(numbers)
 
-    latest = Latest(look, -1, "test")
+    latest = LatestAnswer(look, -1, "test")
     assert latest.get(0.01)[0] == -1
     awaited = latest.get(0.01)[1]
     assert awaited is not None and latest.get(0.01)[1] > awaited  # type: ignore[operator]
@@ -85,7 +86,7 @@ def test_an_error_is_told_to_who_asked_and_the_next_asks_again() -> None:
     divisors = iter([0, 1])
     look = lambda: 7 // next(divisors)  # noqa: E731
 
-    latest = Latest(look, -1, "test")
+    latest = LatestAnswer(look, -1, "test")
     with pytest.raises(ZeroDivisionError):
         latest.get(LONG)
     assert latest.get(LONG) == (7, None)

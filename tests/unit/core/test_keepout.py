@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.hosts import HOSTS, Payload
-from recollect.capture.hosts.generic import generic
 from recollect.core import keepout, settings
 from recollect.core.errors import BadSetting
+from recollect.hosts import hooks
+from recollect.hosts.hooks import ADAPTERS
+from recollect.hosts.payloads import Payload
+from recollect.hosts.unknown import UnknownHost
 
 
 @pytest.mark.parametrize(
@@ -113,14 +115,14 @@ def test_the_word_does_not_fire_by_accident(prompt: str, word: str) -> None:
     assert keepout.said_word(prompt) == word
 
 
-def here(folder: pathlib.Path, *entries: str) -> keepout.Here:
-    return keepout.Reader().here(str(folder), keepout.rules(entries))
+def here(folder: pathlib.Path, *entries: str) -> keepout.DirectoryRules:
+    return keepout.ProjectRulesReader().here(str(folder), keepout.rules(entries))
 
 
 def test_a_projects_file_holds_below_it(tmp_path: pathlib.Path) -> None:
     deep = tmp_path / "shop" / "api"
     deep.mkdir(parents=True)
-    assert here(deep) == keepout.Here()
+    assert here(deep) == keepout.DirectoryRules()
     (tmp_path / "shop" / ".recollect.toml").write_text('capture = false\nignore = ["*.csv"]\n')
     found = here(deep)
     assert "capture = false" in found.off and [one.text for one in found.files] == ["*.csv"]
@@ -181,10 +183,10 @@ def test_the_setting_is_checked_and_takes_lists_and_text(tmp_path: pathlib.Path)
 def test_a_private_session_is_remembered_as_such_and_nothing_else_of_it(
     tmp_path: pathlib.Path,
 ) -> None:
-    ledger = keepout.Private(str(tmp_path))
+    ledger = keepout.PrivateSessions(str(tmp_path))
     ledger.begin("session-of-ada", "claude-code", 1000, keepout.WORD)
-    assert keepout.Private(str(tmp_path)).open("session-of-ada") == keepout.WORD
-    assert ledger.running() == [keepout.Running("claude-code", keepout.WORD)]
+    assert keepout.PrivateSessions(str(tmp_path)).open("session-of-ada") == keepout.WORD
+    assert ledger.running() == [keepout.PrivateSession("claude-code", keepout.WORD)]
     ledger.end("session-of-ada", "claude-code", 5000)
     assert not ledger.open("session-of-ada") and ledger.running() == []
     covered = [ledger.covers("session-of-ada", at) for at in (999, 1000, 5000, 5001)]
@@ -209,14 +211,16 @@ def test_a_session_private_by_the_environment_ends_and_stays_kept_out(
     start = b'{"session_id": "of-ada"}'
     keepout.keep_private(str(tmp_path), "claude-code", "SessionStart", start, "/", 1_000_000)
     keepout.keep_private(str(tmp_path), "claude-code", event, stdin, "/", 5_000_000)
-    ledger = keepout.Private(str(tmp_path))
-    assert ledger.running() == ([] if ends else [keepout.Running("claude-code", "environment")])
+    ledger = keepout.PrivateSessions(str(tmp_path))
+    assert ledger.running() == (
+        [] if ends else [keepout.PrivateSession("claude-code", "environment")]
+    )
     assert all(ledger.covers("of-ada", at) for at in (1_000_000, 3_000_000, 5_010_000))
     assert ledger.covers("of-ada", 9_000_000) is not ends
 
 
 def test_a_private_session_that_is_silent_is_no_longer_shown(tmp_path: pathlib.Path) -> None:
-    ledger = keepout.Private(str(tmp_path))
+    ledger = keepout.PrivateSessions(str(tmp_path))
     ledger.begin("a", "claude-code", 1000, keepout.ENVIRONMENT)
     ledger.begin("b", "codex", 1000, keepout.WORD)
     assert {one.host for one in ledger.running()} == {"claude-code", "codex"}
@@ -227,8 +231,8 @@ def test_a_private_session_that_is_silent_is_no_longer_shown(tmp_path: pathlib.P
 
 
 def test_private_sessions_are_told_in_one_sentence_with_the_way_out() -> None:
-    word = keepout.Running("claude-code", keepout.WORD)
-    environment = keepout.Running("claude-code", keepout.ENVIRONMENT)
+    word = keepout.PrivateSession("claude-code", keepout.WORD)
+    environment = keepout.PrivateSession("claude-code", keepout.ENVIRONMENT)
     told, hint = keepout.told_private([word])
     assert told == "A private session of claude-code is running: nothing of it is kept."
     assert "`recollect: public`" in hint
@@ -240,17 +244,17 @@ def test_private_sessions_are_told_in_one_sentence_with_the_way_out() -> None:
 
 
 def test_the_hook_knows_how_every_host_calls_the_end_of_a_session() -> None:
-    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    hosts: list[Any] = [*ADAPTERS.values(), UnknownHost("x")]
     for host in hosts:
         for event in host.routes:
-            captured = host.capture(Payload(host.name, event, cwd="/", stdin=b'{"a": 1}'))
+            captured = hooks.capture(Payload(host.name, event, cwd="/", stdin=b'{"a": 1}'))
             known = keepout.is_session_end(event, b"")
             assert known is (captured.signal == "session-end"), (host.name, event)
 
 
 def test_the_hook_reads_every_hosts_session() -> None:
     """It has no adapters, so it must know all their names for a session."""
-    hosts: list[Any] = [*HOSTS.values(), generic("x")]
+    hosts: list[Any] = [*ADAPTERS.values(), UnknownHost("x")]
     for host in hosts:
         assert set(host.session_fields) <= set(keepout.SESSION_FIELDS), host.name
-        assert set(host.session_env) <= set(keepout.SESSION_VARIABLES), host.name
+        assert set(host.facts.session_env) <= set(keepout.SESSION_VARIABLES), host.name

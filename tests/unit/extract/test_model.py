@@ -6,15 +6,15 @@ import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.errors import ExtractionFailed, ProviderDown, ProviderTimeout
-from recollect.core.values import Event, JsonBody, MessageBody, StoredEvent, Turn, check
+from recollect.core.values import ChatMessage, Event, JsonBody, MessageBody, StoredEvent, check
 from recollect.extract.breaker import Breaker
 from recollect.extract.condense import Condenser
 from recollect.extract.entries import Entry, entries, fitted
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
-from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, Model
-from recollect.extract.model_answer import Garbage, parse
+from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, ModelExtractor
+from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.extract.model_prompt import frame
-from recollect.llm.base import Completion, Request
+from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import Batch
 from tests.fakes.extraction import Scripted, memory
 from tests.make import NAMESPACE, NOON, event
@@ -37,7 +37,9 @@ def tool(tool_class: str = "command", **more: object) -> Event:
 
 
 def test_every_kind_and_body_shape_is_shown_with_its_id_kind_and_author() -> None:
-    talk = MessageBody(turns=(Turn(role="user", content="why?"), Turn(role="x", content="so")))
+    talk = MessageBody(
+        turns=(ChatMessage(role="user", content="why?"), ChatMessage(role="x", content="so"))
+    )
     events = [event("a prompt"), tool("research"), event(kind="session_summary", body=talk)]
     shown = frame(entries([stored(one) for one in events]))
     for one in events:
@@ -103,7 +105,7 @@ def test_nothing_to_say_is_no_failure(answer: str) -> None:
      "<!DOCTYPE x [<!ENTITY a 'b'>]>&a;", "<memory><title>a<memory></title></memory>"],
 )  # fmt: skip
 def test_garbage_is_told_from_nothing(answer: str) -> None:
-    with pytest.raises(Garbage):
+    with pytest.raises(UnreadableAnswer):
         parse(answer, batch(event()))
 
 
@@ -180,7 +182,7 @@ def test_claims_are_read_and_carry_who_said_so() -> None:
 
 def test_garbage_is_asked_for_again_in_a_new_session() -> None:
     provider = Scripted("what?", "no", memory("At last"))
-    found = Model(provider).extract(batch(event()))
+    found = ModelExtractor(provider).extract(batch(event()))
     assert [one.record.title for one in found.candidates] == ["At last"]
     assert provider.asked("extract") == 3
     assert {request.timeout_s for request in provider.requests} == {TIMEOUT_S}
@@ -189,7 +191,7 @@ def test_garbage_is_asked_for_again_in_a_new_session() -> None:
 def test_after_three_times_garbage_it_fails() -> None:
     provider = Scripted("garbage")
     with pytest.raises(ExtractionFailed, match="3 times"):
-        Model(provider).extract(batch(event()))
+        ModelExtractor(provider).extract(batch(event()))
     assert provider.asked("extract") == ATTEMPTS
 
 
@@ -197,7 +199,7 @@ def test_after_three_times_garbage_it_fails() -> None:
 def test_a_provider_that_does_not_answer_is_not_asked_again(error: Exception) -> None:
     provider = Scripted(error)
     with pytest.raises(type(error)):
-        Model(provider).extract(batch(event()))
+        ModelExtractor(provider).extract(batch(event()))
     assert provider.asked("extract") == 1
 
 
@@ -235,9 +237,9 @@ def test_without_a_summary_the_older_half_is_cut_and_still_sent(
 def test_the_prompt_stays_within_its_size_with_and_without_condensing(clock: ManualClock) -> None:
     waiting = batch(*(event("y" * 8000) for _ in range(200)))
     provider = Scripted("<skip/>", compact="<summary>s</summary>")
-    Model(provider).extract(waiting)
+    ModelExtractor(provider).extract(waiting)
     condenser = Condenser(Breaker(clock))
-    Model(provider, lambda ns, found: condenser(provider, ns, found)).extract(waiting)
+    ModelExtractor(provider, lambda ns, found: condenser(provider, ns, found)).extract(waiting)
     sizes = [len(one.prompt) for one in provider.requests]
     assert len(sizes) == 3 and all(size < PROMPT_CHARS * 1.3 for size in sizes)
     assert "<earlier>\ns\n</earlier>" in provider.requests[-1].prompt
@@ -253,7 +255,7 @@ def test_two_compactions_never_run_at_once(clock: ManualClock) -> None:
             self.inside = self.most = 0
             self.second = threading.Event()
 
-        def complete(self, request: Request) -> Completion:
+        def complete(self, request: ModelRequest) -> Completion:
             self.inside += 1
             self.most = max(self.most, self.inside)
             if len(self.requests) >= 1:

@@ -11,8 +11,8 @@ import pytest
 from recollect.core.errors import ExtractionFailed, StoreBusy
 from recollect.core.values import Record, StoredEvent
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import Rules, StoreReads
-from recollect.extract.rules_worker import Apart
+from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules_worker import RulesWorker
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from tests.fakes import frozen_path
@@ -21,8 +21,8 @@ from tests.unit.extract.session import CLOCK, Told, stored
 
 
 @pytest.fixture
-def apart(store: SqliteStore) -> Iterator[Apart]:
-    made = Apart(StoreReads(store), CLOCK, cpu_s=1)
+def apart(store: SqliteStore) -> Iterator[RulesWorker]:
+    made = RulesWorker(StoreReads(store), CLOCK, cpu_s=1)
     yield made
     made.close()
 
@@ -36,11 +36,11 @@ def session(number: int = 1) -> Told:
     return told.signal("session-end")
 
 
-def test_it_gives_what_the_rules_give(store: SqliteStore, apart: Apart) -> None:
+def test_it_gives_what_the_rules_give(store: SqliteStore, apart: RulesWorker) -> None:
     reads = StoreReads(store, lambda namespace, value: "left-pad" in value)
-    asking = Apart(reads, CLOCK)
+    asking = RulesWorker(reads, CLOCK)
     batch = stored(store, session(1), session(2))
-    here = Rules(reads, CLOCK).extract(batch)
+    here = RulesExtractor(reads, CLOCK).extract(batch)
     assert here.candidates and here.claims and here.checkpoints and here.derived and here.turns
     try:
         assert asking.extract(batch) == here
@@ -50,7 +50,9 @@ def test_it_gives_what_the_rules_give(store: SqliteStore, apart: Apart) -> None:
     assert apart.extract(batch) != here  # nobody refuses anything there
 
 
-def test_it_is_started_when_needed_and_its_memory_is_told(store: SqliteStore, apart: Apart) -> None:
+def test_it_is_started_when_needed_and_its_memory_is_told(
+    store: SqliteStore, apart: RulesWorker
+) -> None:
     assert apart.status() == {"pid": None, "rss_mb": 0}
     apart.extract(stored(store, session()))
     told = apart.status()
@@ -60,7 +62,7 @@ def test_it_is_started_when_needed_and_its_memory_is_told(store: SqliteStore, ap
     assert not _lives(told["pid"])
 
 
-def test_one_that_went_or_was_killed_is_replaced(store: SqliteStore, apart: Apart) -> None:
+def test_one_that_went_or_was_killed_is_replaced(store: SqliteStore, apart: RulesWorker) -> None:
     batch = stored(store, session())
     apart.extract(batch)
     first = apart.status()["pid"]
@@ -70,7 +72,7 @@ def test_one_that_went_or_was_killed_is_replaced(store: SqliteStore, apart: Apar
 
 
 def test_one_that_nobody_needs_goes_by_itself(store: SqliteStore) -> None:
-    short = Apart(StoreReads(store), CLOCK, idle_s=0.01)
+    short = RulesWorker(StoreReads(store), CLOCK, idle_s=0.01)
     batch = stored(store, session())
     short.extract(batch)
     os.waitid(os.P_PID, short.status()["pid"] or _last(short), os.WEXITED | os.WNOWAIT)
@@ -80,7 +82,7 @@ def test_one_that_nobody_needs_goes_by_itself(store: SqliteStore) -> None:
 
 
 def test_a_batch_that_never_ends_is_ended_and_the_next_one_goes_on(
-    store: SqliteStore, apart: Apart, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, apart: RulesWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{frozen_path()}{os.pathsep}{REPOSITORY}")
     frozen = stored(store, Told("s1").ask("FREEZE-ME, please"))
@@ -92,7 +94,7 @@ def test_a_batch_that_never_ends_is_ended_and_the_next_one_goes_on(
 
 def test_the_clock_ends_it_too(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{frozen_path()}{os.pathsep}{REPOSITORY}")
-    hasty = Apart(StoreReads(store), CLOCK, wall_s=0.05)
+    hasty = RulesWorker(StoreReads(store), CLOCK, wall_s=0.05)
     with pytest.raises(ExtractionFailed, match="in the middle"):
         hasty.extract(stored(store, Told("s1").ask("FREEZE-ME, please")))
 
@@ -110,7 +112,7 @@ def test_a_stop_does_not_wait_for_a_batch_that_never_ends(
             asked.set()
             return super().around(namespace, session_id, seqs, before, after)
 
-    stuck = Apart(Seen(store), CLOCK, cpu_s=600)
+    stuck = RulesWorker(Seen(store), CLOCK, cpu_s=600)
     ended: list[BaseException] = []
     batch = stored(store, Told("s1").ask("FREEZE-ME, please"))
 
@@ -138,7 +140,7 @@ def test_a_store_that_is_away_is_said_so_and_leaves_no_half_talk(store: SqliteSt
             return super().by_hash(namespace, content_hash)
 
     reads = Away(store)
-    asking = Apart(reads, CLOCK)
+    asking = RulesWorker(reads, CLOCK)
     batch = stored(store, session())
     with pytest.raises(StoreBusy):
         asking.extract(batch)
@@ -148,7 +150,7 @@ def test_a_store_that_is_away_is_said_so_and_leaves_no_half_talk(store: SqliteSt
 
 
 def test_what_goes_wrong_in_the_rules_is_a_failure_with_its_kind(
-    store: SqliteStore, apart: Apart
+    store: SqliteStore, apart: RulesWorker
 ) -> None:
     batch = stored(store, session())
     broken = Batch(batch.namespace, ("no event",))  # type: ignore[arg-type]
@@ -170,6 +172,6 @@ def _opened(pid: int, ending: str) -> list[str]:
     return [name for name in names if name.endswith(ending)]
 
 
-def _last(apart: Apart) -> int:
+def _last(apart: RulesWorker) -> int:
     assert apart._child is not None
     return apart._child._process.pid

@@ -5,7 +5,7 @@ import threading
 from recollect.core.clock import ManualClock, SystemClock
 from recollect.core.errors import StoreBusy
 from recollect.extract.schedule import Schedule
-from recollect.extract.watcher import After, Watcher
+from recollect.extract.watcher import ExtractionWatcher, RunFollowUp
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, event
 
@@ -18,8 +18,8 @@ def schedule() -> Schedule:
 
 def test_a_project_is_due_when_it_was_quiet_for_long_enough() -> None:
     one = schedule()
-    one.heard(A, 10, 0.0)
-    one.heard(A, 10, 20.0)
+    one.on_event(A, 10, 0.0)
+    one.on_event(A, 10, 20.0)
     assert one.due(49.9) == [] and one.next_in(40.0) == 10.0
     assert one.due(50.0) == [A]
     assert one.next_in(50.0) is None
@@ -27,17 +27,17 @@ def test_a_project_is_due_when_it_was_quiet_for_long_enough() -> None:
 
 def test_a_project_is_due_at_once_when_enough_has_come() -> None:
     one = schedule()
-    one.heard(A, 600, 0.0)
+    one.on_event(A, 600, 0.0)
     assert one.due(0.1) == []
-    one.heard(A, 400, 0.2)
+    one.on_event(A, 400, 0.2)
     assert one.due(0.2) == [A]
 
 
 def test_nothing_is_due_twice_while_it_runs_and_what_came_meanwhile_is_not_lost() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
-    one.heard(A, 5000, 1.0)
+    one.on_event(A, 5000, 1.0)
     assert one.due(100.0) == [] and one.next_in(100.0) is None
     one.finished(A, 100.0, again=False)
     assert one.due(100.0) == [A]
@@ -45,19 +45,19 @@ def test_nothing_is_due_twice_while_it_runs_and_what_came_meanwhile_is_not_lost(
 
 def test_what_failed_is_left_alone_for_a_while() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
     one.finished(A, 1.0, again=True, wait_s=60.0)
-    one.heard(A, 5000, 2.0)
+    one.on_event(A, 5000, 2.0)
     assert one.due(60.9) == []
     assert one.due(61.0) == [A]
 
 
 def test_a_batch_that_was_cut_goes_on_at_once_but_behind_the_others() -> None:
     one = schedule()
-    one.heard(A, 1000, 0.0)
+    one.on_event(A, 1000, 0.0)
     assert one.due(0.0) == [A]
-    one.heard(B, 1000, 1.0)
+    one.on_event(B, 1000, 1.0)
     one.finished(A, 2.0, again=True)
     assert one.due(2.0) == [B, A]
 
@@ -66,11 +66,11 @@ def test_a_restart_arms_what_waits(store: SqliteStore, clock: ManualClock) -> No
     store.events.put([arrival("left over")])
     ran: list[str] = []
 
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         ran.append(namespace)
-        return After()
+        return RunFollowUp()
 
-    watcher = Watcher(store, clock, run, idle_s=30, size=1 << 18)
+    watcher = ExtractionWatcher(store, clock, run, idle_s=30, size=1 << 18)
     watcher.arm()
     watcher.step()
     assert ran == []
@@ -84,11 +84,11 @@ def test_a_restart_arms_what_waits(store: SqliteStore, clock: ManualClock) -> No
 def test_a_store_that_cannot_answer_is_asked_again_later(
     store: SqliteStore, clock: ManualClock
 ) -> None:
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         raise StoreBusy()
 
-    watcher = Watcher(store, clock, run, idle_s=5, size=1)
-    watcher.heard(event())
+    watcher = ExtractionWatcher(store, clock, run, idle_s=5, size=1)
+    watcher.on_event(event())
     watcher.step()
     watcher.one(NAMESPACE)
     clock.advance(seconds=59)
@@ -108,7 +108,7 @@ def test_two_run_at_once_never_one_project_twice_and_the_third_waits_its_turn(
     order: list[str] = []
     most = 0
 
-    def run(namespace: str) -> After:
+    def run(namespace: str) -> RunFollowUp:
         nonlocal most
         with lock:
             assert namespace not in running
@@ -118,9 +118,9 @@ def test_two_run_at_once_never_one_project_twice_and_the_third_waits_its_turn(
         gate.acquire()
         with lock:
             running.remove(namespace)
-        return After()
+        return RunFollowUp()
 
-    watcher = Watcher(store, SystemClock(), run, idle_s=300, size=1 << 30)
+    watcher = ExtractionWatcher(store, SystemClock(), run, idle_s=300, size=1 << 30)
     watcher.start()
     try:
         for namespace in (A, B, C):

@@ -11,7 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.hosts import INSTALLERS, Context, Installer, install
+from recollect.hosts import registry
+from recollect.hosts.context import Context
+from recollect.hosts.install import install
+from recollect.hosts.installer import Installer
 
 DATA = Path(__file__).parents[2] / "data" / "install"
 HOME = b"@HOME@"
@@ -30,7 +33,7 @@ def context(home: Path, **more: object) -> Context:
 
 
 def cases() -> Iterator[tuple[Installer, Path]]:
-    for host in INSTALLERS:
+    for host in registry.installers().values():
         for case in sorted((DATA / host.name).iterdir()):
             yield host, case
 

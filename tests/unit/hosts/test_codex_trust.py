@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hosts import codex_trust, install, tomledit, uninstall
+from recollect.hosts import toml_edit
 from recollect.hosts.apply import apply_install
-from recollect.hosts.base import Context
-from recollect.hosts.codex import CODEX, CannotAsk, trusted
+from recollect.hosts.codex import trust
+from recollect.hosts.codex.installer import INSTALLER as CODEX
+from recollect.hosts.codex.trust import CannotAsk, trusted
+from recollect.hosts.context import Context
+from recollect.hosts.install import install, uninstall
 from tests.unit.hosts.golden import context
 
 FAKE = """#!{python} -I
@@ -69,16 +72,9 @@ def prepared(home: Path, mode: str = "") -> Context:
     return where
 
 
-def test_nothing_is_trusted_without_consent(tmp_path: Path) -> None:
-    where = prepared(tmp_path)
-    assert codex_trust(where, consent=False) == []
-    assert not trusted(where)
-    assert any("/hooks" in note for note in CODEX.notes(where))
-
-
 def test_with_consent_our_hooks_and_no_others_are_trusted(tmp_path: Path) -> None:
     where = prepared(tmp_path)
-    apply_install(CODEX, where, codex_trust(where, consent=True))
+    apply_install(CODEX, where, CODEX.plan_trust(where))
     config = tomllib.loads((tmp_path / ".codex/config.toml").read_text())
     state = config["hooks"]["state"]
     hooks = f"{tmp_path}/.codex/hooks.json"
@@ -89,13 +85,13 @@ def test_with_consent_our_hooks_and_no_others_are_trusted(tmp_path: Path) -> Non
     assert all(entry["trusted_hash"].startswith("sha256:") for entry in state.values())
     assert trusted(where)
     assert not any("/hooks" in note for note in CODEX.notes(where))
-    assert codex_trust(where, consent=True) == []
+    assert CODEX.plan_trust(where) == []
 
 
 @pytest.mark.parametrize("touched", [False, True])
 def test_uninstall_takes_the_trust_away_too(tmp_path: Path, touched: bool) -> None:
     where = prepared(tmp_path)
-    apply_install(CODEX, where, codex_trust(where, consent=True))
+    apply_install(CODEX, where, CODEX.plan_trust(where))
     config = tmp_path / ".codex/config.toml"
     if touched:
         config.write_bytes(config.read_bytes() + b"\n[later]\na = 1\n")
@@ -105,12 +101,12 @@ def test_uninstall_takes_the_trust_away_too(tmp_path: Path, touched: bool) -> No
 
 def test_changed_hooks_lose_their_trust_so_that_we_ask_again(tmp_path: Path) -> None:
     where = prepared(tmp_path)
-    apply_install(CODEX, where, codex_trust(where, consent=True))
+    apply_install(CODEX, where, CODEX.plan_trust(where))
     moved = replace(where, hook_command=str(tmp_path / "new" / "recollect-hook"))
     result = install([CODEX], moved, yes).results[0]
     assert any("/hooks" in note for note in result.notes)
     assert b"hooks.state" not in (tmp_path / ".codex/config.toml").read_bytes()
-    apply_install(CODEX, moved, codex_trust(moved, consent=True))
+    apply_install(CODEX, moved, CODEX.plan_trust(moved))
     assert trusted(moved)
     assert uninstall([CODEX], moved, yes).ok
     assert (tmp_path / ".codex/config.toml").read_bytes() == b'model = "x"\n'
@@ -124,7 +120,7 @@ def test_trust_in_a_projects_hooks_is_the_users_and_goes_with_them(tmp_path: Pat
     config, key = tmp_path / ".codex/config.toml", f"{project}/.codex/hooks.json:stop:0:0"
     before = config.read_bytes()
     table = ("hooks", "state", key)
-    config.write_bytes(tomledit.put(before, table, {"trusted_hash": "sha256:1"}, "f"))
+    config.write_bytes(toml_edit.put(before, table, {"trusted_hash": "sha256:1"}, "f"))
     assert uninstall([CODEX], where, yes).ok
     assert config.read_bytes() == before
     assert list(project.iterdir()) == []
@@ -135,11 +131,11 @@ def test_a_codex_that_does_not_answer_is_an_error_with_a_way_out(tmp_path: Path,
     where = prepared(tmp_path, mode)
     before = (tmp_path / ".codex/config.toml").read_bytes()
     with pytest.raises(CannotAsk) as caught:
-        codex_trust(where, consent=True, seconds=0.5 if mode == "hangs" else 10)
+        trust.planned(where, seconds=0.5 if mode == "hangs" else 10)
     assert "/hooks" in caught.value.hint
     assert (tmp_path / ".codex/config.toml").read_bytes() == before
 
 
 def test_without_codex_on_the_path_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(CannotAsk, match="PATH"):
-        codex_trust(context(tmp_path), consent=True)
+        CODEX.plan_trust(context(tmp_path))

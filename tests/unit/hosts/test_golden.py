@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hosts import INSTALLERS, Installer, install, installations, uninstall
+from recollect.hosts import registry
+from recollect.hosts.install import install, installations, uninstall
+from recollect.hosts.installer import Installer
 from tests.unit.hosts.golden import cases, context, installed, laid_out, tree
 
 CASES = [pytest.param(host, case, id=f"{host.name}-{case.name}") for host, case in cases()]
@@ -15,7 +17,7 @@ def yes(*_: object) -> bool:
 
 
 def test_every_host_has_golden_files() -> None:
-    assert {host.name for host, _ in cases()} == {host.name for host in INSTALLERS}
+    assert {host.name for host, _ in cases()} == set(registry.facts())
 
 
 @pytest.mark.parametrize(("host", "case"), CASES)
@@ -86,7 +88,7 @@ def test_without_a_ledger_only_ours_is_removed(host: Installer, case: Path, tmp_
     assert not any(b"recollect-hook" in raw for raw in tree(tmp_path).values())
 
 
-@pytest.mark.parametrize("host", INSTALLERS, ids=lambda host: host.name)
+@pytest.mark.parametrize("host", registry.installers().values(), ids=lambda host: host.name)
 def test_a_project_installation_stays_in_the_project(host: Installer, tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "project"
     home.mkdir()

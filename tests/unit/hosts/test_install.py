@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import BadInput, CannotWrite, ConfigChanged
-from recollect.hosts import INSTALLERS, Installer, install, installer, uninstall
 from recollect.hosts import apply as applying
+from recollect.hosts import registry
 from recollect.hosts.apply import apply_install, diff
-from recollect.hosts.base import Change, Context
-from recollect.hosts.jsonedit import Document
+from recollect.hosts.changes import Change
+from recollect.hosts.context import Context
+from recollect.hosts.install import install, installer, uninstall
+from recollect.hosts.installer import Installer
+from recollect.hosts.json_edit import Document
 from tests.unit.hosts.golden import context, tree
 
 CLAUDE = installer("claude-code")
@@ -177,7 +180,7 @@ def test_a_file_that_changes_after_planning_is_left_alone(tmp_path: Path) -> Non
 
 
 def test_no_is_no(tmp_path: Path) -> None:
-    report = install(INSTALLERS, context(tmp_path), lambda *_: False)
+    report = install(registry.installers().values(), context(tmp_path), lambda *_: False)
     assert {result.outcome for result in report.results} == {"declined"}
     assert list(tmp_path.iterdir()) == []
 
@@ -210,7 +213,7 @@ def test_a_failed_install_puts_the_first_files_back(
 
 def test_one_failing_host_does_not_stop_the_others(tmp_path: Path) -> None:
     write(tmp_path / SETTINGS, b"broken")
-    report = install(INSTALLERS, context(tmp_path), yes)
+    report = install(registry.installers().values(), context(tmp_path), yes)
     assert not report.ok
     assert [r.host for r in report.results if r.outcome != "installed"] == ["claude-code"]
 
@@ -337,23 +340,25 @@ def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
 
 
 def test_names_and_aliases_are_unique() -> None:
-    names = [name for host in INSTALLERS for name in (host.name, *host.aliases)]
+    names = [
+        name for host in registry.installers().values() for name in (host.name, *host.facts.aliases)
+    ]
     assert len(names) == len(set(names))
 
 
 def test_a_host_is_found_by_its_directory_or_its_program(tmp_path: Path) -> None:
     env = {"PATH": str(tmp_path / "bin")}
-    for host in INSTALLERS:
+    for host in registry.installers().values():
         assert host.detect(str(tmp_path), env) is None
     (tmp_path / ".gemini").mkdir()
     write(tmp_path / "bin/codex", b"#!/bin/sh\n").chmod(0o755)
-    found = {host.name: host.detect(str(tmp_path), env) for host in INSTALLERS}
+    found = {host.name: host.detect(str(tmp_path), env) for host in registry.installers().values()}
     assert {name for name, how in found.items() if how} == {"gemini", "codex"}
     assert found["codex"] is not None
     assert found["codex"].program == str(tmp_path / "bin/codex")
 
 
-@pytest.mark.parametrize("host", INSTALLERS, ids=lambda host: host.name)
+@pytest.mark.parametrize("host", registry.installers().values(), ids=lambda host: host.name)
 def test_nothing_outside_the_given_home_is_written(
     host: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ import pathlib
 import threading
 
 from recollect.core.projects import Place, locate
-from recollect.ingest.disk_lookup import THREADS, Places
+from recollect.ingest.disk_lookup import THREADS, DiskLookup
 
 PATIENCE_S = 0.05
 
@@ -27,7 +27,7 @@ class Disk:
 
 def test_a_directory_is_what_it_was_while_its_disk_hangs() -> None:
     disk = Disk()
-    places = Places(disk.look, PATIENCE_S)
+    places = DiskLookup(disk.look, PATIENCE_S)
     assert places.locate("/mount/a") == Place(root="/found/mount/a")
     disk.hangs = {"/mount/a", "/mount/b"}
     assert places.locate("/mount/a") == Place(root="/found/mount/a")
@@ -40,7 +40,7 @@ def test_a_directory_is_what_it_was_while_its_disk_hangs() -> None:
 def test_a_directory_that_hangs_is_asked_once_and_takes_one_thread() -> None:
     disk = Disk()
     disk.hangs = {"/mount/a"}
-    places = Places(disk.look, PATIENCE_S)
+    places = DiskLookup(disk.look, PATIENCE_S)
     for _ in range(3 * THREADS):
         assert places.locate("/mount/a") == Place(root="/mount/a")
     assert places.locate("/work") == Place(root="/found/work")
@@ -52,13 +52,13 @@ def test_the_home_and_the_root_are_no_projects_even_unseen() -> None:
     disk = Disk()
     home = os.path.expanduser("~")
     disk.hangs = {home, "/", "/../.."}
-    places = Places(disk.look, PATIENCE_S)
+    places = DiskLookup(disk.look, PATIENCE_S)
     assert all(places.locate(one).is_global for one in disk.hangs)
     disk.release.set()
 
 
 def test_the_end_of_a_transcript_is_bounded_and_never_waited_for(tmp_path: pathlib.Path) -> None:
-    places = Places()
+    places = DiskLookup()
     path = str(tmp_path / "transcript.jsonl")
     assert places.end_of(path, 4) == b"", "it may still come"
     pathlib.Path(path).write_bytes(b"0123456789")
@@ -82,7 +82,7 @@ def test_a_pipe_named_like_gits_files_is_no_repository(tmp_path: pathlib.Path) -
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         (git / name).unlink(missing_ok=True)
         os.mkfifo(git / name)
-        assert Places().locate(str(tmp_path)).root == here.root
+        assert DiskLookup().locate(str(tmp_path)).root == here.root
         (git / name).unlink()
     for pointer in (b"gitdir: \0", b"gitdir: " + b"a/" * 30_000, b"gitdir: .git\n", b"\xff" * 100):
         (tmp_path / "w").mkdir(exist_ok=True)

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import frames, hosts, spool_writer
+from recollect.capture import frames, spool_writer
 from recollect.capture.frames import Frame
 from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.ids import new_ulid
 from recollect.core.values import TextBody
+from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Question, Recalled, Reply
+from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -239,7 +240,7 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.SessionRate(clock, limit=5))
     many = [
         frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
         for number in range(20)
@@ -270,7 +271,7 @@ def test_one_frame_that_makes_us_stumble_keeps_no_other_waiting(
         said = ("good", "cannot be read", "better", "cannot be stored", "refused", "best")
         return [frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": one}) for one in said]
 
-    capture, put = hosts.capture, store.events.put
+    capture, put = hooks.capture, store.events.put
 
     def stumbling(payload: Any) -> Any:
         if b"cannot be read" in payload.stdin:
@@ -285,7 +286,7 @@ def test_one_frame_that_makes_us_stumble_keeps_no_other_waiting(
             raise errors.BadInput("not this one")
         return put(arrivals)
 
-    monkeypatch.setattr(hosts, "capture", stumbling)
+    monkeypatch.setattr(hooks, "capture", stumbling)
     monkeypatch.setattr(store.events, "put", picky)
     fine, stumbled, refused = frames.STORED, frames.NOT_NOW, frames.REFUSED
     assert spooled(pipeline, *prompts()) == [fine, stumbled, fine, stumbled, refused, fine]
@@ -335,7 +336,7 @@ def test_a_session_goes_on_after_a_restart_of_the_daemon(
 def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_pace", pipeline_module.Pace(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_pace", pipeline_module.SessionRate(clock, limit=5))
     replies = [
         send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
         for number in range(8)
@@ -349,9 +350,9 @@ def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
 def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
     store: SqliteStore, clock: ManualClock, counters: Counters, tmp_path: pathlib.Path
 ) -> None:
-    asked: list[Question] = []
+    asked: list[RecallQuestion] = []
 
-    def recall(question: Question) -> Recalled:
+    def recall(question: RecallQuestion) -> Recalled:
         asked.append(question)
         return Recalled("remember this")
 

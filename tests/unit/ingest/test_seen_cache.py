@@ -1,8 +1,8 @@
-from recollect.ingest.seen_cache import Recent
+from recollect.ingest.seen_cache import SeenCache
 
 
 def test_a_key_stands_for_what_it_was_first_met_with_until_it_is_forgotten() -> None:
-    recent = Recent[str]()
+    recent = SeenCache[str]()
     assert recent.first("key", "a") == "a"
     assert recent.first("key", "b") == "a"
     recent.forget("key")
@@ -10,7 +10,7 @@ def test_a_key_stands_for_what_it_was_first_met_with_until_it_is_forgotten() -> 
 
 
 def test_the_oldest_are_forgotten_first() -> None:
-    recent = Recent[str](limit=3)
+    recent = SeenCache[str](limit=3)
     for key in "abcd":
         recent.first(key, key)
     assert len(recent) == 3
@@ -19,7 +19,7 @@ def test_the_oldest_are_forgotten_first() -> None:
 
 
 def test_a_key_with_a_time_counts_only_within_it_on_either_side() -> None:
-    recent = Recent[str]()
+    recent = SeenCache[str]()
     assert recent.first("key", "a", at=10.0, seconds=2.0) == "a"
     assert recent.first("key", "b", at=11.9, seconds=2.0) == "a"
     assert recent.first("key", "b", at=8.1, seconds=2.0) == "a"  # it was told later, not made later

@@ -12,18 +12,18 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.values import (
+    ChatMessage,
     JsonBody,
     MessageBody,
     Record,
     StoredEvent,
     TextBody,
-    Turn,
     check,
 )
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
@@ -44,7 +44,7 @@ def tool(seq: int, **call: Any) -> StoredEvent:
 
 
 def answer(seq: int, text: str) -> StoredEvent:
-    turns = (Turn(role="assistant", content=text),)
+    turns = (ChatMessage(role="assistant", content=text),)
     return stored(seq, "session_summary", MessageBody(turns=turns))
 
 
@@ -80,8 +80,8 @@ def test_the_same_events_give_the_same_episode() -> None:
 def test_a_note_and_a_single_message_are_episodes_at_once() -> None:
     events = [
         stored(1, "note", TextBody(content="We deploy on Fridays only")),
-        stored(2, "note", MessageBody(turns=(Turn(role="user", content="I like pnpm"),))),
-        stored(3, "note", MessageBody(turns=(Turn(role="assistant", content="Noted"),))),
+        stored(2, "note", MessageBody(turns=(ChatMessage(role="user", content="I like pnpm"),))),
+        stored(3, "note", MessageBody(turns=(ChatMessage(role="assistant", content="Noted"),))),
     ]
     episodes = [turn.episode() for turn in turns_of(events)]
     assert [one.title for one in episodes] == ["We deploy on Fridays only", "I like pnpm", "Noted"]
@@ -105,14 +105,14 @@ def test_no_text_breaks_an_episode(text: str) -> None:
 
 
 @pytest.fixture
-def scribe(store: SqliteStore, clock: ManualClock) -> Scribe:
-    return Scribe(store, Memories(store), Counters(clock))
+def scribe(store: SqliteStore, clock: ManualClock) -> TurnWriter:
+    return TurnWriter(store, Memories(store), Counters(clock))
 
 
-def say(store: SqliteStore, scribe: Scribe, kind: str, body: Any, **fields: Any) -> None:
+def say(store: SqliteStore, scribe: TurnWriter, kind: str, body: Any, **fields: Any) -> None:
     one = arrival(kind=kind, body=body, **fields)
     store.events.put([one])
-    scribe.heard(Notice(one, "test"))
+    scribe.on_event(Notice(one, "test"))
 
 
 def episodes(store: SqliteStore) -> list[str]:
@@ -120,10 +120,10 @@ def episodes(store: SqliteStore) -> list[str]:
     return sorted(f"{one.title}|{one.summary}" for one in page.items)
 
 
-def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: Scribe) -> None:
+def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: TurnWriter) -> None:
     scribe.start()
     say(store, scribe, "prompt", TextBody(content="one"))
-    done = MessageBody(turns=(Turn(role="assistant", content="first answer"),))
+    done = MessageBody(turns=(ChatMessage(role="assistant", content="first answer"),))
     say(store, scribe, "session_summary", done)
     assert scribe.wait(10)
     assert episodes(store) == ["one|first answer"]
@@ -133,13 +133,13 @@ def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: Scribe) -
 
 
 def test_what_a_crash_left_unwritten_is_made_up_for(
-    store: SqliteStore, clock: ManualClock, scribe: Scribe
+    store: SqliteStore, clock: ManualClock, scribe: TurnWriter
 ) -> None:
     """The events were committed, the episode was not: the next start makes it, once."""
     for number in range(3):
         store.events.put([arrival(f"prompt {number}", session_id=f"s{number}")])
     for _ in range(2):
-        again = Scribe(store, Memories(store), Counters(clock))
+        again = TurnWriter(store, Memories(store), Counters(clock))
         again.start()
         again.close()
     assert episodes(store) == ["prompt 0|", "prompt 1|", "prompt 2|"]
@@ -149,12 +149,12 @@ def test_what_a_crash_left_unwritten_is_made_up_for(
 
 
 def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
-    store: SqliteStore, scribe: Scribe, clock: ManualClock
+    store: SqliteStore, scribe: TurnWriter, clock: ManualClock
 ) -> None:
     """The daemon restarted in the middle of a turn."""
     store.events.put([arrival("asked before the restart")])
     scribe.start()
-    done = MessageBody(turns=(Turn(role="assistant", content="answered after it"),))
+    done = MessageBody(turns=(ChatMessage(role="assistant", content="answered after it"),))
     say(store, scribe, "session_summary", done)
     assert scribe.wait(10)
     scribe.close()
@@ -165,14 +165,14 @@ def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
 
 
 def answered(text: str) -> MessageBody:
-    return MessageBody(turns=(Turn(role="assistant", content=text),))
+    return MessageBody(turns=(ChatMessage(role="assistant", content=text),))
 
 
 def at(tick: int) -> dict[str, Any]:
     return {"boot_id": "b", "mono_ns": tick, "valid_time": NOON + timedelta(seconds=tick)}
 
 
-def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: Scribe) -> None:
+def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: TurnWriter) -> None:
     """The answer of the first turn lay in the spool while the second one was made."""
     scribe.start()
     say(store, scribe, "prompt", TextBody(content="one"), **at(10))
@@ -187,7 +187,7 @@ def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: Scribe
 
 
 def test_a_prompt_that_comes_late_takes_what_followed_it(
-    store: SqliteStore, scribe: Scribe
+    store: SqliteStore, scribe: TurnWriter
 ) -> None:
     """Out of the turn before it, and out of an episode that had begun without it."""
     scribe.start()
@@ -207,7 +207,7 @@ def test_a_prompt_that_comes_late_takes_what_followed_it(
 
 
 def test_the_last_turns_of_a_session_are_the_last_that_happened(
-    store: SqliteStore, scribe: Scribe
+    store: SqliteStore, scribe: TurnWriter
 ) -> None:
     scribe.start()
     for number in (4, 5, 0, 1, 2, 3):
@@ -224,7 +224,7 @@ def test_frames_in_any_order_give_the_same_episodes(tmp_path: pathlib.Path) -> N
     assert shuffled_arrival(random.Random(seed), 4, tmp_path).failures == [], f"seed {seed}"
 
 
-def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: Scribe) -> None:
+def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: TurnWriter) -> None:
     """SQLite's texts end at a NUL: a title that begins with one is empty to it, and refused."""
     scribe.start()
     for text in ("\0", "\0\0 begins with it", " \n ", "the one after"):
@@ -240,7 +240,7 @@ def test_an_episode_that_cannot_be_written_stays_out_alone(
 ) -> None:
     counters = Counters(clock)
     memories = Memories(store)
-    scribe = Scribe(store, memories, counters)
+    scribe = TurnWriter(store, memories, counters)
     put = memories.replace
 
     def refuse(records: Sequence[Record]) -> list[Record]:
@@ -254,7 +254,7 @@ def test_an_episode_that_cannot_be_written_stays_out_alone(
     scribe.start()
     scribe.close()
     assert episodes(store) == ["after|", "before|"]
-    again = Scribe(store, memories, counters)  # the next start meets it first
+    again = TurnWriter(store, memories, counters)  # the next start meets it first
     say(store, again, "prompt", TextBody(content="later"), session_id="s9")
     again.start()
     again.close()

@@ -13,7 +13,7 @@ from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.file_freshness import cite
 from recollect.remember import Recollection
 from recollect.store.sqlite import SqliteStore
@@ -38,7 +38,7 @@ class Here:
         self.it.shelves.fill([self.space, GLOBAL])
 
     def ask(self, text: str, trigger: str = "prompt") -> tuple[str, list[dict[str, object]]]:
-        question = Question(trigger, text, (self.space, GLOBAL), "now", None, 9500)
+        question = RecallQuestion(trigger, text, (self.space, GLOBAL), "now", None, 9500)
         recalled = self.it.recall(question)
         self.it.receipts.flush()
         receipt = self.store.receipts.get(self.space, recalled.receipt_id or "")

@@ -20,7 +20,7 @@ from recollect.extract.interface import (
 )
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.reconcile import knowledge
@@ -64,7 +64,7 @@ class Setup:
         return self.recalled(text, session, **fields)[0]
 
     def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
-        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
         recalled = self.it.recall(replace(question, **fields))
         self.it.receipts.flush()
         assert recalled.receipt_id is not None
@@ -222,7 +222,9 @@ def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> N
     for number in range(60):
         setup.learn(fact("billing", f"retry_rule_{number}x", f"retry rule number {number} " * 4))
     setup.say("billing retries and the retry rules were written down for billing", 1)
-    question = Question("prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500)
+    question = RecallQuestion(
+        "prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500
+    )
     recalled = setup.it.recall(question)
     assert "### Relevant History" in recalled.context and "### Known Context" in recalled.context
     assert count_tokens(recalled.context) <= 1200

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from recollect.bench.end_to_end import told
 from recollect.bench.knowledge import ACTOR, GLOBAL, START
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import context, fence
 
 NAMESPACE = f"/actor/{ACTOR}/project/once/"
@@ -19,7 +19,7 @@ def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
         made.settle([NAMESPACE, GLOBAL])
         kept = made.store.records.page(NAMESPACE).items
         assert any(one.kind == "knowledge" and "uv" in one.title for one in kept)
-        asked = Question("session-start", "", (NAMESPACE, GLOBAL), "s2", None, 9500)
+        asked = RecallQuestion("session-start", "", (NAMESPACE, GLOBAL), "s2", None, 9500)
         for question in (
             asked,
             replace(asked, trigger="prompt", text="uv or pip in this project?", session_id="s3"),

@@ -16,7 +16,7 @@ from recollect.core.values import JsonBody, Preference, Record
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Question
+from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
@@ -47,7 +47,7 @@ class Setup:
         self.it.shelves.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
-        question = Question("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
+        question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
         return self.it.recall(replace(question, **fields))
 
     def receipt(self, recalled: Any) -> Any:

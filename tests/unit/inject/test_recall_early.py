@@ -11,7 +11,7 @@ from recollect.core.settings import Settings
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Question
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.remember import Recollection
 from recollect.store.postgres import PostgresStore
 from tests.fakes.postgres import Server
@@ -38,8 +38,8 @@ def test_a_memory_in_other_words_is_recalled_before_the_index_is_full(
             made = store.records.put([record(text, kind="knowledge", detail=text)])[0]
             kept = vector(made, model=MODEL, vector=layout.encode(row))
             store.vectors.put([msgspec.structs.replace(kept, part=0)])
-        asked = Question("prompt", "Do felines spend their days asleep?", (NAMESPACE,), "s", None,
-                         5000)  # fmt: skip
+        text = "Do felines spend their days asleep?"
+        asked = RecallQuestion("prompt", text, (NAMESPACE,), "s", None, 5000)
         recalled = recollection.recall(asked)
         assert texts[0] in recalled.context and texts[1] not in recalled.context
     finally:

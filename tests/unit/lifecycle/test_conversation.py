@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.lifecycle.conversation import (
-    Message,
+    ConversationMessage,
     TokenBudget,
     WorkingMemory,
     compact_conversation,
@@ -15,13 +15,15 @@ from recollect.lifecycle.conversation import (
 )
 
 
-def talk(count: int) -> list[Message]:
+def talk(count: int) -> list[ConversationMessage]:
     lines = [
         f"We decided that service_{n} listens on port {8000 + n} because the proxy needs it. "
         "Then we looked around for a while and drank some coffee and went on."
         for n in range(count)
     ]
-    return [Message("user" if n % 2 else "assistant", line) for n, line in enumerate(lines)]
+    return [
+        ConversationMessage("user" if n % 2 else "assistant", line) for n, line in enumerate(lines)
+    ]
 
 
 def test_nothing_happens_below_three_quarters() -> None:
@@ -63,7 +65,7 @@ def test_working_memory_counts_what_is_left() -> None:
 
 @given(st.lists(st.text(max_size=300), max_size=30), st.integers(1, 2000))
 def test_any_conversation_keeps_its_end(texts: list[str], budget: int) -> None:
-    messages = [Message("user", text) for text in texts]
+    messages = [ConversationMessage("user", text) for text in texts]
     found = compact_conversation(messages, budget)
     if found is not None:
         keep = min(10, int(len(messages) * 0.3))

@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.core.projects import locate, namespace
-from recollect.lifecycle.file_freshness import MOST_BYTES, MOST_FILES, Work, cite, freshness_of
+from recollect.lifecycle.file_freshness import (
+    MOST_BYTES,
+    MOST_FILES,
+    FreshnessChecker,
+    cite,
+    freshness_of,
+)
 from recollect.store.sqlite import SqliteStore
 from tests.make import record
 
@@ -96,13 +102,13 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
         "m", namespace=namespace("ada", project), citations=cite(["src/a.py"], str(tree)),
         valid_from=LONG_AGO,
     )  # fmt: skip
-    work = Work(store)
-    assert work.standing([memory], 5)[memory.record_id].state == "fresh"
+    work = FreshnessChecker(store)
+    assert work.freshness_of([memory], 5)[memory.record_id].state == "fresh"
     release = threading.Event()
     looked = work._look
     work._look = lambda records: (release.wait(60), looked(records))[1]  # type: ignore[method-assign]
-    assert work.standing([memory], 0.5) == {}
-    assert work.standing([memory], 60) == {}  # it does not queue up either
+    assert work.freshness_of([memory], 0.5) == {}
+    assert work.freshness_of([memory], 60) == {}  # it does not queue up either
     release.set()
 
 

@@ -13,9 +13,9 @@ from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Record, Relationship
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.turn_writer import Scribe
-from recollect.lifecycle.maintenance import Maintenance, Stopped
-from recollect.llm.base import Completion, Request
+from recollect.ingest.turn_writer import TurnWriter
+from recollect.lifecycle.maintenance import Maintenance, MaintenanceStopped
+from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, record, vector
@@ -141,13 +141,13 @@ def test_turns_whose_summary_was_taken_back_are_kept_until_retention(here: Here)
     here.maintenance().run()
     assert here.levels() == ["raw"]
     here.clock.advance(days=20)
-    assert here.maintenance().run().forgotten == {"retention of episodes": 1}
+    assert here.maintenance().run().forgotten == {"retention of turns": 1}
 
 
 def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> None:
     counters = Counters(here.clock)
     for _ in range(2):
-        scribe = Scribe(here.store, here.memories, counters)
+        scribe = TurnWriter(here.store, here.memories, counters)
         here.store.events.put(
             [arrival("why is the sky blue over Lisbon")] if not here.all() else []
         )
@@ -162,7 +162,7 @@ def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> Non
             here.maintenance().run()
     assert "raw" not in here.levels()
     here.memories.delete(NAMESPACE, [one.record_id for one in here.all()], "ada")
-    scribe = Scribe(here.store, here.memories, counters)
+    scribe = TurnWriter(here.store, here.memories, counters)
     scribe.start()
     scribe.close()
     assert here.all() == []
@@ -183,7 +183,7 @@ def test_a_checkpoint_holds_what_it_shows_until_work_has_long_gone_on(here: Here
         )
         here.clock.advance(days=29 if number else 31)
     here.clock.advance(days=200)
-    assert here.maintenance().run().forgotten == {"retention of observations": 1}
+    assert here.maintenance().run().forgotten == {"retention of notes": 1}
     assert [one.title for one in here.all() if one.kind == "observation"] == ["shown last"]
 
 
@@ -208,7 +208,7 @@ def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
     )
     here.memories.add([record("observation"), record("summary", kind="summary")])
     here.clock.advance(days=91)
-    assert here.maintenance().run().forgotten == {"retention of observations": 1}
+    assert here.maintenance().run().forgotten == {"retention of notes": 1}
     here.clock.advance(days=275)
     assert here.maintenance().run().forgotten == {"retention of summaries": 1}
     titles = {one.title for one in here.all()}
@@ -322,9 +322,9 @@ class Model:
 
     def __init__(self, *answers: str | Exception) -> None:
         self.answers = list(answers)
-        self.asked: list[Request] = []
+        self.asked: list[ModelRequest] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.asked.append(request)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -354,7 +354,7 @@ def test_a_pass_that_is_stopped_goes_on_next_time(here: Here) -> None:
     here.clock.advance(hours=25)
 
     def stop() -> None:
-        raise Stopped
+        raise MaintenanceStopped
 
     steps = 0
     while not (report := here.maintenance().run(stop)).finished:

@@ -14,7 +14,7 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.lifecycle.maintenance_loop import Housekeeper
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, record
 
@@ -41,7 +41,7 @@ def test_it_runs_when_nothing_happens(
     store: SqliteStore, clock: ManualClock, settings: Settings
 ) -> None:
     counters = Counters(clock)
-    keeper = Housekeeper(_made(store, clock, settings, 2), counters, idle_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(_made(store, clock, settings, 2), counters, idle_s=0.0, look_s=0.01)
     keeper.start()
     _until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
@@ -55,18 +55,18 @@ def test_it_does_not_run_while_agents_work_and_stops_at_once(
     store: SqliteStore, clock: ManualClock, settings: Settings
 ) -> None:
     maintenance = _made(store, clock, settings, 30)
-    keeper = Housekeeper(maintenance, Counters(clock), idle_s=3600.0, look_s=0.01)
+    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600.0, look_s=0.01)
     keeper.start()
-    keeper.heard(Notice(arrival(), "test"))
+    keeper.on_event(Notice(arrival(), "test"))
     keeper.close()
     assert not keeper.maintained_at
     # A pass under way waits as soon as an event comes, and a stop ends it between two steps.
-    keeper = Housekeeper(maintenance, Counters(clock), idle_s=-1.0, look_s=0.001)
+    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=-1.0, look_s=0.001)
     first = threading.Event()
     merge = maintenance._merge
 
     def merging(*given: object) -> None:
-        keeper.heard(Notice(arrival(), "test"))
+        keeper.on_event(Notice(arrival(), "test"))
         first.set()
         merge(*given)  # type: ignore[arg-type]
 
@@ -91,7 +91,7 @@ def test_a_store_that_cannot_write_is_told_and_tried_again(
         return run(*given)  # type: ignore[arg-type]
 
     maintenance.run = failing  # type: ignore[method-assign, assignment]
-    keeper = Housekeeper(maintenance, counters, idle_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, look_s=0.01)
     keeper.start()
     _until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
@@ -104,13 +104,13 @@ def test_memory_goes_back_once_after_each_stretch_of_work(
     given: list[float] = []
     monkeypatch.setattr(oslayer, "give_memory_back", lambda: given.append(time.monotonic()))
     maintenance = _made(store, clock, settings, 0)
-    keeper = Housekeeper(maintenance, Counters(clock), idle_s=3600, look_s=0.05)
+    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600, look_s=0.05)
     keeper.start()
     try:
         _until(lambda: len(given) == 1)  # what starting left behind
         time.sleep(0.3)
         assert len(given) == 1, "nothing happened since"
-        keeper.heard(Notice(arrival(), "test"))
+        keeper.on_event(Notice(arrival(), "test"))
         _until(lambda: len(given) == 2)
     finally:
         keeper.close()
@@ -129,7 +129,7 @@ def test_a_bug_does_not_end_maintenance_for_good(
         return run(*given)  # type: ignore[arg-type]
 
     maintenance.run = failing  # type: ignore[method-assign, assignment]
-    keeper = Housekeeper(maintenance, counters, idle_s=0.0, every_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, every_s=0.0, look_s=0.01)
     keeper.start()
     _until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
+from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
+from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import child_process
-from recollect.llm.acp import COMPRESSOR, KIRO_MODEL, RECONCILER, Acp
-from recollect.llm.base import Purpose, Request
-from recollect.llm.claude_code import MODEL, ClaudeCode
+from recollect.llm.acp import AcpProvider
+from recollect.llm.base import ModelRequest, Purpose
+from recollect.llm.claude_code import MODEL, ClaudeCodeProvider
 from tests.fakes import claude_cli, hooks
 from tests.fakes.acp_agent import acp_command, children_of_group
 from tests.make import NAMESPACE
@@ -22,8 +24,12 @@ from tests.make import NAMESPACE
 LONG = 60.0  # far beyond what any of these takes: who waits for it, hangs
 
 
-def ask(timeout_s: float = LONG, max_tokens: int = 500, purpose: Purpose = "extract") -> Request:
-    return Request(NAMESPACE, purpose, "Answer in XML.", "What <happened>?", timeout_s, max_tokens)
+def ask(
+    timeout_s: float = LONG, max_tokens: int = 500, purpose: Purpose = "extract"
+) -> ModelRequest:
+    return ModelRequest(
+        NAMESPACE, purpose, "Answer in XML.", "What <happened>?", timeout_s, max_tokens
+    )
 
 
 def noted(path: Path) -> dict[str, Any]:
@@ -40,8 +46,8 @@ def notes(tmp_path: Path) -> Path:
     return tmp_path / "notes"
 
 
-def agent(behaviour: str, notes: Path, **more: Any) -> Acp:
-    return Acp(acp_command(behaviour, notes=notes, **more), "", str(notes.parent))
+def agent(behaviour: str, notes: Path, **more: Any) -> AcpProvider:
+    return AcpProvider(acp_command(behaviour, notes=notes, **more), "", str(notes.parent))
 
 
 @pytest.mark.parametrize("behaviour", ["answer", "noise"])
@@ -133,25 +139,27 @@ def test_a_stop_ends_what_runs_and_leaves_nobody(notes: Path) -> None:
 
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ProviderRefused, match="no-such-agent is not on the PATH"):
-        Acp("no-such-agent acp", "", str(tmp_path)).complete(ask())
+        AcpProvider("no-such-agent acp", "", str(tmp_path)).complete(ask())
     broken = tmp_path / "broken"
     broken.write_text("no program")
     broken.chmod(0o755)
     with pytest.raises(ProviderRefused, match="cannot be started"):
-        Acp(str(broken), "", str(tmp_path)).complete(ask())
+        AcpProvider(str(broken), "", str(tmp_path)).complete(ask())
 
 
 @pytest.mark.parametrize(("purpose", "name"), [("extract", COMPRESSOR), ("judge", RECONCILER)])
 def test_each_purpose_has_its_agent_and_the_model_is_pinned(
     purpose: Purpose, name: str, notes: Path
 ) -> None:
-    provider = Acp(acp_command("plain", notes=notes, text="I am {agent}"), "", str(notes.parent))
+    provider = AcpProvider(
+        acp_command("plain", notes=notes, text="I am {agent}"), "", str(notes.parent)
+    )
     assert provider.model == KIRO_MODEL
     assert provider.complete(ask(purpose=purpose)).text == f"I am {name}"
 
 
 def test_a_model_that_the_agent_does_not_offer_is_refused(notes: Path) -> None:
-    provider = Acp(acp_command("plain", notes=notes), "huge-1", str(notes.parent))
+    provider = AcpProvider(acp_command("plain", notes=notes), "huge-1", str(notes.parent))
     with pytest.raises(ProviderRefused, match="no model 'huge-1'"):
         provider.complete(ask())
     assert alone(notes)
@@ -162,14 +170,14 @@ def test_a_model_that_the_agent_does_not_offer_is_refused(notes: Path) -> None:
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def install(how: str, **more: Any) -> tuple[ClaudeCode, Path]:
+    def install(how: str, **more: Any) -> tuple[ClaudeCodeProvider, Path]:
         found = claude_cli.install(tmp_path / "bin", how, **more)
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-for-this")
         monkeypatch.setenv("CLAUDECODE", "1")
         empty = tmp_path / "empty"
         empty.mkdir()
-        return ClaudeCode("", str(empty)), found
+        return ClaudeCodeProvider("", str(empty)), found
 
     return install
 
@@ -178,7 +186,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_claude_is_asked_in_isolation(how: str, put: Any, tmp_path: Path) -> None:
     provider, path = put(how)
     prompt = "x" * 300_000  # longer than one argument may be
-    done = provider.complete(Request(NAMESPACE, "extract", "Answer in XML.", prompt, LONG))
+    done = provider.complete(ModelRequest(NAMESPACE, "extract", "Answer in XML.", prompt, LONG))
     assert (done.text, done.input_tokens, done.output_tokens) == ("an answer", 7, 3)
     seen: dict[str, Any] = claude_cli.seen(path)
     argv = " ".join(seen["argv"])

@@ -10,7 +10,7 @@ from recollect.core.addresses import is_local
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadSetting
 from recollect.core.settings import Settings
-from recollect.llm.base import Request
+from recollect.llm.base import ModelRequest
 from recollect.llm.choose import choose
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.acp_agent import acp_command
@@ -43,7 +43,7 @@ def test_each_route_has_a_pinned_small_model(
 def test_what_is_chosen_is_metered_and_a_local_server_is_free(
     store: SqliteStore, settings: Settings, clock: ManualClock
 ) -> None:
-    request = Request(NAMESPACE, "judge", "", "same?", 20)
+    request = ModelRequest(NAMESPACE, "judge", "", "same?", 20)
     with LlmServer() as server:
         chosen = dataclasses.replace(
             settings, provider="openai", llm_base_url=server.openai_url, llm_model="m", daily_usd=0

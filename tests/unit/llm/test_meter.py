@@ -19,9 +19,9 @@ from recollect.core.errors import (
     ProviderTimeout,
 )
 from recollect.core.settings import Settings
-from recollect.llm.base import Completion, Request
-from recollect.llm.meter import Budget, Metered, report
-from recollect.llm.openai import OpenAI
+from recollect.llm.base import Completion, ModelRequest
+from recollect.llm.meter import Budget, MeteredProvider, report
+from recollect.llm.openai import OpenAIProvider
 from recollect.llm.prices import PRICES, cost_micros, price_of
 from recollect.store.sqlite import SqliteStore, writer
 from tests.fakes.llm_server import Behaviour, LlmServer
@@ -41,7 +41,7 @@ class Scripted:
         self.calls = 0
         self._steps = steps
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         step = self._steps[self.calls % len(self._steps)]
         self.calls += 1
         if isinstance(step, BaseException):
@@ -52,8 +52,8 @@ class Scripted:
         pass
 
 
-def ask(max_tokens: int = 100) -> Request:
-    return Request(NAMESPACE, "extract", "Answer.", "What happened here today?", 5, max_tokens)
+def ask(max_tokens: int = 100) -> ModelRequest:
+    return ModelRequest(NAMESPACE, "extract", "Answer.", "What happened here today?", 5, max_tokens)
 
 
 def done(tokens_in: int = 30, tokens_out: int = 10) -> Completion:
@@ -63,8 +63,8 @@ def done(tokens_in: int = 30, tokens_out: int = 10) -> Completion:
 def metered(
     provider: Scripted, store: SqliteStore, clock: ManualClock, *, tokens: int = 10**6,
     usd: float = 1.0, free: bool = False,
-) -> Metered:  # fmt: skip
-    return Metered(provider, store.usage, clock, Budget(tokens, usd), free=free)
+) -> MeteredProvider:  # fmt: skip
+    return MeteredProvider(provider, store.usage, clock, Budget(tokens, usd), free=free)
 
 
 def test_a_call_is_counted_with_its_cost(store: SqliteStore, clock: ManualClock) -> None:
@@ -127,7 +127,7 @@ def test_a_crash_between_reserving_and_settling_counts_the_reservation(
     store = SqliteStore(settings, clock)
 
     class Dying(Scripted):
-        def complete(self, request: Request) -> Completion:
+        def complete(self, request: ModelRequest) -> Completion:
             store.close()  # as far as the database can tell, the process is gone
             return done()
 
@@ -144,7 +144,7 @@ def test_an_answer_is_not_lost_when_it_cannot_be_settled(
     store = SqliteStore(settings, clock)
 
     class Dying(Scripted):
-        def complete(self, request: Request) -> Completion:
+        def complete(self, request: ModelRequest) -> Completion:
             store.close()
             return done()
 
@@ -186,7 +186,7 @@ def test_ten_thousand_failing_runs_stay_within_the_budget(
     used: list[tuple[int, int]] = []
 
     class Moody(Scripted):
-        def complete(self, request: Request) -> Completion:
+        def complete(self, request: ModelRequest) -> Completion:
             tokens_in, tokens_out = dice.randint(1, 80), dice.randint(0, request.max_tokens)
             match dice.choice(("answer", "timeout", "crash", "nobody", "refused")):
                 case "answer":
@@ -203,7 +203,7 @@ def test_ten_thousand_failing_runs_stay_within_the_budget(
             raise ProviderRefused()
 
     dice = random.Random(7)
-    meter = Metered(Moody(done()), quick_store.usage, clock, budget, free=False)
+    meter = MeteredProvider(Moody(done()), quick_store.usage, clock, budget, free=False)
     refused = []
 
     def runs() -> None:
@@ -232,8 +232,8 @@ def test_no_stored_row_holds_the_key(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with LlmServer(["fine", Behaviour("status", status=400, message=SECRET)]) as server:
-        provider = OpenAI("m", server.openai_url)
-        meter = Metered(provider, store.usage, clock, Budget(10**6, 1), free=True)
+        provider = OpenAIProvider("m", server.openai_url)
+        meter = MeteredProvider(provider, store.usage, clock, Budget(10**6, 1), free=True)
         meter.complete(ask())
         with pytest.raises(ProviderRefused):
             meter.complete(ask())
@@ -273,7 +273,8 @@ def test_every_price_is_plausible() -> None:
 
 
 def test_every_pinned_model_has_a_price() -> None:
-    from recollect.llm import acp, anthropic, claude_code, openai
+    from recollect.hosts.kiro_cli import facts as kiro
+    from recollect.llm import anthropic, claude_code, openai
 
-    for model in (acp.KIRO_MODEL, anthropic.MODEL, claude_code.MODEL, openai.MODEL):
+    for model in (kiro.MODEL, anthropic.MODEL, claude_code.MODEL, openai.MODEL):
         assert price_of(model), model

@@ -8,25 +8,27 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
-from recollect.llm.anthropic import MODEL, Anthropic
-from recollect.llm.base import Provider, Request
-from recollect.llm.openai import OpenAI
+from recollect.llm.anthropic import MODEL, AnthropicProvider
+from recollect.llm.base import ModelRequest, Provider
+from recollect.llm.openai import OpenAIProvider
 from tests.fakes.llm_server import Behaviour, LlmServer
 from tests.make import NAMESPACE
 
 SECRET = "sk-test-Zq81xJvP0aLw7KdMfn3tYbRc"
 
 
-def ask(timeout_s: float = 20, max_tokens: int = 500) -> Request:
-    return Request(NAMESPACE, "extract", "Answer in XML.", "What happened?", timeout_s, max_tokens)
+def ask(timeout_s: float = 20, max_tokens: int = 500) -> ModelRequest:
+    return ModelRequest(
+        NAMESPACE, "extract", "Answer in XML.", "What happened?", timeout_s, max_tokens
+    )
 
 
 def anthropic(server: LlmServer) -> Provider:
-    return Anthropic("", server.url)
+    return AnthropicProvider("", server.url)
 
 
 def openai(server: LlmServer) -> Provider:
-    return OpenAI("qwen3:8b", server.openai_url)
+    return OpenAIProvider("qwen3:8b", server.openai_url)
 
 
 BOTH = pytest.mark.parametrize("make", [anthropic, openai])
@@ -131,7 +133,7 @@ def test_a_local_server_needs_no_key_and_a_far_one_says_where_to_put_it(
     with LlmServer() as server:
         for local in (openai(server), anthropic(server)):
             assert local.complete(ask()).text == "an answer"
-    for far in (OpenAI("m", "https://openrouter.ai/api/v1"), Anthropic()):
+    for far in (OpenAIProvider("m", "https://openrouter.ai/api/v1"), AnthropicProvider()):
         with pytest.raises(ProviderRefused) as caught:
             far.complete(ask())
         assert "API_KEY" in caught.value.hint
@@ -154,7 +156,7 @@ def test_the_keychain_is_asked_when_the_environment_has_none(
 
     monkeypatch.setattr(keyring, "get_password", broken)
     with pytest.raises(ProviderRefused, match="no key"):
-        Anthropic().complete(ask())
+        AnthropicProvider().complete(ask())
 
 
 @pytest.mark.parametrize(("package", "make"), [("anthropic", anthropic), ("openai", openai)])

@@ -14,11 +14,11 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
-from recollect.portable.import_progress import Tally
-from recollect.portable.importing import Importing, Request
+from recollect.portable.import_progress import ImportTally
+from recollect.portable.importing import Importer, ImportRequest
 from recollect.store.sqlite import SqliteStore
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -34,13 +34,13 @@ class Desk:
     store: SqliteStore
     pipeline: Pipeline
     memories: Memories
-    scribe: Scribe
-    importing: Importing
+    scribe: TurnWriter
+    importing: Importer
     erasure: Erasure
     backups: Backups
 
-    def take(self, *sources: str, **more: object) -> dict[str, Tally]:
-        request = Request(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
+    def take(self, *sources: str, **more: object) -> dict[str, ImportTally]:
+        request = ImportRequest(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
         progress = self.importing.run(request)
         assert progress.state == "done"
         assert self.scribe.wait(20)
@@ -62,8 +62,8 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
     counters = Counters(clock)
     pipeline = Pipeline(store, clock, settings.actor_id, counters)
     memories = Memories(store)
-    scribe = Scribe(store, memories, counters)
-    pipeline.listeners.append(scribe.heard)
+    scribe = TurnWriter(store, memories, counters)
+    pipeline.listeners.append(scribe.on_event)
     scribe.start()
     backups = Backups(settings, store, clock)
     return Desk(
@@ -74,7 +74,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
         pipeline=pipeline,
         memories=memories,
         scribe=scribe,
-        importing=Importing(store, pipeline, memories, clock, settings.actor_id),
+        importing=Importer(store, pipeline, memories, clock, settings.actor_id),
         erasure=Erasure(
             settings,
             store,
@@ -82,7 +82,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             memories,
             backups,
             lambda: None,
-            scribe.standing_still,
+            scribe.paused,
             Tombstones(store).refuse_erased,
         ),
         backups=backups,

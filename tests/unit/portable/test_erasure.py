@@ -13,7 +13,7 @@ from recollect.core.values import Checkpoint, Entity, Fact, Receipt
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback
 from recollect.portable import backups
-from recollect.portable.erasure import Aim
+from recollect.portable.erasure import ErasureSelection
 from recollect.store.interface import Selection
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import ANSWERS, PROMPTS, START
@@ -84,12 +84,14 @@ def busy(desk: Desk, project: str) -> None:
 
 
 AIMS = {
-    "memory": lambda record_id, here: Aim(record_ids=(record_id,)),
-    "session": lambda record_id, here: Aim(session_id="planted"),
-    "text": lambda record_id, here: Aim(text="ZanzibarCanary"),
-    "project": lambda record_id, here: Aim(everything=True, namespace=here),
-    "age": lambda record_id, here: Aim(before=START.replace(year=2027), namespace=here),
-    "entity": lambda record_id, here: Aim(entity=CANARY),
+    "memory": lambda record_id, here: ErasureSelection(record_ids=(record_id,)),
+    "session": lambda record_id, here: ErasureSelection(session_id="planted"),
+    "text": lambda record_id, here: ErasureSelection(text="ZanzibarCanary"),
+    "project": lambda record_id, here: ErasureSelection(everything=True, namespace=here),
+    "age": lambda record_id, here: ErasureSelection(
+        before=START.replace(year=2027), namespace=here
+    ),
+    "entity": lambda record_id, here: ErasureSelection(entity=CANARY),
 }
 
 
@@ -117,7 +119,7 @@ def test_log_files_and_spooled_frames_lose_it_too(desk: Desk, project: str) -> N
         path = pathlib.Path(desk.settings.path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"first\nsomething about {CANARY}\nlast\n")
-    done = desk.erasure.forget(Aim(text=CANARY), "ada")
+    done = desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     assert len(done.files) == 2 and where(desk, CANARY) == []
     assert pathlib.Path(desk.settings.path("logs/recollect.log")).read_text() == "first\nlast\n"
 
@@ -126,10 +128,10 @@ def test_backups_lose_it_at_once_when_asked_and_stay_whole(desk: Desk, project: 
     busy(desk, project)
     plant(desk, project, CANARY)
     path = desk.backups.create().path
-    desk.erasure.forget(Aim(session_id="planted"), "ada")
+    desk.erasure.forget(ErasureSelection(session_id="planted"), "ada")
     assert where(desk, CANARY) == [os.path.basename(path)]
     plant(desk, project, CANARY, "again")
-    done = desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
+    done = desk.erasure.forget(ErasureSelection(text=CANARY), "ada", backups=True)
     assert done.backups == 1 and where(desk, CANARY) == []
     assert desk.store.upkeep.verify(path).events == 600 // 2
 
@@ -141,18 +143,18 @@ def test_backups_lose_what_the_store_has_lost_already(desk: Desk, project: str) 
     path = desk.backups.create().path
     aside = backups.aside_name(desk.backups.folder, desk.clock.now())
     pathlib.Path(aside).write_bytes(pathlib.Path(path).read_bytes())
-    desk.erasure.forget(Aim(everything=True, namespace=here), "ada")
+    desk.erasure.forget(ErasureSelection(everything=True, namespace=here), "ada")
     assert sorted(where(desk, CANARY)) == sorted(map(os.path.basename, (path, aside)))
     with pytest.raises(NotFound) as told:
-        desk.erasure.preview(Aim(text=CANARY))
+        desk.erasure.preview(ErasureSelection(text=CANARY))
     assert "--backups" in told.value.hint
-    foreseen = desk.erasure.preview(Aim(record_ids=(record_id,)), backups=True)
+    foreseen = desk.erasure.preview(ErasureSelection(record_ids=(record_id,)), backups=True)
     assert foreseen.backups == 2 and foreseen.chosen == ()
     assert sorted(where(desk, CANARY)) == sorted(map(os.path.basename, (path, aside)))
-    done = desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
+    done = desk.erasure.forget(ErasureSelection(text=CANARY), "ada", backups=True)
     assert done.backups == 2 and where(desk, CANARY) == []
     with pytest.raises(NotFound):
-        desk.erasure.forget(Aim(text=CANARY), "ada", backups=True)
+        desk.erasure.forget(ErasureSelection(text=CANARY), "ada", backups=True)
 
 
 def test_a_project_that_was_forgotten_goes_from_backups_by_its_directory(
@@ -162,11 +164,13 @@ def test_a_project_that_was_forgotten_goes_from_backups_by_its_directory(
     plant(desk, project, CANARY)
     first = desk.namespace(project)
     path = desk.backups.create().path
-    desk.erasure.forget(Aim(everything=True, namespace=first), "ada")
+    desk.erasure.forget(ErasureSelection(everything=True, namespace=first), "ada")
     desk.pipeline.forget_seen()
     again = desk.namespace(project)
     assert again != first and where(desk, CANARY) == [os.path.basename(path)]
-    done = desk.erasure.forget(Aim(everything=True, namespace=again), "ada", backups=True)
+    done = desk.erasure.forget(
+        ErasureSelection(everything=True, namespace=again), "ada", backups=True
+    )
     assert done.backups == 1 and where(desk, CANARY) == []
 
 
@@ -179,7 +183,7 @@ def test_a_deleted_memory_is_found_by_its_id_and_erased_from_the_archive(
     one = record(f"About {CANARY}", namespace=here, source_event_ids=(event.event.event_id,))
     desk.store.records.put([one])
     desk.store.records.delete(here, [one.record_id], "ada", f"no more {CANARY}")
-    aim = Aim(record_ids=(one.record_id,))
+    aim = ErasureSelection(record_ids=(one.record_id,))
     foreseen = desk.erasure.preview(aim).counts
     assert foreseen == {"event": 1, "operation": 1, "version": 1, "session": 1}
     desk.erasure.forget(aim, "ada")
@@ -197,15 +201,15 @@ def test_a_backup_knows_the_other_names_of_an_entity_that_the_store_forgot(
     desk.store.graph.put(entity)
     desk.store.records.put([record(f"Ships go to {CANARY} at night", namespace=here)])
     desk.backups.create()
-    desk.erasure.forget(Aim(entity="Zanzibar"), "ada")
-    done = desk.erasure.forget(Aim(entity="Zanzibar"), "ada", backups=True)
+    desk.erasure.forget(ErasureSelection(entity="Zanzibar"), "ada")
+    done = desk.erasure.forget(ErasureSelection(entity="Zanzibar"), "ada", backups=True)
     assert done.backups == 1 and where(desk, CANARY) == []
 
 
 def test_backups_lose_it_within_one_rotation(desk: Desk, project: str) -> None:
     plant(desk, project, CANARY)
     desk.backups.create()
-    desk.erasure.forget(Aim(text=CANARY), "ada")
+    desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     for _ in range(backups.BACKUPS_KEPT):
         desk.clock.advance(days=1)
         desk.backups.create()
@@ -217,7 +221,7 @@ def test_an_imported_session_that_was_forgotten_does_not_come_back(
 ) -> None:
     made.claude_code(desk.home, project)
     desk.take("claude-code")
-    desk.erasure.forget(Aim(text="till"), "ada")
+    desk.erasure.forget(ErasureSelection(text="till"), "ada")
     left = [one.event for one in desk.events()]
     assert not any("till" in str(one.body) for one in left)
     desk.take("claude-code")
@@ -229,7 +233,7 @@ def test_forgetting_one_memory_keeps_the_rest_of_its_session(desk: Desk, project
     desk.take("claude-code")
     here = desk.namespace(project)
     first, second = sorted(desk.store.records.page(here).items, key=lambda one: one.valid_from)
-    desk.erasure.forget(Aim(record_ids=(first.record_id,)), "ada")
+    desk.erasure.forget(ErasureSelection(record_ids=(first.record_id,)), "ada")
     assert [one.record_id for one in desk.store.records.page(here).items] == [second.record_id]
     said = str([one.event.body for one in desk.events()])
     assert PROMPTS[0] not in said and ANSWERS[1] in said
@@ -245,10 +249,10 @@ def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project
         assert desk.scribe.wait(20)
 
     say(f"the word is {CANARY}")
-    desk.erasure.forget(Aim(text=CANARY), "ada")
+    desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     say("and it goes on", "session_summary")
     say("another turn")
-    with desk.scribe.standing_still():
+    with desk.scribe.paused():
         pass
     titles = {one.title for one in desk.store.records.page(here).items}
     assert titles == {"and it goes on", "another turn"} and where(desk, CANARY) == []
@@ -257,7 +261,7 @@ def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project
 def test_never_again_leaves_a_tombstone_without_the_words(desk: Desk, project: str) -> None:
     here = desk.namespace(project)
     desk.store.records.put([record(f"About {CANARY}", namespace=here, content_hash="abc123")])
-    done = desk.erasure.forget(Aim(text=CANARY), "ada", never_again=True)
+    done = desk.erasure.forget(ErasureSelection(text=CANARY), "ada", never_again=True)
     kinds = [one.kind for one in desk.store.log.page(here).items]
     assert done.tombstones == 1 and kinds == ["forget", "tombstone"]
     assert where(desk, CANARY) == []
@@ -273,7 +277,7 @@ def test_erasing_takes_the_words_of_stones_along(desk: Desk, project: str) -> No
     here = desk.namespace(project)
     (known,) = desk.store.records.put([record(f"About {CANARY}", namespace=here)])
     Feedback(desk.store, desk.clock).give(here, known.record_id, "never", "ada")
-    desk.erasure.forget(Aim(record_ids=(known.record_id,)), "ada")
+    desk.erasure.forget(ErasureSelection(record_ids=(known.record_id,)), "ada")
     assert desk.store.log.tombstones(here) == [None]
     assert not Tombstones(desk.store).refused(here, f"About {CANARY}")
     assert Feedback(desk.store, desk.clock).of(here) == {}
@@ -292,23 +296,23 @@ def test_an_error_in_the_middle_leaves_everything_as_it_was(
 
     monkeypatch.setattr(bulk, "put_operation", fail)
     with pytest.raises(BadInput):
-        desk.erasure.forget(Aim(text=CANARY), "ada")
+        desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     assert list(desk.store.bulk.dump(here)) == before
 
 
 @pytest.mark.parametrize(
     ("aim", "problem"),
     [
-        (Aim(), BadInput),
-        (Aim(text="a"), BadInput),
-        (Aim(everything=True), BadInput),
-        (Aim(text="nobody ever said this"), NotFound),
-        (Aim(session_id="unheard of"), NotFound),
-        (Aim(record_ids=("mr_01KJQZ00000000000000000009",)), NotFound),
+        (ErasureSelection(), BadInput),
+        (ErasureSelection(text="a"), BadInput),
+        (ErasureSelection(everything=True), BadInput),
+        (ErasureSelection(text="nobody ever said this"), NotFound),
+        (ErasureSelection(session_id="unheard of"), NotFound),
+        (ErasureSelection(record_ids=("mr_01KJQZ00000000000000000009",)), NotFound),
     ],
 )
 def test_what_means_nothing_or_everything_is_refused(
-    desk: Desk, project: str, aim: Aim, problem: type[Exception]
+    desk: Desk, project: str, aim: ErasureSelection, problem: type[Exception]
 ) -> None:
     plant(desk, project, CANARY)
     with pytest.raises(problem):
@@ -327,9 +331,9 @@ def test_events_that_are_being_extracted_are_waited_for(
     assert batch is not None
     monkeypatch.setattr(bulk, "CLAIM_WAIT_S", 0.0)
     with pytest.raises(StoreBusy):
-        desk.erasure.forget(Aim(text=CANARY), "ada")
+        desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     desk.store.events.release(batch)
-    desk.erasure.forget(Aim(text=CANARY), "ada")
+    desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
 
 
 # --- scrub ---
@@ -368,7 +372,7 @@ def test_memories_move_by_rule_after_a_preview(desk: Desk, project: str) -> None
     pathlib.Path(project, "api").mkdir()
     desk.take("claude-code")
     other = namespace("ada", desk.store.projects.resolve(Place(root="/srv/api")))
-    aim = Aim(path=f"{project}/api")
+    aim = ErasureSelection(path=f"{project}/api")
     shown = desk.erasure.move(aim, other, "ada", apply=False)
     assert shown.counts["event"] == 7 and desk.store.events.page(other).items == ()
     done = desk.erasure.move(aim, other, "ada", apply=True)
@@ -383,7 +387,9 @@ def test_a_move_that_fits_nothing_does_not_speak_of_backups(desk: Desk, project:
     busy(desk, project)
     desk.backups.create()
     with pytest.raises(NotFound, match="nothing that is stored") as told:
-        desk.erasure.move(Aim(text="nobody said this"), desk.namespace(project), "ada", apply=False)
+        desk.erasure.move(
+            ErasureSelection(text="nobody said this"), desk.namespace(project), "ada", apply=False
+        )
     assert told.value.hint == "recollect search"
 
 

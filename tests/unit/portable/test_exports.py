@@ -16,7 +16,7 @@ from recollect.core.values import Preference
 from recollect.extract.tombstones import Tombstones, stone_of
 from recollect.inject.feedback import Feedback, Verdict
 from recollect.portable import exports
-from recollect.portable.exports import Intake, Wanted
+from recollect.portable.exports import ExportReader, ExportSelection
 from recollect.portable.transcript_import import Period
 from recollect.store.sqlite import SqliteStore
 from tests.fakes import transcripts as made
@@ -35,8 +35,8 @@ def elsewhere(tmp_path: pathlib.Path) -> Iterator[SqliteStore]:
     store.close()
 
 
-def written(desk: Desk, path: pathlib.Path, wanted: Wanted | None = None) -> pathlib.Path:
-    path.write_bytes(b"".join(exports.jsonl(desk.store, "ada", wanted or Wanted(), NOW)))
+def written(desk: Desk, path: pathlib.Path, wanted: ExportSelection | None = None) -> pathlib.Path:
+    path.write_bytes(b"".join(exports.jsonl(desk.store, "ada", wanted or ExportSelection(), NOW)))
     return path
 
 
@@ -48,7 +48,7 @@ def filled(desk: Desk, project: str) -> None:
 
 def take(store: SqliteStore, path: pathlib.Path, actor: str = "grace") -> int:
     counted: list[int] = []
-    Intake(store, actor).take(str(path), lambda size, read, new: counted.extend(new.values()))
+    ExportReader(store, actor).take(str(path), lambda size, read, new: counted.extend(new.values()))
     return sum(counted)
 
 
@@ -67,7 +67,7 @@ def test_filters_narrow_it_and_the_part_comes_back_too(
 ) -> None:
     filled(desk, project)
     here = desk.namespace(project)
-    wanted = Wanted(
+    wanted = ExportSelection(
         namespaces=(here,),
         kinds=frozenset({"memory"}),
         memory_kinds=frozenset({"episode"}),
@@ -75,7 +75,7 @@ def test_filters_narrow_it_and_the_part_comes_back_too(
     )
     path = written(desk, tmp_path / "part.jsonl", wanted)
     assert take(elsewhere, path) == 3  # the project and two episodes
-    late = Wanted(period=Period(since=NOW))
+    late = ExportSelection(period=Period(since=NOW))
     assert len(written(desk, tmp_path / "none.jsonl", late).read_text().splitlines()) == 3
 
 
@@ -140,7 +140,7 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
         def step(size: int, read: int, new: dict[str, int]) -> None:
             steps.append((read, sum(new.values())))
 
-        Intake(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
+        ExportReader(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
         return sum(read for read, _ in steps), sum(new for _, new in steps)
 
     before = counted(dry_run=True)
@@ -178,7 +178,7 @@ def test_markdown_is_for_reading_and_headings_stay_inside(desk: Desk, project: s
     desk.store.records.put(
         [record("# Loud", namespace=here, summary="first\n# not a heading\n<b>", facts=("a fact",))]
     )
-    text = b"".join(exports.markdown(desk.store, "ada", Wanted(), NOW)).decode()
+    text = b"".join(exports.markdown(desk.store, "ada", ExportSelection(), NOW)).decode()
     assert "## shop" in text and "- a fact" in text
     assert "\n# not a heading" not in text and "<b>" not in text
 
@@ -223,7 +223,7 @@ def test_whole_means_whole_and_comes_back_in_every_namespace(
     )
     desk.store.graph.put(wish)
     path = tmp_path / "whole.out"
-    path.write_bytes(b"".join(form(desk.store, "ada", Wanted(), NOW)))  # type: ignore[operator]
+    path.write_bytes(b"".join(form(desk.store, "ada", ExportSelection(), NOW)))  # type: ignore[operator]
     text = path.read_text()
     assert '"whole":true' in text and '"/actor/ada/"' in text.split("\n")[0]
     take(elsewhere, path)

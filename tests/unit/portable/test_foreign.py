@@ -7,9 +7,9 @@ import sqlite3
 
 import pytest
 
+from recollect.core.foreign_database import opened
 from recollect.extract.tombstones import Tombstones
 from recollect.portable import foreign
-from recollect.portable.foreign.database import opened
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import PROMPTS, START
 from tests.make import record

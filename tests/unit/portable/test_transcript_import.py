@@ -10,7 +10,7 @@ import pytest
 from recollect.capture.frames import Frame
 from recollect.core.errors import BadInput
 from recollect.core.values import StoredEvent, TextBody
-from recollect.portable.importing import Request
+from recollect.portable.importing import ImportRequest
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import ANSWERS, MAKERS, PROMPTS, START
 from tests.unit.portable.conftest import NOW, Desk
@@ -185,7 +185,7 @@ def test_projects_and_periods_select(desk: Desk, project: str) -> None:
 def test_an_offer_tells_counts_dates_and_projects(desk: Desk, project: str) -> None:
     made.claude_code(desk.home, project)
     made.claude_code(desk.home, "/nowhere/else", "second")
-    (offer,) = desk.importing.offers(Request(home=str(desk.home)))
+    (offer,) = desk.importing.offers(ImportRequest(home=str(desk.home)))
     assert (offer.source, offer.sessions) == ("claude-code", 2)
     assert offer.first == START + timedelta(seconds=1) and offer.last == START + timedelta(
         14 / 86400
@@ -198,7 +198,7 @@ def test_projects_of_one_name_are_told_apart_by_where_they_lie(desk: Desk, proje
     made.claude_code(desk.home, project)
     made.claude_code(desk.home, "/nowhere/shop", "second")
     made.claude_code(desk.home, "/nowhere/else", "third")
-    (offer,) = desk.importing.offers(Request(home=str(desk.home)))
+    (offer,) = desk.importing.offers(ImportRequest(home=str(desk.home)))
     assert offer.projects == {project: 1, "/nowhere/shop": 1, "else": 1}
 
 
@@ -252,9 +252,9 @@ def test_catching_up_leaves_old_sessions_and_erased_ones_alone(desk: Desk, proje
     desk.clock.jump(seconds=-(NOW - START).total_seconds() + 86400)
     desk.importing.catch_up(connected, str(desk.home), {})
     assert desk.scribe.wait(20) and len(desk.events()) == 7
-    from recollect.portable.erasure import Aim
+    from recollect.portable.erasure import ErasureSelection
 
-    desk.erasure.forget(Aim(session_id="c0ffee00-claude"), "ada")
+    desk.erasure.forget(ErasureSelection(session_id="c0ffee00-claude"), "ada")
     assert desk.events() == []
     back = desk.importing.catch_up(connected, str(desk.home), {})
     assert back is not None and back.sources["claude-code"].forgotten == 7

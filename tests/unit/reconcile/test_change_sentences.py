@@ -5,7 +5,7 @@ import pytest
 from recollect.core.values import Entity, Fact
 from recollect.extract.rules import patterns
 from recollect.reconcile.change_sentences import meanings, named
-from recollect.reconcile.entity_names import Names
+from recollect.reconcile.entity_names import EntityNames
 from tests.make import NAMESPACE, NOON
 
 HELD = {
@@ -25,7 +25,7 @@ def read(sentence: str) -> list[str]:
     held = [
         (entity, Fact(fact_id=f"fact_{name}", namespace=NAMESPACE, entity_id=entity.entity_id,
                       subject=entity.name, predicate=name, object=said, valid_from=NOON))
-        for entity in named(Names(THINGS), sentence)
+        for entity in named(EntityNames(THINGS), sentence)
         for name, said in HELD[entity.name].items()
     ]  # fmt: skip
     plain = patterns.CHANGED.search(sentence) is not None

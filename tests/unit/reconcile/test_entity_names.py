@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.core.values import Entity
-from recollect.reconcile.entity_names import Names, key, object_key, says_nothing
+from recollect.reconcile.entity_names import EntityNames, key, object_key, says_nothing
 from tests.make import NAMESPACE
 
 
@@ -56,7 +56,7 @@ def entity(name: str, *aliases: str) -> Entity:
 
 
 def test_a_repository_is_found_by_its_short_name_while_only_one_has_it() -> None:
-    names = Names([entity("acme/web")])
+    names = EntityNames([entity("acme/web")])
     assert names.find("web") == entity("acme/web")
     names.add(entity("other/web"))
     assert names.find("web") is None
@@ -64,10 +64,10 @@ def test_a_repository_is_found_by_its_short_name_while_only_one_has_it() -> None
 
 
 def test_a_long_form_is_what_the_short_one_was() -> None:
-    names = Names([entity("contracts")])
+    names = EntityNames([entity("contracts")])
     assert names.find("acme/contracts") == entity("contracts")
 
 
 def test_aliases_lead_to_their_entity() -> None:
-    names = Names([entity("gullwing", "payments gateway")])
+    names = EntityNames([entity("gullwing", "payments gateway")])
     assert names.find("the Payments-Gateway") == entity("gullwing", "payments gateway")

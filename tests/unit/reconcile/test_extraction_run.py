@@ -15,12 +15,12 @@ from recollect.core.errors import (
     ProviderRefused,
     ProviderTimeout,
 )
-from recollect.core.values import Checkpoint, Record, Run, Source
+from recollect.core.values import Checkpoint, EventSource, ExtractionRun, Record
 from recollect.embedding.embedder import MODEL
 from recollect.extract.breaker import PAUSE_S
 from recollect.extract.interface import Extraction
-from recollect.llm.base import Request
-from recollect.reconcile.extraction_run import Options, Worker
+from recollect.llm.base import ModelRequest
+from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import Learned
 from recollect.reconcile.record_vectors import embedded, rows
 from recollect.store.interface import Batch, Transaction
@@ -29,7 +29,7 @@ from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory, worker
 from tests.make import NAMESPACE, arrival
 
-Maker = Callable[..., Worker]
+Maker = Callable[..., ExtractionWorker]
 SEPARATE = "<separate/>"
 
 
@@ -42,11 +42,11 @@ def waiting(store: SqliteStore) -> tuple[int, int]:
     return (found[0].count, found[0].quarantined) if found else (0, 0)
 
 
-def last(store: SqliteStore) -> Run:
+def last(store: SqliteStore) -> ExtractionRun:
     return store.runs.page(NAMESPACE, limit=1).items[0]
 
 
-def merge_all(request: Request) -> str:
+def merge_all(request: ModelRequest) -> str:
     """A judge that takes everything it is shown for one thing."""
     ids = "".join(
         f"<id>{part.split(chr(34))[0]}</id>" for part in request.prompt.split('<memory id="')[1:]
@@ -58,7 +58,7 @@ def merge_all(request: Request) -> str:
 def go(store: SqliteStore, clock: ManualClock) -> Maker:
     """A worker with a model, and one event that waits."""
 
-    def make(provider: Scripted | None = None, **more: object) -> Worker:
+    def make(provider: Scripted | None = None, **more: object) -> ExtractionWorker:
         return worker(store, clock, provider=lambda: provider, **more)
 
     store.events.put([arrival("one @0 ")])
@@ -68,7 +68,7 @@ def go(store: SqliteStore, clock: ManualClock) -> Maker:
 def stored_at(store: SqliteStore, go: Maker, *degrees: int) -> list[Record]:
     """Memories that are there already, at these angles."""
     answer = "".join(memory(f"old{angle} @{angle} ") for angle in degrees)
-    go(Scripted(answer), options=Options(reconcile=False)).run(NAMESPACE)
+    go(Scripted(answer), options=ExtractionOptions(reconcile=False)).run(NAMESPACE)
     store.events.put([arrival("two")])
     return list(store.records.page(NAMESPACE).items)
 
@@ -125,7 +125,7 @@ def test_every_cluster_fails_retained(
 def test_direct_commit_cleared_and_no_judge_asked(store: SqliteStore, go: Maker) -> None:
     stored_at(store, go, 0)
     provider = Scripted(memory("new @1 "))
-    go(provider, options=Options(reconcile=False)).run(NAMESPACE)
+    go(provider, options=ExtractionOptions(reconcile=False)).run(NAMESPACE)
     assert waiting(store) == (0, 0) and provider.asked("judge") == 0
     assert last(store).outcome == "direct"
     assert titles(store) == ["new @1", "old0 @0"]
@@ -165,7 +165,7 @@ def test_a_merge_displaces_the_originals_and_undo_brings_back_the_exact_rows(
 def test_what_the_judge_does_not_cite_is_kept(store: SqliteStore, go: Maker) -> None:
     (old,) = stored_at(store, go, 0)
 
-    def cite_one(request: Request) -> str:
+    def cite_one(request: ModelRequest) -> str:
         new = request.prompt.split('<memory id="')[1].split('"')[0]
         return (
             f"<merge><id>{new}</id><id>{old.record_id}</id><id>mr_unknown</id>"
@@ -183,7 +183,7 @@ def test_unknown_ids_are_ignored_and_too_few_keep_all_apart(
 ) -> None:
     stored_at(store, go, 0)
 
-    def answer(request: Request) -> str:
+    def answer(request: ModelRequest) -> str:
         new = request.prompt.split('<memory id="')[1].split('"')[0]
         return f"<merge>{cited.format(new=new)}<title>T</title></merge>"
 
@@ -252,7 +252,7 @@ def test_a_neighbour_that_a_sibling_merged_is_skipped(store: SqliteStore, go: Ma
 def test_what_changed_while_the_judge_thought_is_not_merged(store: SqliteStore, go: Maker) -> None:
     (old,) = stored_at(store, go, 0)
 
-    def deleted_meanwhile(request: Request) -> str:
+    def deleted_meanwhile(request: ModelRequest) -> str:
         store.records.delete(NAMESPACE, [old.record_id], "ada")
         return merge_all(request)
 
@@ -393,9 +393,9 @@ def test_a_store_that_cannot_write_keeps_the_events_and_blames_nobody(
 
 
 def test_a_stop_in_the_middle_counts_against_nobody(store: SqliteStore, go: Maker) -> None:
-    holder: list[Worker] = []
+    holder: list[ExtractionWorker] = []
 
-    def stopped(request: Request) -> str:
+    def stopped(request: ModelRequest) -> str:
         holder[0].close()
         raise ProviderTimeout()
 
@@ -487,7 +487,7 @@ def test_claims_are_written_in_the_same_transaction_and_fail_alone(
 def test_imported_history_goes_to_a_model_only_when_somebody_said_so(
     store: SqliteStore, clock: ManualClock, client: str, asked: int
 ) -> None:
-    source = Source(surface="claude-code", client_id=client)
+    source = EventSource(surface="claude-code", client_id=client)
     store.events.put([arrival("one @0 ", source=source)])
     provider = Scripted(memory("new @1 "))
     worker(store, clock, provider=lambda: provider).run(NAMESPACE)

@@ -7,7 +7,7 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.values import Candidate, Citation
 from recollect.extract.interface import Claim, EntityClaim, Extraction, FactClaim
-from recollect.reconcile.knowledge import Learning
+from recollect.reconcile.knowledge import ClaimLearner
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker
@@ -28,7 +28,7 @@ class Gives:
 
 def run(store: SqliteStore, clock: ManualClock, extraction: Extraction, **more: object) -> None:
     store.events.put([arrival("hello")])
-    learning = Learning(store.graph, clock, "ada")
+    learning = ClaimLearner(store.graph, clock, "ada")
     worker(store, clock, rules=Gives(extraction), knowledge=learning, **more).run(NAMESPACE)
 
 

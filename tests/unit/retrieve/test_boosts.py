@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.retrieve import priors
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 
 NOW = 1_800_000_000_000_000
@@ -32,7 +32,7 @@ BOOSTS: dict[str, tuple[Change, Change]] = {  # the worthier, the other
 
 
 def first(documents: list[Document], question: str) -> str:
-    engine = Engine(None)
+    engine = SearchEngine(None)
     filler = [Document(id=f"z{n}", text=topic[n % 3]) for n, topic in enumerate(TOPICS)]
     engine.add("n", [*filler, *documents])
     return next(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.floor import Floor
 from recollect.retrieve.index import Document
 from recollect.retrieve.rank import Weights
@@ -29,7 +29,7 @@ def axis(number: int) -> NDArray[np.float32]:
     return row
 
 
-def found(engine: Engine, text: str, *namespaces: str, limit: int = 10) -> list[str]:
+def found(engine: SearchEngine, text: str, *namespaces: str, limit: int = 10) -> list[str]:
     ranked = engine.search(text, namespaces or ("n",), limit=limit, floor=False)
     return [result.id for result in ranked.results]
 
@@ -42,7 +42,7 @@ NOTES = [
 
 
 def test_search_finds_by_stem_part_of_name_and_typo() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add("n", NOTES)
     assert found(engine, "retrying storms")[0] == "retry"
     assert found(engine, "user token")[0] == "auth"
@@ -54,7 +54,7 @@ def test_search_finds_by_meaning_what_shares_no_word() -> None:
         Document(id=note.id, text=note.text, vectors=axis(number)[None])
         for number, note in enumerate(NOTES)
     ]
-    engine = Engine(Fixed(ship=1))
+    engine = SearchEngine(Fixed(ship=1))
     engine.add("n", notes)
     ranked = engine.search("ship it", ["n"])
     assert ranked.semantic
@@ -63,7 +63,7 @@ def test_search_finds_by_meaning_what_shares_no_word() -> None:
 
 
 def test_a_memory_written_is_found_at_once_and_one_removed_never_again() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add("n", NOTES)
     engine.add("n", [Document(id="new", text="zebra crossing")])
     assert found(engine, "zebra") == ["new"]
@@ -76,7 +76,7 @@ def test_a_memory_written_is_found_at_once_and_one_removed_never_again() -> None
 
 
 def test_namespaces_are_apart_and_compare_by_common_statistics() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add("project", NOTES)
     engine.add("global", [Document(id="pref", text="The user likes the pnpm tool.")])
     assert found(engine, "pnpm", "project") == []
@@ -85,7 +85,7 @@ def test_namespaces_are_apart_and_compare_by_common_statistics() -> None:
 
 
 def test_a_question_about_something_else_gets_silence() -> None:
-    engine = Engine(floor=Floor(lexical=0.15))
+    engine = SearchEngine(floor=Floor(lexical=0.15))
     engine.add("n", NOTES)
     assert engine.search("retry storm billing", ["n"]).results
     ranked = engine.search("who won the football championship", ["n"])
@@ -94,7 +94,7 @@ def test_a_question_about_something_else_gets_silence() -> None:
 
 
 def test_empty_question_and_empty_store_give_nothing() -> None:
-    engine = Engine(Fixed())
+    engine = SearchEngine(Fixed())
     assert engine.search("anything", ["n"]).results == ()
     engine.add("n", NOTES)
     assert engine.search("", ["n"]).results == ()
@@ -103,7 +103,7 @@ def test_empty_question_and_empty_store_give_nothing() -> None:
 
 def test_neighbours_and_session_lift_a_turn() -> None:
     talk = ["Which database do we use?", "Postgres sixteen, on Fly.", "Thanks."]
-    engine = Engine()
+    engine = SearchEngine()
     engine.add(
         "n",
         [Document(id=f"t{n}", text=text, session="s", position=n) for n, text in enumerate(talk)],
@@ -113,7 +113,7 @@ def test_neighbours_and_session_lift_a_turn() -> None:
 
 
 def test_what_is_important_or_fresh_comes_first_among_equals() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add(
         "n",
         [
@@ -128,7 +128,7 @@ def test_what_is_important_or_fresh_comes_first_among_equals() -> None:
 
 def test_date_named_in_the_question_lifts_memories_of_that_time() -> None:
     day = 86_400_000_000
-    engine = Engine()
+    engine = SearchEngine()
     engine.add("n", [Document(id=str(n), text="we met", time=n * 31 * day) for n in range(12)])
     assert found(engine, "what was when we met in May 1970?")[0] == "4"
 
@@ -138,7 +138,7 @@ def test_rank_fusion_is_selectable() -> None:
         Document(id=note.id, text=note.text, vectors=axis(number)[None])
         for number, note in enumerate(NOTES)
     ]
-    engine = Engine(Fixed(retry=1), Weights())
+    engine = SearchEngine(Fixed(retry=1), Weights())
     engine.add("n", notes)
     ranked = engine.search("retry storm", ["n"], fusion="rrf", floor=False)
     assert {ranked.results[0].id, ranked.results[1].id} == {"retry", "deploy"}
@@ -146,7 +146,7 @@ def test_rank_fusion_is_selectable() -> None:
 
 
 def test_large_store_finds_the_needle_among_many() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add(
         "n",
         (
@@ -161,7 +161,7 @@ def test_large_store_finds_the_needle_among_many() -> None:
 
 
 def test_a_word_that_every_memory_holds_is_still_found() -> None:
-    engine = Engine()
+    engine = SearchEngine()
     engine.add("n", (Document(id=str(n), text=f"billing item {n}", created=n) for n in range(900)))
     assert len(found(engine, "billing")) == 10
     assert found(engine, "billing 77")[0] == "77"

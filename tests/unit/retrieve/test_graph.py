@@ -12,7 +12,7 @@ from recollect.retrieve import graph as graphs
 from recollect.retrieve import priors
 from recollect.retrieve.dates import anchors_in, spans_in
 from recollect.retrieve.entity_index import EntityIndex
-from recollect.retrieve.graph import Graph, Graphs
+from recollect.retrieve.graph import GraphCache, NamespaceGraph
 from recollect.retrieve.query import intent
 from recollect.store.interface import Selection
 from recollect.store.sqlite import SqliteStore
@@ -41,8 +41,8 @@ def relation(source: str, target: str, confidence: float) -> Relationship:
     )  # fmt: skip
 
 
-def made(*things: Any) -> Graph:
-    found = Graph()
+def made(*things: Any) -> NamespaceGraph:
+    found = NamespaceGraph()
     for one in things:
         found.put(one)
     return found
@@ -109,7 +109,7 @@ def test_doubtful_relationships_are_no_way_and_ended_facts_are_gone() -> None:
 
 def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: SqliteStore) -> None:
     now = [0.0]
-    kept = Graphs(store, clock=lambda: now[0])
+    kept = GraphCache(store, clock=lambda: now[0])
     assert len(kept.of(NAMESPACE)) == 0
     store.graph.put(thing("alpha"))
     first = kept.of(NAMESPACE)
@@ -120,9 +120,9 @@ def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: Sqlite
 
 def test_a_large_graph_is_never_read_in_a_prompts_way(store: SqliteStore) -> None:
     store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
-    kept = Graphs(store)
+    kept = GraphCache(store)
     assert len(kept.of(NAMESPACE)) == 0  # it is being read behind
-    kept = Graphs(store)
+    kept = GraphCache(store)
     kept.fill([NAMESPACE])
     known = kept.of(NAMESPACE)
     assert len(known) == graphs.LARGE + 1
@@ -132,7 +132,7 @@ def test_a_large_graph_is_never_read_in_a_prompts_way(store: SqliteStore) -> Non
 
 def test_a_large_change_is_not_read_in_a_prompts_way_either(store: SqliteStore) -> None:
     store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
-    kept = Graphs(store)
+    kept = GraphCache(store)
     kept.fill([NAMESPACE])
     known = kept.of(NAMESPACE)
     store.graph.put(*[thing(f"new{number}") for number in range(graphs.LARGE + 1)])
@@ -144,7 +144,7 @@ def test_a_large_change_is_not_read_in_a_prompts_way_either(store: SqliteStore) 
 
 def test_what_was_erased_is_known_no_more(store: SqliteStore) -> None:
     store.graph.put(thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
-    kept = Graphs(store)
+    kept = GraphCache(store)
     assert kept.of(NAMESPACE).walk("alpha").facts
     store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
     assert not kept.of(NAMESPACE).walk("alpha").facts
@@ -155,8 +155,8 @@ def test_a_list_of_words_that_changes_often_does_not_grow() -> None:
     for number in range(5000):
         found.put(fact("alpha", f"bravo{number}", fact_id="fact_1"))
     assert len(found.fact_words._things) < 1100
-    assert [one.object for one, _ in found.fact_words.sharing(graphs.telling("bravo4999"), 1, 9)] \
-        == ["bravo4999"]  # fmt: skip
+    sharing = found.fact_words.sharing(graphs.content_stems("bravo4999"), 1, 9)
+    assert [one.object for one, _ in sharing] == ["bravo4999"]
 
 
 @pytest.mark.parametrize(

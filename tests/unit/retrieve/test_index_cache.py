@@ -12,9 +12,9 @@ import pytest
 from recollect.core.settings import Settings
 from recollect.ingest.memories import Memories
 from recollect.retrieve import index
-from recollect.retrieve.engine import Engine
+from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.index_cache import Shelves
+from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, record
 
@@ -28,17 +28,17 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
-def filled(store: SqliteStore) -> tuple[Engine, Shelves, Memories]:
+def filled(store: SqliteStore) -> tuple[SearchEngine, IndexCache, Memories]:
     """A shelf that hears of every write."""
-    engine = Engine()
-    shelves = Shelves(store, engine, cache_mb=100)
+    engine = SearchEngine()
+    shelves = IndexCache(store, engine, cache_mb=100)
     memories = Memories(store)
     memories.listeners.append(shelves)
     shelves.fill([NAMESPACE])
     return engine, shelves, memories
 
 
-def found(engine: Engine, text: str, namespace: str = NAMESPACE) -> set[str]:
+def found(engine: SearchEngine, text: str, namespace: str = NAMESPACE) -> set[str]:
     ranked = engine.search(text, [namespace], limit=100, floor=False)
     return {result.id for result in ranked.results}
 
@@ -51,7 +51,7 @@ def until(true: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def fill_others(store: SqliteStore, shelves: Shelves, words: int) -> list[int]:
+def fill_others(store: SqliteStore, shelves: IndexCache, words: int) -> list[int]:
     """Fills the shelves of all the others in turn; returns what each takes."""
     text = " ".join(f"word{number}" for number in range(words))
     sizes = []
@@ -66,12 +66,12 @@ def fill_others(store: SqliteStore, shelves: Shelves, words: int) -> list[int]:
 
 
 def test_least_used_shelves_go_when_memory_is_short(store: SqliteStore) -> None:
-    engine = Engine()
-    size = max(fill_others(store, Shelves(store, engine, cache_mb=1000), words=4000))
+    engine = SearchEngine()
+    size = max(fill_others(store, IndexCache(store, engine, cache_mb=1000), words=4000))
     assert size > 4 << 20  # the table of grams alone
     fits = (3 * size + size // 2) >> 20
-    engine = Engine()
-    shelves = Shelves(store, engine, cache_mb=fits)
+    engine = SearchEngine()
+    shelves = IndexCache(store, engine, cache_mb=fits)
     for namespace in OTHERS[:3]:
         shelves.fill([namespace])
     assert shelves.ready(OTHERS[:1])  # asked for last, though filled first
@@ -84,8 +84,8 @@ def test_least_used_shelves_go_when_memory_is_short(store: SqliteStore) -> None:
 def test_two_shelves_stay_however_little_memory_there_is(store: SqliteStore) -> None:
     # A prompt asks its project and what is global; if one pushed out the other, each prompt
     # would fill both again.
-    engine = Engine()
-    shelves = Shelves(store, engine, cache_mb=1)
+    engine = SearchEngine()
+    shelves = IndexCache(store, engine, cache_mb=1)
     fill_others(store, shelves, words=100)
     assert [namespace in engine for namespace in OTHERS] == [False, False, True, True]
 
@@ -101,7 +101,7 @@ def test_worn_shelf_is_built_anew_and_holds_what_the_store_holds(
         live = [msgspec.structs.replace(one, title=f"{one.title} again{turn}") for one in live]
         for one in live:
             memories.edit(one, "ada")
-    until(lambda: not shelves._renewing)
+    until(lambda: not shelves._rebuilding)
     assert len(engine._indexes[NAMESPACE].ids) < 90, "what was replaced is still held"
     assert list(engine._indexes) == [NAMESPACE]
     assert found(engine, "again2") == {one.record_id for one in live}
@@ -131,12 +131,12 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     memories.delete(NAMESPACE, [doomed.record_id], "ada")
     assert found(engine, "port") == {kept.record_id, late.record_id}  # the old one serves
     go_on.set()
-    until(lambda: not shelves._renewing)
+    until(lambda: not shelves._rebuilding)
     assert found(engine, "port") == {kept.record_id, late.record_id}
     assert len(engine._indexes[NAMESPACE].ids) < 6
 
 
-class Watched(Engine):
+class Watched(SearchEngine):
     """An engine that lets something happen right after memories were added to it."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ def test_an_answer_made_before_a_change_is_not_given_after_it(store: SqliteStore
     """Answers are kept by the epoch in which they were asked for: one that was made while a
     memory was on its way to the index must not stand for those that come later."""
     engine = Watched()
-    shelves = Shelves(store, engine, 64)
+    shelves = IndexCache(store, engine, 64)
     shelves.fill([NAMESPACE])
     during: list[int] = []
     engine.then = lambda: during.append(shelves.epoch)
@@ -165,7 +165,7 @@ def test_an_answer_made_before_a_change_is_not_given_after_it(store: SqliteStore
 
 def test_what_changed_unheard_while_a_shelf_is_filled_is_read_again(store: SqliteStore) -> None:
     engine = Watched()
-    shelves = Shelves(store, engine, 64)
+    shelves = IndexCache(store, engine, 64)
     kept, gone = store.records.put([record("The quokka gate"), record("The walrus door")])
 
     def unheard() -> None:

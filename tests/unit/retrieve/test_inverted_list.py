@@ -1,10 +1,10 @@
 """Things that share words with a prompt."""
 
-from recollect.retrieve.inverted_list import WordList
+from recollect.retrieve.inverted_list import InvertedList
 
 
 def test_those_that_share_most_come_first_and_what_was_dropped_is_gone() -> None:
-    words: WordList[str] = WordList()
+    words: InvertedList[str] = InvertedList()
     words.put("a", "A", ["retri", "cap", "ledger"])
     words.put("b", "B", ["retri", "cap"])
     words.put("c", "C", ["retri"])

@@ -16,7 +16,7 @@ def index_of(*documents: Document) -> Index:
 
 def asked(index: Index, text: str) -> tuple[Terms, rank.Matches]:
     terms = weigh(parse(text), [index])
-    texts = rank.Texts.of(index, np.arange(len(index.ids)))
+    texts = rank.TokenRuns.of(index, np.arange(len(index.ids)))
     return terms, texts.matches(rank.stem_numbers(index, terms))
 
 

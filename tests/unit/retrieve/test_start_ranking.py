@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from recollect.retrieve.start_ranking import four_signals
+from recollect.retrieve.start_ranking import rank_for_start
 from tests.make import NOON, record
 
 
@@ -12,7 +12,7 @@ def titles(records: list[object]) -> list[str]:
 
 def test_the_recent_come_first_when_nothing_else_differs() -> None:
     made = [record(f"day {n}", valid_from=NOON - timedelta(days=n)) for n in (5, 0, 30)]
-    ranked = four_signals(made, NOON)
+    ranked = rank_for_start(made, NOON)
     assert titles(list(ranked)) == ["day 0", "day 5", "day 30"]
     assert ranked[0].parts["recency"] == 1.0
 
@@ -24,7 +24,7 @@ def test_what_keeps_coming_up_rises() -> None:
         record("b", files=("hot.py",)),
         record("c", concepts=("x",), files=("hot.py",)),
     ]
-    ranked = four_signals(made, NOON)
+    ranked = rank_for_start(made, NOON)
     assert titles(list(ranked))[-1] == "alone"
 
 
@@ -36,8 +36,8 @@ def test_drifted_and_never_read_memories_sink() -> None:
         record("drifted", valid_from=old, access_count=3, freshness="drifted"),
         record("orphaned", valid_from=old, access_count=3, freshness="orphaned"),
     ]
-    assert titles(list(four_signals(made, NOON)))[0] == "read"
-    parts = {one.record.title: one.parts["decay"] for one in four_signals(made, NOON)}
+    assert titles(list(rank_for_start(made, NOON)))[0] == "read"
+    parts = {one.record.title: one.parts["decay"] for one in rank_for_start(made, NOON)}
     assert parts["orphaned"] < parts["drifted"] < 0 == parts["read"]
 
 
@@ -46,11 +46,11 @@ def test_knowledge_comes_before_raw_episodes_and_likeness_counts() -> None:
         record("episode", kind="episode"),
         record("rule", kind="knowledge", knowledge_type="constraint"),
     ]
-    assert titles(list(four_signals(made, NOON)))[0] == "rule"
+    assert titles(list(rank_for_start(made, NOON)))[0] == "rule"
     likeness = {made[0].record_id: 1.0}
-    assert titles(list(four_signals(made, NOON, likeness)))[0] == "episode"
+    assert titles(list(rank_for_start(made, NOON, likeness)))[0] == "episode"
 
 
 def test_equals_are_in_a_fixed_order() -> None:
     made = [record("same") for _ in range(5)]
-    assert four_signals(made, NOON) == four_signals(made[::-1], NOON)
+    assert rank_for_start(made, NOON) == rank_for_start(made[::-1], NOON)

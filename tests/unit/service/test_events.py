@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from recollect.core.errors import BadCursor
-from recollect.core.values import MessageBody, TextBody, Turn
+from recollect.core.values import ChatMessage, MessageBody, TextBody
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.service import read, sessions
 from recollect.service.desk import Desk, Scope
 from recollect.service.read import EventRow, EventsQuery
@@ -57,10 +57,10 @@ def test_a_page_that_begins_nowhere_is_refused(desk: Desk) -> None:
 
 
 def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(desk: Desk) -> None:
-    scribe = Scribe(desk.store, desk.memories, Counters(desk.clock))
+    scribe = TurnWriter(desk.store, desk.memories, Counters(desk.clock))
     scribe.start()
     for number in (3, 4, 5, 0, 1, 2):
-        answer = MessageBody(turns=(Turn(role="assistant", content=f"answer {number}"),))
+        answer = MessageBody(turns=(ChatMessage(role="assistant", content=f"answer {number}"),))
         prompt = TextBody(content=f"turn {number}")
         for kind, body, tick in (("prompt", prompt, 0), ("session_summary", answer, 1)):
             since = 10 * number + tick
@@ -73,7 +73,7 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(d
                 valid_time=NOON + timedelta(seconds=since),
             )
             desk.store.events.put([one])
-            scribe.heard(Notice(one, "test"))
+            scribe.on_event(Notice(one, "test"))
         assert scribe.wait(10)
     scribe.close()
     found = sessions.resume(desk, Scope(namespace=NAMESPACE), "s")

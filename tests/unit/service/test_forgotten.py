@@ -14,8 +14,8 @@ from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline, Question
-from recollect.ingest.turn_writer import Scribe
+from recollect.ingest.pipeline import Pipeline, RecallQuestion
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.learn import Learning
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.remember import Recollection
@@ -39,8 +39,8 @@ class House:
         counters, self.memories = Counters(clock), Memories(store)
         self.store, self.clock = store, clock
         self.pipeline = Pipeline(store, clock, "ada", counters)
-        self.scribe = Scribe(store, self.memories, counters)
-        self.pipeline.listeners.append(self.scribe.heard)
+        self.scribe = TurnWriter(store, self.memories, counters)
+        self.pipeline.listeners.append(self.scribe.on_event)
         self.scribe.start()
         self.it = Recollection(by_words, clock, store, self.memories, counters)
         self.it.start()
@@ -76,7 +76,7 @@ class House:
         namespaces = (NAMESPACE, GLOBAL)
         parts = []
         for trigger, text in (("session-start", ""), ("prompt", about)):
-            question = Question(trigger, text, namespaces, "another-session", None, 20_000)
+            question = RecallQuestion(trigger, text, namespaces, "another-session", None, 20_000)
             self.it.shelves.fill(namespaces)
             self.it.graphs.fill(namespaces)
             parts.append(self.it.recall_now.preview(question, 8000).context)

@@ -11,12 +11,12 @@ from recollect.core.settings import Settings
 from recollect.core.values import (
     Checkpoint,
     Entity,
+    ExtractionRun,
     Fact,
     Preference,
     Procedure,
     Receipt,
     Relationship,
-    Run,
     Usage,
 )
 from recollect.store import copying
@@ -60,7 +60,9 @@ def fill(store: Store, clock: ManualClock) -> None:
              predicate="is", object="up", source_type="stated", author="user", valid_from=NOON),
     )  # fmt: skip
     store.runs.put(
-        Run(run_id="ru_1", namespace=NAMESPACE, started_at=NOON, provider="none", outcome="direct")
+        ExtractionRun(
+            run_id="ru_1", namespace=NAMESPACE, started_at=NOON, provider="none", outcome="direct"
+        )
     )
     waits = Waiting("key", "name", ("turn",), ({"a": 1},), NOON)
 

@@ -15,7 +15,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.extract.rules import Rules, StoreReads, extractor
+from recollect.extract.rules import RulesExtractor, StoreReads, extractor
 from recollect.extract.rules.predicates import PREDICATES
 from recollect.store.sqlite import SqliteStore
 from tests.make import NOON
@@ -345,7 +345,7 @@ def test_what_the_user_refused_does_not_come_back(store: SqliteStore) -> None:
     told = Told().ask("use pnpm not npm, we switched in march").answer("Okay.")
     batch = stored(store, told)
     refused = StoreReads(store, lambda namespace, value: "pnpm" in value)
-    rules = Rules(refused, CLOCK)
+    rules = RulesExtractor(refused, CLOCK)
     found = rules.extract(batch)
     assert not found.candidates and not claims(found, PreferenceClaim)
     assert {one.reason for one in found.dropped} == {"refused"}
@@ -353,7 +353,7 @@ def test_what_the_user_refused_does_not_come_back(store: SqliteStore) -> None:
 
 def test_the_same_batch_gives_the_same_memories(store: SqliteStore) -> None:
     batch = stored(store, mended())
-    rules = Rules(StoreReads(store), CLOCK)
+    rules = RulesExtractor(StoreReads(store), CLOCK)
     assert rules.extract(batch) == rules.extract(batch)
 
 
@@ -401,7 +401,7 @@ def test_a_call_that_comes_late_belongs_to_the_turn_in_which_it_was_made(
     batch = store.events.claim(told.events[0].namespace, 100, 1 << 20)
     assert batch is not None
     assert [one.event.event_id for one in batch.events] == [one.event_id for one in told.events]
-    found = outcomes(Rules(StoreReads(store), CLOCK).extract(batch))
+    found = outcomes(RulesExtractor(StoreReads(store), CLOCK).extract(batch))
     assert [one.files for one in found] == [("src/report.py",), ("docs/manual.md",)]
     assert [one.position for one in found] == [1, 3]
 

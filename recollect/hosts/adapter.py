@@ -1,0 +1,370 @@
+"""What all adapters share: from a payload to the few things that can happen in a session.
+
+In: a payload. Out: a Capture, built by the method that the host's table of events names. Nothing
+raises: what cannot be read, is empty or says nothing gives a Capture without drafts and a note.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from recollect.capture.foreign import strip_foreign
+from recollect.core.values import JsonBody, MessageBody, TextBody, encode
+from recollect.hosts import tools
+from recollect.hosts.facts import Facts
+from recollect.hosts.fitting import fit, fit_text
+from recollect.hosts.payloads import (
+    Capture,
+    Draft,
+    Payload,
+    SignalName,
+    Wants,
+    conversation,
+)
+from recollect.hosts.reading import (
+    Data,
+    moment,
+    pick,
+    plain_text,
+    prose,
+    read_object,
+    section,
+    word,
+)
+
+# How a host is recognised that runs another's hooks: by a field that only it sends, or by the shape
+# of the whole, which is less certain.
+Sign = Literal["own field", "shape"]
+
+NOT_READABLE = "payload not readable"
+# Set in the environment of Recollect's own LLM calls; the hook leaves at once, this is the net.
+GUARD = "RECOLLECT_INTERNAL"
+_MAX_SESSION = 256
+_MAX_CWD = 2048
+# A host that gives no id cannot say the same thing twice this quickly unless it fired twice.
+DOUBLE_FIRING_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A payload that was read: its object, its session, its directory."""
+
+    payload: Payload
+    event: str
+    data: Data
+    session_id: str | None
+    cwd: str
+    damaged: bool
+
+
+def event_key(event: str) -> str:
+    """Events are found whatever their spelling: SessionStart, sessionStart, session_start."""
+    return "".join(filter(str.isalnum, event[:100].lower()))
+
+
+class Adapter:
+    """What a host's payloads mean and how it is answered: a route per event."""
+
+    # event_key -> the name of the method that reads the event
+    routes: ClassVar[Mapping[str, str]] = {
+        "sessionstart": "on_start",
+        "agentspawn": "on_start",
+        "sessionend": "on_end",
+        "userpromptsubmit": "on_prompt",
+        "userpromptsubmitted": "on_prompt",
+        "promptsubmit": "on_prompt",
+        "posttooluse": "on_tool",
+        "posttoolusefailure": "on_tool_failure",
+        "stop": "on_stop",
+        "agentstop": "on_stop",
+        "precompact": "on_compaction",
+    }
+    # The events whose answer the host reads, as it spells them.
+    answered: ClassVar[tuple[str, ...]] = ()
+    session_fields: ClassVar[tuple[str, ...]] = ("session_id", "sessionId", "sessionID")
+    injects_prompt: ClassVar[bool] = True
+    # Hosts whose hook files this one runs too, and how sure its `sent` is (see recognise.py).
+    runs_hooks_of: ClassVar[tuple[str, ...]] = ()
+    sent_by: ClassVar[Sign] = "own field"
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.name = facts.name
+
+    def sent(self, payload: Payload, data: Data) -> bool:
+        """Whether this host sent a payload of a hook that was written for another."""
+        return False
+
+    def interpret(self, payload: Payload, data: Data | None, repaired: bool) -> Capture:
+        damaged = repaired or payload.truncated
+        event = payload.event or word(data or {}, "hook_event_name", "hookName", "hookEventName")
+        reading = Reading(
+            payload=payload,
+            event=event,
+            data=data or {},
+            session_id=self.session_id(payload, data or {}),
+            cwd=self.cwd(payload, data or {}),
+            damaged=damaged or (data is None and bool(payload.stdin.strip())),
+        )
+        if payload.env.get(GUARD):
+            return self.nothing(reading, "own call")
+        if data is None and reading.damaged:
+            return self.nothing(reading, NOT_READABLE)
+        route = self.routes.get(event_key(event))
+        if route is None:
+            return self.nothing(reading, "event not used")
+        read: Callable[[Reading], Capture] = getattr(self, route)
+        return read(reading)
+
+    def answer(self, event: str, context: str) -> bytes:
+        """What the hook prints: exactly what the host accepts, for the empty context too."""
+        for name in self.answered:
+            if event_key(name) == event_key(event):
+                return self.written(name, plain_text(context))
+        return b""
+
+    def written(self, event: str, context: str) -> bytes:
+        """The context as the host reads it; plain text unless a host wants more."""
+        return context.encode()
+
+    def final_answer(self, transcript: bytes) -> str:
+        """The last answer in (the end of) the host's transcript; empty when it is not known."""
+        return ""
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def read(self, payload: Payload) -> tuple[Data | None, bool]:
+        return read_object(payload.stdin)
+
+    def session_id(self, payload: Payload, data: Data) -> str | None:
+        found = word(data, *self.session_fields) or word(payload.env, *self.facts.session_env)
+        found = plain_text(found).strip()
+        if len(found) > _MAX_SESSION or not found.isprintable():
+            return hashlib.sha256(found.encode()).hexdigest()
+        return found or None
+
+    def cwd(self, payload: Payload, data: Data) -> str:
+        """Where the project is. The host's variable first: an agent may change its directory."""
+        candidates = (
+            *(payload.env.get(name) for name in self.facts.project_env),
+            *self.roots(data),
+        )
+        for found in (*candidates, payload.cwd):
+            if isinstance(found, str) and os.path.isabs(found) and len(found) <= _MAX_CWD:
+                return plain_text(found)
+        return ""
+
+    def roots(self, data: Data) -> tuple[Any, ...]:
+        return (data.get("cwd"),)
+
+    # --- what can happen -------------------------------------------------------------------------
+
+    def nothing(self, reading: Reading, note: str) -> Capture:
+        return Capture(
+            host=self.name,
+            event=reading.event,
+            session_id=reading.session_id,
+            cwd=reading.cwd,
+            note=note,
+            happened_at=moment(pick(reading.data, "timestamp", "time")),
+            damaged=reading.damaged,
+        )
+
+    def signalled(
+        self,
+        reading: Reading,
+        signal: SignalName,
+        reason: str,
+        *,
+        wants: Wants | None = None,
+        query: str = "",
+        once: bool = False,
+    ) -> Capture:
+        reason = plain_text(reason)[:200]
+        field = "source" if signal == "session-start" else "reason"
+        draft = Draft(
+            kind="note",
+            body=JsonBody(data={"signal": signal, field: reason}),
+            author="tool",
+            dedupe_key=f"{signal}:{'' if once else reason}",
+            dedupe_seconds=None if once else DOUBLE_FIRING_SECONDS,
+        )
+        return replace(
+            self.nothing(reading, ""),
+            drafts=(draft,),
+            signal=signal,
+            reason=reason,
+            wants=wants,
+            query=said(query),
+        )
+
+    def prompted(self, reading: Reading, text: Any, turn: str = "") -> Capture:
+        draft = prompt_draft(text, turn)
+        if draft is None:
+            return self.nothing(reading, "empty prompt")
+        assert isinstance(draft.body, TextBody)
+        return replace(
+            self.nothing(reading, ""),
+            drafts=(draft,),
+            wants="prompt" if self.injects_prompt else None,
+            query=draft.body.content,
+        )
+
+    def used(
+        self,
+        reading: Reading,
+        name: str,
+        arguments: Any,
+        output: Any,
+        *,
+        call: str = "",
+        failed: bool | None = None,
+        server: str = "",
+    ) -> Capture:
+        why_not = tools.ignored(name, server)
+        if why_not:
+            return self.nothing(reading, why_not)
+        return replace(
+            self.nothing(reading, ""),
+            drafts=(tool_draft(name, arguments, output, call=call, failed=failed),),
+        )
+
+    def stopped(
+        self, reading: Reading, answer: Any, *, prompt: Any = "", turn: str = "", reason: str = ""
+    ) -> Capture:
+        found = replace(
+            self.nothing(reading, ""), signal="stop", reason=plain_text(reason)[:200] or "stop"
+        )
+        draft = answer_draft(answer, prompt=prompt, turn=turn)
+        if draft:
+            return replace(found, drafts=(draft,))
+        path = word(reading.data, "transcript_path", "transcriptPath")
+        usable = os.path.isabs(path) and path.endswith(".jsonl") and len(path) <= _MAX_CWD
+        return replace(found, transcript=path if usable else None, note="no answer in the payload")
+
+    # --- routes that many hosts share, over fields that are spelt alike ---------------------------
+
+    def on_start(self, reading: Reading) -> Capture:
+        return self.signalled(
+            reading,
+            "session-start",
+            word(reading.data, "source") or "startup",
+            wants="session-start",
+            query=prose(pick(reading.data, "initial_prompt", "initialPrompt")),
+        )
+
+    def on_end(self, reading: Reading) -> Capture:
+        return self.signalled(reading, "session-end", word(reading.data, "reason") or "end")
+
+    def on_compaction(self, reading: Reading) -> Capture:
+        return self.signalled(reading, "compaction", word(reading.data, "trigger") or "auto")
+
+    def on_prompt(self, reading: Reading) -> Capture:
+        return self.prompted(reading, reading.data.get("prompt"), turn_of(reading.data))
+
+    def on_tool(self, reading: Reading) -> Capture:
+        return self._tool(reading, None)
+
+    def on_tool_failure(self, reading: Reading) -> Capture:
+        return self._tool(reading, True)
+
+    def _tool(self, reading: Reading, failed: bool | None) -> Capture:
+        data = reading.data
+        output = pick(
+            data,
+            "tool_response",
+            "tool_result",
+            "toolResult",
+            "toolResponse",
+            "tool_output",
+            "result",
+            "error",
+            "error_message",
+        )
+        server = word(section(data, "mcp_server"), "name") or word(
+            section(data, "mcp_context"), "server_name"
+        )
+        return self.used(
+            reading,
+            word(data, "tool_name", "toolName"),
+            pick(data, "tool_input", "toolArgs", "toolInput", "tool_args"),
+            output,
+            call=word(data, "tool_use_id", "toolUseId", "tool_call_id", "toolCallId"),
+            failed=failed,
+            server=server,
+        )
+
+    def on_stop(self, reading: Reading) -> Capture:
+        data = reading.data
+        return self.stopped(
+            reading,
+            pick(data, "last_assistant_message", "assistant_response", "assistantResponse"),
+            turn=turn_of(data),
+            reason=word(data, "stop_reason", "stopReason"),
+        )
+
+
+# --- drafts ---------------------------------------------------------------------------------------
+
+
+def said(text: Any) -> str:
+    """What a person or a model said: valid text, without what others put into it."""
+    return fit_text(strip_foreign(plain_text(prose(text))).strip())
+
+
+def prompt_draft(text: Any, turn: str = "") -> Draft | None:
+    """A prompt, or nothing when nobody said anything."""
+    content = said(text)
+    if not content:
+        return None
+    body = TextBody(content=content)
+    return Draft(kind="prompt", body=body, author="user", **_key("prompt", turn, content))
+
+
+def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> Draft | None:
+    """The final answer of a turn, after the prompt where the host gives both."""
+    content = said(answer)
+    if not content:
+        return None
+    fitted = fit({"prompt": said(prompt), "answer": content})
+    body: MessageBody = conversation(fitted["prompt"], fitted["answer"])
+    key = _key("answer", turn, content)
+    return Draft(kind="session_summary", body=body, author="assistant", **key)
+
+
+def tool_draft(
+    name: str, arguments: Any, output: Any, *, call: str = "", failed: bool | None = None
+) -> Draft:
+    tool = tools.facts(name, arguments, output, failed)
+    data = {
+        "tool": tool.name,
+        "input": tools.kept_input(tool, arguments),
+        "output": tools.kept_output(tool, output),
+        "class": tool.tool_class,
+        "files": list(tool.files),
+        "command": tool.command,
+        "failed": tool.failed,
+    }
+    # Copilot tells one call in two spellings: the names of fields and tools differ, nothing else.
+    told = list(output.values()) if isinstance(output, dict) else output
+    content = "" if call else encode([tool.tool_class, data["input"], told]).decode()
+    return Draft(
+        kind="tool_use",
+        body=JsonBody(data=fit(data)),
+        author=tools.author(tool.tool_class),
+        tool=replace(tool, command=fit_text(tool.command)),
+        **_key("tool", call, content),
+    )
+
+
+def turn_of(data: Data) -> str:
+    return word(data, "prompt_id", "turn_id", "turnId", "turn-id", "generation_id", "execution_id")
+
+
+def _key(kind: str, given: str, content: str) -> dict[str, Any]:
+    """The host's id where it gives one; one turn may still hold several prompts or answers."""
+    digest = hashlib.sha256(content.encode()).hexdigest()[:16] if content else ""
+    key = ":".join((kind, given[:_MAX_SESSION], digest))
+    return {"dedupe_key": key, "dedupe_seconds": None if given else DOUBLE_FIRING_SECONDS}

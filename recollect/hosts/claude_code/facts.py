@@ -1,0 +1,27 @@
+"""Claude Code (hosts.md 2)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="claude-code",
+    title="Claude Code",
+    aliases=("claude", "claudecode", "claude_code"),
+    verified="2.1.325",
+    programs=("claude",),
+    places=(".claude",),
+    variables=("CLAUDE_CONFIG_DIR",),
+    hooks=(
+        HookSpec("SessionStart", timeout_s=10, injects=True),
+        HookSpec("UserPromptSubmit", injects=True),
+        HookSpec("PostToolUse"),
+        HookSpec("PostToolUseFailure"),
+        HookSpec("Stop"),
+        HookSpec("PreCompact"),
+        HookSpec("PostCompact"),
+        HookSpec("SessionEnd"),
+    ),
+    project_env=("CLAUDE_PROJECT_DIR",),
+    session_env=("CLAUDE_CODE_SESSION_ID",),
+    other_env=("CLAUDECODE",),  # set in everything that Claude Code starts
+    transcript_env=("CLAUDE_CONFIG_DIR",),
+)

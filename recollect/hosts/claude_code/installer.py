@@ -1,0 +1,35 @@
+"""Claude Code: hooks in settings.json, the MCP server in .claude.json."""
+
+import os
+
+from recollect.hosts.claude_code.facts import FACTS
+from recollect.hosts.context import SERVER, Context
+from recollect.hosts.installer import Installer, grouped_hooks
+from recollect.hosts.pieces import JsonFile, Member, Piece
+
+
+class ClaudeCode(Installer):
+    def pieces(self, context: Context) -> list[Piece]:
+        if context.in_project:
+            # The personal file: settings.json is shared with the team, and our paths are not.
+            settings = os.path.join(context.project, ".claude", "settings.local.json")
+            servers = os.path.join(context.project, ".mcp.json")
+        else:
+            settings = os.path.join(context.at("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
+            servers = os.path.join(context.at("CLAUDE_CONFIG_DIR"), ".claude.json")
+        # Without alwaysLoad only the tools' names would reach the model.
+        server = {"type": "stdio", **context.server(alwaysLoad=True)}
+        hooks = grouped_hooks(self.facts, context)
+        return [
+            JsonFile(settings, "hooks that capture and recall", (hooks,)),
+            JsonFile(servers, "the MCP server", (Member(("mcpServers", SERVER), server),)),
+        ]
+
+    def notes(self, context: Context) -> list[str]:
+        return [
+            *super().notes(context),
+            "In a folder that Claude Code does not trust yet, it asks before hooks run.",
+        ]
+
+
+INSTALLER = ClaudeCode(FACTS)

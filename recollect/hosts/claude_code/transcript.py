@@ -1,0 +1,94 @@
+"""Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, a line a message.
+
+In: the home. Out: transcripts, and what they tell. Lines of subagents, of the host itself and of
+kinds that nobody knows yet are passed over. A session that was resumed may repeat an earlier one's
+lines: they carry the same ids, so they are known again.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recollect.hosts import transcript_files as files
+from recollect.hosts.claude_code.facts import FACTS
+from recollect.hosts.reading import Data, moment, prose, section, word
+from recollect.hosts.transcript import Conversation, Reader, Told, Transcript, of_lines
+
+_MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
+
+
+def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
+    root = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), "projects", "*", "*.jsonl"))):
+        found = describe(path)
+        if found is not None:
+            yield found
+
+
+def describe(path: str) -> Transcript | None:
+    """One file; None when no person speaks in it."""
+    for line in files.first_objects(path, most=200):
+        if line.get("isSidechain") is True:
+            return None  # a subagent's own file
+        cwd = word(line, "cwd")
+        if cwd and line.get("type") in ("user", "assistant"):
+            session = word(line, "sessionId") or os.path.basename(path).split(".")[0]
+            return of_lines(FACTS.name, session, path, cwd, line, _MESSAGES, read)
+    return None
+
+
+def read(transcript: Transcript) -> Iterator[Told]:
+    talk = Conversation(transcript.session_id, transcript.began)
+    for number, line in files.objects(transcript.path):
+        if line.get("isSidechain") is True or line.get("isMeta") is True:
+            continue
+        key = word(line, "uuid") or f"line {number}"
+        match line.get("type"):
+            case "user":
+                yield from _user(talk, key, line)
+            case "assistant" if line.get("isApiErrorMessage") is not True:
+                _assistant(talk, line)
+    yield from talk.end()
+
+
+def _user(talk: Conversation, key: str, line: Data) -> Iterator[Told]:
+    at = moment(line.get("timestamp"))
+    content = section(line, "message").get("content")
+    if line.get("isCompactSummary") is True:
+        yield from talk.compacted(key, at, prose(content))
+        return
+    if line.get("isVisibleInTranscriptOnly") is True:
+        return
+    spoken: list[Any] = [content] if isinstance(content, str) else []
+    parts = content if isinstance(content, list) else []
+    for part in parts:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind == "tool_result":
+            failed = True if part.get("is_error") is True else None
+            output = line.get("toolUseResult")
+            # One line may answer several calls; the structured result is that of a single one.
+            whole = output if len(parts) == 1 and output is not None else part.get("content")
+            for told in talk.result(word(part, "tool_use_id"), at, whole, failed):
+                yield Told(f"{key} {told.key}", told.at, told.draft)
+        elif kind == "text":
+            spoken.append(part.get("text"))
+    for index, text in enumerate(spoken):
+        yield from talk.prompt(key if index == 0 else f"{key}/{index}", at, text)
+
+
+def _assistant(talk: Conversation, line: Data) -> None:
+    at = moment(line.get("timestamp"))
+    content = section(line, "message").get("content")
+    if isinstance(content, str):
+        talk.text(at, content)
+    for part in content if isinstance(content, list) else ():
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") == "text":
+            talk.text(at, part.get("text"))
+        elif part.get("type") == "tool_use":
+            talk.calls(word(part, "id"), word(part, "name"), part.get("input"))
+
+
+READER = Reader(find, describe)

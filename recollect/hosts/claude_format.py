@@ -1,0 +1,60 @@
+"""The form of Claude Code's hooks, which Codex, Qwen Code, Factory Droid and others took over.
+
+In: payloads in Claude's form. Out: captures, and JSON in `hookSpecificOutput`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from recollect.core.values import JsonBody, encode
+from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
+from recollect.hosts.fitting import fit
+from recollect.hosts.payloads import Capture, Draft
+from recollect.hosts.reading import word
+
+
+def hook_output(event: str, context: str) -> bytes:
+    """The one answer that Claude, Codex, Gemini and Qwen all read. Any other key breaks Codex."""
+    if not context:
+        return b""
+    return encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
+
+
+class ClaudeFormat(Adapter):
+    """A host whose hooks look like Claude's."""
+
+    # Answers to other events would be ignored; an answer to Stop would start the model again.
+    answered = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+    routes: ClassVar[Mapping[str, str]] = {
+        **Adapter.routes,
+        "postcompact": "on_compacted",
+        "subagentstop": "on_subagent",
+    }
+
+    def written(self, event: str, context: str) -> bytes:
+        return hook_output(event, context)
+
+    def on_compacted(self, reading: Reading) -> Capture:
+        """The summary that replaced the conversation: a note, for the turns are stored already."""
+        summary = said(reading.data.get("compact_summary"))
+        if not summary:
+            return self.nothing(reading, "no summary")
+        trigger = word(reading.data, "trigger")[:200]
+        data = fit({"signal": "compacted", "reason": trigger, "summary": summary})
+        draft = Draft(kind="note", body=JsonBody(data=data), author="assistant")
+        return replace(self.nothing(reading, ""), drafts=(draft,))
+
+    def on_subagent(self, reading: Reading) -> Capture:
+        """A subagent's answer is the result of a delegation, not an answer to the user.
+
+        An agent without a type is the host's own (compaction runs one). The hook is not installed:
+        the Task tool's own result says the same, except for agents in the background.
+        """
+        data = reading.data
+        kind, agent = word(data, "agent_type"), word(data, "agent_id")
+        if not kind:
+            return self.nothing(reading, "internal agent")
+        answer = said(data.get("last_assistant_message"))
+        draft = tool_draft("Agent", {"agent": kind, "id": agent}, answer, call=f"agent {agent}")
+        return replace(self.nothing(reading, ""), drafts=(draft,))

@@ -1,0 +1,50 @@
+"""Codex CLI: Claude's shape, a strict reader of answers, and `notify` where hooks are not trusted.
+
+In: hook payloads (proven with 0.166.0), or the notification as last argument. Out: captures, and
+`hookSpecificOutput` with nothing beside it: one key more and Codex drops it all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from recollect.hosts.adapter import Reading, answer_draft, prompt_draft, turn_of
+from recollect.hosts.claude_format import ClaudeFormat
+from recollect.hosts.codex.facts import FACTS
+from recollect.hosts.payloads import Capture, Payload
+from recollect.hosts.reading import Data, read_object
+
+_MAX_MESSAGES = 20
+
+
+class Codex(ClaudeFormat):
+    session_fields = ("session_id", "thread-id")
+    routes: ClassVar[Mapping[str, str]] = {
+        **ClaudeFormat.routes,
+        "notify": "on_notify",
+    }
+
+    def read(self, payload: Payload) -> tuple[Data | None, bool]:
+        if payload.event == "notify" and payload.args:
+            return read_object(payload.args[-1].encode("utf-8", "replace"))
+        return super().read(payload)
+
+    def on_notify(self, reading: Reading) -> Capture:
+        """A whole turn. The keys are those of the hooks, so what they captured is not doubled."""
+        data = reading.data
+        if data.get("type") != "agent-turn-complete":
+            return self.nothing(reading, "notification not used")
+        turn = turn_of(data)
+        messages = data.get("input-messages")
+        texts = messages[:_MAX_MESSAGES] if isinstance(messages, list) else []
+        prompts = (prompt_draft(text, turn) for text in texts)
+        drafts = (*prompts, answer_draft(data.get("last-assistant-message"), turn=turn))
+        return replace(
+            self.nothing(reading, ""),
+            signal="stop",
+            reason="notify",
+            drafts=tuple(draft for draft in drafts if draft),
+        )
+
+
+ADAPTER = Codex(FACTS)

@@ -1,0 +1,22 @@
+"""Codex CLI (hosts.md 3)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="codex",
+    title="Codex CLI",
+    aliases=("codex-cli", "openai-codex"),
+    verified="0.166.0",
+    programs=("codex",),
+    places=(".codex",),
+    variables=("CODEX_HOME",),
+    hooks=(
+        HookSpec("SessionStart", timeout_s=10, injects=True),
+        HookSpec("UserPromptSubmit", injects=True),
+        HookSpec("PostToolUse"),
+        HookSpec("Stop"),
+        HookSpec("PreCompact"),
+        HookSpec("SessionEnd", timeout_s=3),  # Codex 0.166 warns at every start when it is more
+    ),
+    transcript_env=("CODEX_HOME",),
+)

@@ -1,0 +1,55 @@
+"""Codex CLI: hooks.json, the MCP server in config.toml, and trust."""
+
+import os
+from typing import Any
+
+from recollect.hosts.changes import Change
+from recollect.hosts.codex import trust
+from recollect.hosts.codex.facts import FACTS
+from recollect.hosts.context import SERVER, Context
+from recollect.hosts.installer import Installer, grouped_hooks
+from recollect.hosts.pieces import JsonFile, Piece, TomlTable
+
+
+class Codex(Installer):
+    def pieces(self, context: Context) -> list[Piece]:
+        values: dict[str, Any] = {
+            **context.server(),
+            "startup_timeout_sec": 20,
+            "default_tools_approval_mode": "approve",
+        }
+        hooks = grouped_hooks(self.facts, context)
+        config = os.path.join(trust.folder(context), "config.toml")
+        trusted = tuple(("hooks", "state", key) for key in trust.hook_keys(context))
+        return [
+            JsonFile(trust.hooks_path(context), "hooks that capture and recall", (hooks,)),
+            TomlTable(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
+        ]
+
+    def plan_install(self, context: Context) -> list[Change]:
+        """Trust in hooks that change is void: it goes, so that we know to ask for it again."""
+        changes = super().plan_install(context)
+        renewed = any(change.path == trust.hooks_path(context) for change in changes)
+        return trust.withdrawn(context, changes) if renewed else changes
+
+    def plan_uninstall(self, context: Context) -> list[Change]:
+        changes = super().plan_uninstall(context)
+        return trust.withdrawn(context, changes) if context.in_project else changes
+
+    def notes(self, context: Context) -> list[str]:
+        notes = super().notes(context)
+        if self.needs_trust(context):
+            notes.append(
+                "Codex runs no hook that you have not trusted, and does not say so: "
+                "start codex, type /hooks and trust Recollect's hooks."
+            )
+        return notes
+
+    def needs_trust(self, context: Context) -> bool:
+        return not trust.trusted(context)
+
+    def plan_trust(self, context: Context) -> list[Change]:
+        return trust.planned(context)
+
+
+INSTALLER = Codex(FACTS)

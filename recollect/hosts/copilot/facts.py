@@ -1,0 +1,25 @@
+"""GitHub Copilot CLI (hosts.md 5)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="copilot",
+    title="GitHub Copilot CLI",
+    aliases=("copilot-cli", "github-copilot"),
+    verified="1.0.102",
+    programs=("copilot",),
+    places=(".copilot",),
+    variables=("COPILOT_HOME",),
+    hooks=(
+        HookSpec("sessionStart", timeout_s=10, injects=True),
+        HookSpec("userPromptSubmitted", injects=True),
+        HookSpec("postToolUse"),
+        HookSpec("postToolUseFailure"),
+        HookSpec("agentStop"),
+        HookSpec("preCompact"),
+        HookSpec("sessionEnd"),
+    ),
+    prompts=("userPromptSubmitted",),
+    project_env=("COPILOT_PROJECT_DIR",),
+    transcript_env=("COPILOT_HOME",),
+)

@@ -1,0 +1,49 @@
+"""GitHub Copilot CLI: a hook file of our own, the MCP server in mcp-config.json."""
+
+import os
+
+from recollect.hosts.context import SERVER, Context
+from recollect.hosts.copilot.facts import FACTS
+from recollect.hosts.installer import Installer
+from recollect.hosts.marker import Call, call
+from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, Piece
+
+
+class Copilot(Installer):
+    def pieces(self, context: Context) -> list[Piece]:
+        base = context.at("COPILOT_HOME", ".copilot")
+        folder = os.path.join(context.project, ".github") if context.in_project else base
+        hooks = Hooks(
+            {
+                hook.event: {
+                    "type": "command",
+                    "bash": context.hook(self.name, hook.event),
+                    "timeoutSec": hook.timeout_s,
+                }
+                for hook in self.facts.hooks
+            }
+        )
+        path = os.path.join(folder, "hooks", "recollect.json")
+        found: list[Piece] = [
+            JsonFile(path, "hooks that capture and recall", (Default(("version",), 1), hooks))
+        ]
+        if not context.in_project:
+            server = {"type": "local", **context.server(tools=["*"])}
+            path = os.path.join(base, "mcp-config.json")
+            edit = Member(("mcpServers", SERVER), server)
+            found.append(JsonFile(path, "the MCP server", (edit,)))
+        return found
+
+    def notes(self, context: Context) -> list[str]:
+        return [
+            *super().notes(context),
+            "Copilot also runs hooks of a repository's .claude/settings.json: "
+            "install Claude Code's hooks for the user, not in the project.",
+        ]
+
+    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+        event = "userPromptSubmitted"
+        return call(event, sessionId=session, cwd=cwd, hook_event_name=event, prompt=text)
+
+
+INSTALLER = Copilot(FACTS)

@@ -1,0 +1,25 @@
+"""Cursor (hosts.md 8; documented, not run)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="cursor",
+    title="Cursor",
+    aliases=("cursor-ide", "cursor-agent"),
+    programs=("cursor", "cursor-agent"),
+    places=(".cursor",),
+    hooks=(
+        HookSpec("sessionStart", timeout_s=10, injects=True),
+        HookSpec("beforeSubmitPrompt"),
+        HookSpec("afterFileEdit"),
+        HookSpec("afterShellExecution"),
+        HookSpec("afterMCPExecution"),
+        HookSpec("afterAgentResponse"),
+        HookSpec("preCompact"),
+        HookSpec("stop"),
+        HookSpec("sessionEnd"),
+    ),
+    prompts=("beforeSubmitPrompt",),
+    project_env=("CURSOR_PROJECT_DIR",),
+    other_env=("CURSOR_VERSION",),
+)

@@ -1,0 +1,34 @@
+"""Gemini CLI: its own names for Claude's ideas.
+
+In: hook payloads (proven with 0.61.0). Out: captures, and JSON answers; plain text is not injected.
+PreCompress fires before every model call, so it is never taken for a compaction.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from recollect.hosts.adapter import Adapter, Reading
+from recollect.hosts.claude_format import hook_output
+from recollect.hosts.gemini.facts import FACTS
+from recollect.hosts.payloads import Capture
+
+
+class Gemini(Adapter):
+    answered = ("SessionStart", "BeforeAgent", "AfterTool")
+    routes: ClassVar[Mapping[str, str]] = {
+        "sessionstart": "on_start",
+        "sessionend": "on_end",
+        "beforeagent": "on_prompt",
+        "aftertool": "on_tool",
+        "afteragent": "on_answer",
+    }
+
+    def written(self, event: str, context: str) -> bytes:
+        return hook_output(event, context)
+
+    def on_answer(self, reading: Reading) -> Capture:
+        data = reading.data
+        return self.stopped(reading, data.get("prompt_response"), prompt=data.get("prompt"))
+
+
+ADAPTER = Gemini(FACTS)

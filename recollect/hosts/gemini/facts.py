@@ -1,0 +1,24 @@
+"""Gemini CLI (hosts.md 4)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="gemini",
+    title="Gemini CLI",
+    aliases=("gemini-cli",),
+    verified="0.61.0",
+    programs=("gemini",),
+    places=(".gemini",),
+    variables=("GEMINI_CLI_HOME",),
+    hooks=(
+        HookSpec("SessionStart", timeout_s=10, injects=True),
+        HookSpec("BeforeAgent", injects=True),
+        HookSpec("AfterTool", matcher="*"),
+        HookSpec("AfterAgent"),
+        HookSpec("SessionEnd"),
+    ),
+    prompts=("BeforeAgent",),
+    project_env=("GEMINI_PROJECT_DIR",),
+    session_env=("GEMINI_SESSION_ID",),
+    transcript_env=("GEMINI_CLI_HOME",),
+)

@@ -1,0 +1,115 @@
+"""Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl` (earlier: `.json`).
+
+In: the home. Out: transcripts, and what they tell. A message is written again when it grows: its
+last writing counts. Where the project lies is told beside the chats, or in `projects.json`.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recollect.core import safe_files
+from recollect.hosts import transcript_files as files
+from recollect.hosts.gemini.facts import FACTS
+from recollect.hosts.reading import Data, moment, prose, word
+from recollect.hosts.transcript import Conversation, Reader, Told, Transcript
+
+_MESSAGES = (b'"type":"user"', b'"type":"gemini"', b'"type": "user"', b'"type": "gemini"')
+
+
+def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
+    root = os.path.join(env.get("GEMINI_CLI_HOME") or home, ".gemini")
+    known = files.document(os.path.join(root, "projects.json")).get("projects")
+    names = {name: path for path, name in known.items()} if isinstance(known, dict) else {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), "tmp", "*", "chats", "*.json*"))):
+        folder = os.path.dirname(os.path.dirname(path))
+        cwd = _root(folder) or names.get(os.path.basename(folder), "")
+        found = describe(path, str(cwd))
+        if found is not None:
+            yield found
+
+
+def describe(path: str, cwd: str) -> Transcript | None:
+    head = next(files.first_objects(path, 1), {}) if path.endswith("l") else files.document(path)
+    session = word(head, "sessionId")
+    if not session or head.get("kind") == "subagent":
+        return None
+    whole = not path.endswith("l")
+    return Transcript(
+        host=FACTS.name,
+        session_id=session,
+        path=path,
+        cwd=cwd,
+        began=moment(head.get("startTime")),
+        ended=moment(head.get("lastUpdated")) if whole else files.last_time(path),
+        messages=files.occurrences(path, _MESSAGES),
+        bytes=files.size(path),
+        read=read,
+    )
+
+
+def read(transcript: Transcript) -> Iterator[Told]:
+    talk = Conversation(transcript.session_id, transcript.began)
+    for key, message in _messages(transcript.path).items():
+        at = moment(message.get("timestamp"))
+        content = message.get("content")
+        if message.get("type") == "user":
+            yield from talk.prompt(key, at, _spoken(content))
+        elif message.get("type") == "gemini":
+            talk.text(at, _spoken(content))
+            for call in message.get("toolCalls") or ():
+                if isinstance(call, dict):
+                    yield from _tool(talk, key, at, call)
+    yield from talk.end()
+
+
+def _messages(path: str) -> dict[str, Data]:
+    """By id, in the order in which they first came."""
+    if not path.endswith("l"):
+        listed = files.document(path).get("messages")
+        found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    else:
+        found = [line for _, line in files.objects(path)]
+    merged: dict[str, Data] = {}
+    for message in found:
+        key = word(message, "id")
+        if key and "type" in message:
+            merged[key] = message
+    return merged
+
+
+def _spoken(content: Any) -> str:
+    """Text without the tools' results that travel under the user's name."""
+    if isinstance(content, list):
+        return prose([part for part in content if isinstance(part, dict) and "text" in part])
+    return prose(content)
+
+
+def _tool(talk: Conversation, key: str, at: Any, call: Data) -> Iterator[Told]:
+    shown = call.get("result")
+    text = "\n".join(_outputs(shown)) if isinstance(shown, list) else prose(shown)
+    failed = True if word(call, "status") in ("error", "cancelled") else None
+    yield from talk.tool(
+        f"{key} {word(call, 'id', 'name')}",
+        moment(call.get("timestamp")) or at,
+        word(call, "name"),
+        call.get("args"),
+        {"llmContent": text},
+        failed,
+    )
+
+
+def _outputs(results: list[Any]) -> Iterator[str]:
+    for result in results:
+        answer = result.get("functionResponse") if isinstance(result, dict) else None
+        response = answer.get("response") if isinstance(answer, dict) else None
+        if isinstance(response, dict):
+            yield word(response, "output", "error")
+
+
+def _root(folder: str) -> str:
+    return safe_files.path_or_nothing(os.path.join(folder, ".project_root"))
+
+
+READER = Reader(find)

@@ -1,0 +1,48 @@
+"""A hook call from payload to answer.
+
+In: a payload with the name of a host as the hook command was given it. Out: what it means, and
+what the hook prints. A host that is not known gets an adapter that stores what it can read and
+answers nothing. Nothing raises.
+"""
+
+from datetime import datetime
+
+from recollect.hosts import recognise, registry
+from recollect.hosts.adapter import Adapter, answer_draft
+from recollect.hosts.payloads import Capture, Payload, with_answer
+from recollect.hosts.reading import lines_between
+from recollect.hosts.unknown import UnknownHost
+
+CONTEXT_CHARS = 9_500  # Claude Code and Codex pass on about 10,000 whole, and cut what is more
+ADAPTERS = registry.adapters()  # loaded with this module, not with the first hook call
+
+
+def adapter(name: str) -> Adapter:
+    """The adapter for this name or alias."""
+    known = registry.name_of(name)
+    return UnknownHost(name) if known is None else ADAPTERS[known]
+
+
+def capture(payload: Payload) -> Capture:
+    """What a payload means; `Capture.host` is who sent it."""
+    named = adapter(payload.host)
+    data, repaired = named.read(payload)
+    return recognise.sender(named, payload, data or {}).interpret(payload, data, repaired)
+
+
+def answer(captured: Capture, context: str = "") -> bytes:
+    """What the hook prints. Ask for the empty context too: some hosts wait for an answer."""
+    return adapter(captured.host).answer(captured.event, context)
+
+
+def answered_from_transcript(
+    captured: Capture,
+    transcript: bytes,
+    began: datetime | None = None,
+    ended: datetime | None = None,
+) -> Capture:
+    """A stop with the answer that its transcript (or the end of it) holds, if it holds one that was
+    given between these times."""
+    lines = lines_between(transcript, began, ended) if ended else transcript
+    draft = answer_draft(adapter(captured.host).final_answer(lines))
+    return with_answer(captured, draft) if draft else captured

@@ -1,0 +1,107 @@
+"""Find hosts on this machine, put our entries into their files, take them out again.
+
+In: names of hosts, a Context, and a function that asks the user. Out: a Report per host; a host
+that fails is put back as it was and named with its error, the others go on.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from recollect.core.errors import BadInput, RecollectError
+from recollect.hosts import registry
+from recollect.hosts.apply import apply_install, apply_uninstall
+from recollect.hosts.changes import Change
+from recollect.hosts.context import Context
+from recollect.hosts.installer import Found, Installer
+from recollect.hosts.ledger import Ledger
+
+Outcome = Literal["installed", "removed", "unchanged", "declined", "failed"]
+Confirm = Callable[[Installer, list[Change]], bool]
+
+
+@dataclass(frozen=True)
+class HostResult:
+    host: str
+    outcome: Outcome
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: RecollectError | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    results: tuple[HostResult, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(result.outcome != "failed" for result in self.results)
+
+
+def installer(name: str) -> Installer:
+    """By name or alias; BadInput lists the known ones."""
+    known = registry.name_of(name)
+    if known is None:
+        names = ", ".join(registry.facts())
+        raise BadInput(f"there is no host {name!r}; known are {names}", field="host")
+    return registry.installers()[known]
+
+
+def detect_all(home: str, env: Mapping[str, str]) -> dict[str, Found]:
+    """The hosts on this machine, by name."""
+    found = {name: known.detect(home, env) for name, known in registry.installers().items()}
+    return {name: how for name, how in found.items() if how is not None}
+
+
+def installations(data_dir: str) -> list[tuple[str, str]]:
+    """What was installed by us: (host, project), with "" where it was for the user."""
+    return Ledger.load(data_dir).installations()
+
+
+def connected_since(data_dir: str) -> dict[str, datetime]:
+    """Since when each host has been connected."""
+    found: dict[str, datetime] = {}
+    for record in Ledger.load(data_dir).files.values():
+        at = datetime.fromisoformat(record.time)
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        for name in record.hosts:
+            found[name] = min(found.get(name, at), at)
+    return found
+
+
+def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:
+    """Put our entries in. `confirm` sees each host's changes before anything is written."""
+    results = []
+    for host in hosts:
+        changes: list[Change] = []
+        try:
+            changes = host.plan_install(context)
+            if changes and not confirm(host, changes):
+                results.append(HostResult(host.name, "declined", tuple(changes)))
+                continue
+            apply_install(host, context, changes)
+            outcome: Outcome = "installed" if changes else "unchanged"
+            notes = tuple(host.notes(context)) if changes else ()
+            results.append(HostResult(host.name, outcome, tuple(changes), notes))
+        except RecollectError as error:
+            results.append(HostResult(host.name, "failed", tuple(changes), error=error))
+    return Report(tuple(results))
+
+
+def uninstall(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:
+    """Take our entries out; the original bytes come back where nobody wrote since."""
+    results = []
+    for host in hosts:
+        changes: list[Change] = []
+        try:
+            changes = host.plan_uninstall(context)
+            if changes and not confirm(host, changes):
+                results.append(HostResult(host.name, "declined", tuple(changes)))
+                continue
+            apply_uninstall(host, context, changes)
+            outcome: Outcome = "removed" if changes else "unchanged"
+            results.append(HostResult(host.name, outcome, tuple(changes)))
+        except RecollectError as error:
+            results.append(HostResult(host.name, "failed", tuple(changes), error=error))
+    return Report(tuple(results))

@@ -1,0 +1,139 @@
+"""What every installer does: plan changes over the files that a host names.
+
+In: a Context and the host's pieces. Out: changes, states, notes; files are read, never written.
+A file that is not what its format says raises BadInput before anything is planned.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.hosts.changes import Change, digest, read
+from recollect.hosts.context import SERVER, Context
+from recollect.hosts.facts import Facts
+from recollect.hosts.ledger import Ledger
+from recollect.hosts.marker import Call, prompt_call
+from recollect.hosts.pieces import Hooks, JsonFile, Member, OwnFile, Piece
+
+State = Literal["installed", "partial", "absent", "foreign"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """How we know that a host is on this machine."""
+
+    how: tuple[str, ...]
+    program: str | None = None
+
+
+class Installer:
+    """A host's installer: a subclass names the pieces, and what a person must still do."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.name = facts.name
+        self.title = facts.title
+
+    def pieces(self, context: Context) -> list[Piece]:
+        raise NotImplementedError
+
+    def notes(self, context: Context) -> list[str]:
+        return [f"Restart {self.title} so that it reads its new configuration."]
+
+    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+        """How the host reports that somebody typed this text."""
+        return prompt_call(self.facts.prompts[0], text, session, cwd)
+
+    def needs_trust(self, context: Context) -> bool:
+        """Whether the host runs our hooks only after the user has trusted them."""
+        return False
+
+    def plan_trust(self, context: Context) -> list[Change]:
+        """The changes that make the host trust our hooks; for a user who said so."""
+        return []
+
+    def detect(self, home: str, env: Mapping[str, str]) -> Found | None:
+        """Looks only; never starts a program."""
+        how = [
+            f"{variable}={env[variable]}"
+            for variable in self.facts.variables
+            if env.get(variable) and os.path.isdir(os.path.expanduser(env[variable]))
+        ]
+        places = (os.path.join(home, place) for place in self.facts.places)
+        how += [place for place in places if os.path.isdir(place)]
+        search = env.get("PATH", "")
+        programs = (shutil.which(program, path=search) for program in self.facts.programs)
+        found = next(filter(None, programs), None)
+        if found:
+            how.append(found)
+        return Found(tuple(how), found) if how else None
+
+    def plan_install(self, context: Context) -> list[Change]:
+        changes = []
+        for piece in self.pieces(context):
+            before = read(piece.path)
+            after = piece.put(before)
+            if after != before:
+                changes.append(Change(piece.path, before, after, piece.why, piece.mode))
+        return changes
+
+    def plan_uninstall(self, context: Context) -> list[Change]:
+        """The original bytes where nobody touched the file since; else all but ours."""
+        ledger = Ledger.load(context.data_dir)
+        changes = []
+        for piece in self.pieces(context):
+            now = read(piece.path)
+            record = ledger.files.get(piece.path)
+            if now is None or (record and set(record.hosts) - {self.name}):
+                continue  # a file that another host of ours still needs stays
+            original = ledger.original(piece.path) if record else None
+            if record and digest(now) == record.after:
+                after = original
+            else:
+                after = piece.strip(now, original)
+            if after != now:
+                changes.append(Change(piece.path, now, after, f"remove: {piece.why}"))
+        return changes
+
+    def state(self, context: Context) -> State:
+        """`partial` is also what an older version of ours gives: install again to mend it."""
+        holding, wanting, foreign = 0, 0, 0
+        for piece in self.pieces(context):
+            now = read(piece.path)
+            ours = now is not None and piece.holds(now)
+            holding += ours
+            if now is not None and not ours and isinstance(piece, OwnFile):
+                foreign += 1
+            else:
+                wanting += piece.put(now) != now
+        if holding and not wanting and not foreign:
+            return "installed"
+        return "partial" if holding else "foreign" if foreign else "absent"
+
+
+def server_file(path: str, context: Context, **extra: object) -> JsonFile:
+    """Our MCP server in a JSON file, as most hosts write it."""
+    server = Member(("mcpServers", SERVER), context.server(**extra))
+    return JsonFile(path, "the MCP server", (server,))
+
+
+def grouped_hooks(facts: Facts, context: Context, milliseconds: bool = False) -> Hooks:
+    """Hooks in the form that Claude Code invented and Codex, Gemini and Qwen share."""
+    return Hooks(
+        {
+            hook.event: {
+                **hook.matched,
+                "hooks": [
+                    {
+                        "type": "command",
+                        "command": context.hook(facts.name, hook.event),
+                        "timeout": hook.timeout_ms if milliseconds else hook.timeout_s,
+                    }
+                ],
+            }
+            for hook in facts.hooks
+        },
+        groups=True,
+    )

@@ -1,0 +1,34 @@
+"""Kiro IDE's payloads and answers, from its documentation (hooks of their own).
+
+In: JSON on stdin, the USER_PROMPT variable, or JSON as an argument, in either spelling. Out:
+captures, and plain text.
+"""
+
+from recollect.hosts.adapter import Adapter, Reading, turn_of
+from recollect.hosts.kiro_ide.facts import FACTS
+from recollect.hosts.payloads import Capture, Payload
+from recollect.hosts.reading import Data, pick, prose, read_object
+
+
+class KiroIde(Adapter):
+    answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
+
+    def read(self, payload: Payload) -> tuple[Data | None, bool]:
+        """The first argument or input that is an object; older versions give only a variable."""
+        for raw in (payload.stdin, *(arg.encode("utf-8", "replace") for arg in payload.args)):
+            data, repaired = read_object(raw)
+            if data is not None:
+                return data, repaired
+        # Bad JSON beside a usable variable or event is no loss: only the object is missing.
+        return {}, bool(payload.stdin.strip())
+
+    def on_prompt(self, reading: Reading) -> Capture:
+        data, payload = reading.data, reading.payload
+        prompt = prose(pick(data, "prompt", "userPrompt", "user_prompt"))
+        prompt = prompt or payload.env.get("USER_PROMPT", "")
+        if not prompt and payload.args and not payload.args[0].startswith("{"):
+            prompt = " ".join(payload.args)
+        return self.prompted(reading, prompt, turn_of(data))
+
+
+ADAPTER = KiroIde(FACTS)

@@ -1,0 +1,24 @@
+"""Qwen Code (hosts.md 6)."""
+
+from recollect.hosts.facts import Facts, HookSpec
+
+FACTS = Facts(
+    name="qwen",
+    title="Qwen Code",
+    aliases=("qwen-code", "qwen-cli"),
+    verified="0.24.4",
+    programs=("qwen",),
+    places=(".qwen",),
+    hooks=(
+        HookSpec("SessionStart", timeout_s=10, injects=True),
+        HookSpec("UserPromptSubmit", injects=True),
+        HookSpec("PostToolUse"),
+        HookSpec("PostToolUseFailure"),
+        HookSpec("Stop"),
+        HookSpec("PreCompact"),
+        HookSpec("SessionEnd"),
+    ),
+    project_env=("QWEN_PROJECT_DIR",),
+    session_env=("QWEN_CODE_SESSION_ID",),
+    transcript_env=("QWEN_HOME",),
+)

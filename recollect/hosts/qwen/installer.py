@@ -1,0 +1,11 @@
+"""Qwen Code: one settings.json, in the form of Gemini CLI."""
+
+from recollect.hosts.gemini_format import OneSettingsFile
+from recollect.hosts.qwen.facts import FACTS
+
+
+class Qwen(OneSettingsFile):
+    directory = ".qwen"
+
+
+INSTALLER = Qwen(FACTS)
