@@ -140,4 +140,4 @@ def test_what_is_added_in_a_private_shell_is_refused(tmp_path: pathlib.Path) -> 
         refused = run(daemon, tmp_path, "add", "about my health", RECOLLECT_PRIVATE="1")
         assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
         assert daemon.client.get("/api/memories", project="all")["items"] == []
-        assert "Remembered" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout
+        assert "Stored: mr_" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout

@@ -112,7 +112,7 @@ def test_a_person_at_a_terminal_is_asked_and_sees_a_bar(
 def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pathlib.Path) -> None:
     assert "no backup yet" in run(person, "backup", "list").stdout
     run(person, "import", "codex", "--yes")
-    made_one = json_of(person, "backup")
+    made_one = json_of(person, "backup", "create")
     assert isinstance(made_one, dict) and made_one["events"] == 7
     run(person, "import", "--yes")
     before = person.client.get("/healthz")["unextracted"]["events"]
@@ -151,7 +151,7 @@ def test_forget_scrub_and_move_by_hand(person: RealDaemon, tmp_path: pathlib.Pat
     assert in_files(tmp_path, "zanzibarcanary")
 
     nothing = run(person, "forget")
-    assert nothing.returncode == 2 and "Say one thing" in nothing.stderr
+    assert nothing.returncode == 2 and "name exactly one" in nothing.stderr
     unknown = run(person, "forget", "--text", "no such words here", "--yes")
     assert unknown.returncode == 1 and "nothing that is stored" in unknown.stderr
     shown = run(person, "forget", "--text", "zanzibarcanary", "--dry-run")
@@ -184,7 +184,7 @@ def test_what_was_forgotten_before_goes_from_backups_and_archive(
     run(person, "add", "-p", "global", "zanzibarcanary secret word")
     run(person, "backup", "create")
     first = run(person, "forget", "--text", "zanzibarcanary", "-y")
-    assert "--backups does it at once" in first.stdout
+    assert "--backups erases it there now" in first.stdout
     again = run(person, "forget", "--text", "zanzibarcanary", "-y", "--backups")
     assert again.returncode == 0 and "Erased in 1 backup" in again.stdout, again.stderr
     assert in_files(tmp_path, "zanzibarcanary") == []
