@@ -65,6 +65,7 @@ $(BIOME): tools/js-lint/package.json tools/js-lint/package-lock.json
 BENCH_DATA ?= ../shared/bench
 bench: setup browser
 	$(BIN)/python -m tests.bench.hook
+	$(BIN)/python -m tests.bench.walk
 	$(BIN)/python -m tests.bench.ingest
 	$(BIN)/python -m tests.bench.privacy
 	$(BIN)/python -m tests.bench.memory

@@ -1,6 +1,7 @@
 """The reference, made from the code: `python -m tests.docs --write` writes it, a test compares it.
 
-In: routes, tools, commands and settings as they are. Out: four pages of Markdown.
+In: routes, tools, commands and settings as they are. Out: pages of Markdown, and the lists
+in the hook (hook_lists.py).
 """
 
 import pathlib
@@ -12,9 +13,11 @@ import click
 from recollect.cli import COMMANDS, HEADINGS
 from recollect.cli.groups import ROOT
 from recollect.core import settings
+from recollect.hosts import registry
 from recollect.server.app import ENDPOINTS
 from recollect.server.endpoints import openapi
 from recollect.service import tools
+from tests import hook_lists
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "reference"
 MADE = "<!-- Made from the code: python -m tests.docs --write -->"
@@ -27,6 +30,7 @@ def pages() -> dict[str, str]:
         "tools.md": tool_page(),
         "commands.md": commands(),
         "settings.md": setting_page(),
+        "agents.md": agents(),
     }
 
 
@@ -190,9 +194,35 @@ def setting_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def agents() -> str:
+    lines = [
+        "# Agents",
+        "",
+        MADE,
+        "",
+        "`recollect install NAME` connects an agent, `recollect uninstall NAME` puts its files",
+        "back. Verified: the version of the real agent that we saw running what we write; without",
+        "one the agent is known from its documentation only. Recall: when memories are put before",
+        "the agent by a hook; every agent can also ask by MCP.",
+        "",
+        "| agent | name | also called | verified | hooks | recall at | history import |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, known in registry.facts().items():
+        hooks = ", ".join(hook.event for hook in known.hooks)
+        recall = ", ".join(hook.event for hook in known.hooks if hook.injects)
+        history = "yes" if name in registry.readers() else ""
+        cells = (known.title, f"`{name}`", ", ".join(known.aliases), known.verified, hooks, recall)
+        lines.append(f"| {' | '.join(cells)} | {history} |")
+    return "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
-    for name, text in pages().items():
-        path = REFERENCE / name
+    made = {REFERENCE / name: text for name, text in pages().items()} | hook_lists.files()
+    for path, text in made.items():
         if "--write" in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:

@@ -22,7 +22,6 @@ from recollect.bench.product import CachedEmbedder
 from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, settings
 from recollect.core.clock import from_micros
-from recollect.core.settings import Settings
 from recollect.core.values import (
     Body,
     ChatMessage,
@@ -33,12 +32,7 @@ from recollect.core.values import (
     TextBody,
 )
 from recollect.embedding.embedder import Embedder
-from recollect.extract.tombstones import Tombstones
 from recollect.extract.watcher import RunFollowUp
-from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import TurnWriter
-from recollect.learn import Learning
 
 DEPTH = 50
 METRICS = ("any@5", "all@5", "NDCG@10")
@@ -49,26 +43,8 @@ class EventWorld(World):
 
     def __init__(self, home: str, embedder: Any) -> None:
         super().__init__(home, embedder)
-        counters = Counters(self.clock)
-        self._pipeline = Pipeline(self.store, self.clock, ACTOR, counters)
-        self._scribe = TurnWriter(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.on_event)
-        self._scribe.start()
-        self._learning = Learning(
-            Settings(home=home, actor=ACTOR, embedding=False),
-            self.clock,
-            self.store,
-            self.memories,
-            counters,
-            embedder=None,
-            tombstones=Tombstones(self.store),
-            publish=lambda kind, data: None,
-        )
-
-    def close(self) -> None:
-        self._learning.close()
-        self._scribe.close()
-        super().close()
+        self.runtime.episodes.start()
+        self._learning = self.runtime.load_learning()
 
     def hear(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
         """A prompt, or an answer of the agent to a prompt that says nothing."""
@@ -86,11 +62,11 @@ class EventWorld(World):
             valid_time=at,
             source=EventSource(surface="bench"),
         )
-        self._pipeline.events([(event, event.event_id)])
+        self.runtime.pipeline.events([(event, event.event_id)])
         return event.event_id
 
     def extract(self, namespace: str) -> None:
-        self._scribe.wait(600)
+        self.runtime.episodes.wait(600)
         after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             after = self._learning.worker.run(namespace)

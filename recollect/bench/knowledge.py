@@ -23,19 +23,16 @@ from recollect.core import ids, settings
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Entity, Event, EventSource, Fact, TextBody
+from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import turns_of
 from recollect.inject import context, fence
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import LearningPlan, apply
-from recollect.remember import Recollection
 from recollect.retrieve.rank import Weights
-from recollect.store.sqlite import SqliteStore
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 ACTOR = "bench"
@@ -50,19 +47,17 @@ class World:
     def __init__(self, home: str, embedder: Embedder | None) -> None:
         self.clock = ManualClock(START)
         chosen = Settings(home=home, actor=ACTOR, reserve_mb=0, embedding=False)
-        self.store = SqliteStore(chosen, self.clock)
-        self.memories = Memories(self.store)
-        self.it = Recollection(chosen, self.clock, self.store, self.memories, Counters(self.clock))
+        self.runtime = Runtime(chosen, self.clock)
+        self.store, self.memories = self.runtime.store, self.runtime.memories
+        self.it = self.runtime.load_recall()
         self.it.recall_now.limit_ms = 5000  # what is measured here is not how fast it is
         self._backfill = None
         if embedder is not None:
             self.it.engine._embedder = embedder
             self._backfill = Backfill(self.store, embedder, self.it.shelves.embedded)
-        self.it.start()
 
     def close(self) -> None:
-        self.it.close()
-        self.store.close()
+        self.runtime.close()
 
     def say(self, namespace: str, text: str, at: datetime, session: str) -> tuple[str, str]:
         """A note as an event and its episode; returns the ids of both."""
@@ -223,9 +218,11 @@ def _claim(said: dict[str, Any], at: datetime, event: str) -> Claim:
 def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerdict:
     session = f"ask-{history['id']}"
     question = RecallQuestion("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
-    recalled = made.it.recall(question)
+    recalled = made.it.recall_now(question)
     text = fence.parse(recalled.context) or ""
-    start = made.it.recall(replace(question, trigger="session-start", session_id=f"s-{session}"))
+    start = made.it.recall_now(
+        replace(question, trigger="session-start", session_id=f"s-{session}")
+    )
     told = [line for line in text.split("\n") if line.startswith("- ")]
     begun = (fence.parse(start.context) or "").split(context.HISTORY)[0].split("\n")
     holds = [line for line in told if "(no longer so" not in line and not _dated(line)]

@@ -41,47 +41,42 @@ MAX_ENV_BYTES = 3 << 19
 MAX_ITEMS = 64
 MAX_ANSWER = 1 << 20
 
-# The environment that is sent; hook.c has the same list and a test compares them.
+# --- made from hosts/*/facts.py and adapter.py: python -m tests.docs --write ---
+# The variables that are sent; hook_lists.h has the same.
 ENVIRONMENT = (
-    b"CLAUDE_PROJECT_DIR",
+    b"CLAUDECODE",
     b"CLAUDE_CODE_SESSION_ID",
+    b"CLAUDE_PROJECT_DIR",
+    b"COPILOT_PROJECT_DIR",
+    b"CURSOR_PROJECT_DIR",
+    b"CURSOR_VERSION",
     b"GEMINI_PROJECT_DIR",
     b"GEMINI_SESSION_ID",
-    b"COPILOT_PROJECT_DIR",
-    b"QWEN_PROJECT_DIR",
-    b"CURSOR_PROJECT_DIR",
-    b"USER_PROMPT",
-    b"KIRO_SESSION_ID",
-    b"KIRO_AGENT_NAME",
-    b"WINDSURF_SESSION_ID",
-    b"OPENCODE_SESSION_ID",
     b"QWEN_CODE_SESSION_ID",
-    b"CURSOR_VERSION",
-    b"CLAUDECODE",
+    b"QWEN_PROJECT_DIR",
+    b"USER_PROMPT",
 )
-
-# Events that may start the daemon and may wait longer, in lower case; the same in hook.c.
+# Events that may start the daemon and may wait longer.
 SESSION_STARTS = (
-    b"sessionstart",
     b"agentspawn",
-    b"session.created",
-    b"taskstart",
     b"session-start",
+    b"session.created",
     b"session.resumed",
+    b"sessionstart",
     b"taskresume",
+    b"taskstart",
 )
-
-# Events that start a daemon which is down, but never wait for it: a prompt of each host, in lower
-# case. A test compares them with what the adapters take for a prompt.
+# Events that start a daemon which is down, but never wait for it.
 PROMPTS = (
+    b"beforeagent",
+    b"beforesubmitprompt",
+    b"chat.message",
+    b"pre_user_prompt",
+    b"promptsubmit",
     b"userpromptsubmit",
     b"userpromptsubmitted",
-    b"promptsubmit",
-    b"beforesubmitprompt",
-    b"pre_user_prompt",
-    b"beforeagent",
-    b"chat.message",
 )
+# --- end of what is made ---
 
 _ULID_BYTES = 26
 _BOOT_BYTES = 36

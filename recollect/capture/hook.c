@@ -28,6 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hook_lists.h"
 #include "hook_frame.h"
 #include "hook_paths.h"
 
@@ -46,12 +47,6 @@ enum {
     TICK_MS = 50,
     LAST_TICK = 21, /* a second late: only a machine that is too loaded to fork gets here */
     FALLBACK_SECONDS = 600 /* wall time of 20 s of scrubbing, and of a slow disk, under load */
-};
-
-/* The same list as SESSION_STARTS in frames.py. */
-static const char *const session_starts[] = {
-    "sessionstart",  "agentspawn",      "session.created", "taskstart",
-    "session-start", "session.resumed", "taskresume",
 };
 
 static volatile sig_atomic_t told_to_stop, delivered, ticks;

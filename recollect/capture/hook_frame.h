@@ -49,14 +49,6 @@ static uint64_t started_ns;
 static uint64_t now_ns(clockid_t clock);
 static int remaining(int deadline_ms);
 
-/* The same list as ENVIRONMENT in frames.py; a test compares them. */
-static const char *const environment[] = {
-    "CLAUDE_PROJECT_DIR",  "CLAUDE_CODE_SESSION_ID", "GEMINI_PROJECT_DIR",  "GEMINI_SESSION_ID",
-    "COPILOT_PROJECT_DIR", "QWEN_PROJECT_DIR",       "CURSOR_PROJECT_DIR",  "USER_PROMPT",
-    "KIRO_SESSION_ID",     "KIRO_AGENT_NAME",        "WINDSURF_SESSION_ID", "OPENCODE_SESSION_ID",
-    "QWEN_CODE_SESSION_ID", "CURSOR_VERSION",        "CLAUDECODE",
-};
-
 static unsigned char frame[HEADER + (8 << 20)];
 static size_t filled = HEADER;
 static unsigned char flags;

@@ -25,7 +25,10 @@ PRIVATE_LINE = "recollect: private"
 PUBLIC_LINE = "recollect: public"
 WORD, ENVIRONMENT = "word", "environment"
 KINDS = ("project", "file", "tool")
-# Fields and variables by which hosts name a session; a test holds the adapters to them.
+PROMPT_FIELDS = ("prompt", "user_prompt", "userPrompt", "message")
+EVENT_FIELDS = ("hook_event_name", "hookName", "hookEventName")
+# --- made from hosts/*/facts.py and adapter.py: python -m tests.docs --write ---
+# Where payloads name their session.
 SESSION_FIELDS = (
     "session_id",
     "sessionId",
@@ -36,11 +39,19 @@ SESSION_FIELDS = (
     "task_id",
     "thread-id",
 )
-PROMPT_FIELDS = ("prompt", "user_prompt", "userPrompt", "message")
-EVENT_FIELDS = ("hook_event_name", "hookName", "hookEventName")
-# How hosts call the end of a session, in letters and digits alone.
-SESSION_ENDS = ("sessionend", "sessiondeleted", "taskcancel")
-SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID", "QWEN_CODE_SESSION_ID")
+# Variables that name it.
+SESSION_VARIABLES = (
+    "CLAUDE_CODE_SESSION_ID",
+    "GEMINI_SESSION_ID",
+    "QWEN_CODE_SESSION_ID",
+)
+# Events that end it, in letters and digits alone.
+SESSION_ENDS = (
+    "sessiondeleted",
+    "sessionend",
+    "taskcancel",
+)
+# --- end of what is made ---
 
 LONGEST = 256
 MOST = 200

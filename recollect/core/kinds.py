@@ -44,7 +44,7 @@ class Kind:
     name: RecordKind
     label: str
     plural: str
-    icon: str  # a name in the dashboard's icons.js
+    icon: str  # an SVG path in a square of 24 units, for the dashboard
     tone: Tone
     retention_days: int  # unless the setting `retention` says otherwise; 0: for ever
     start_weight: float  # when memories are ranked without a question
@@ -87,16 +87,20 @@ TYPES: dict[str, Type] = {
 KINDS: dict[str, Kind] = {
     one.name: one
     for one in (
-        Kind("knowledge", "belief", "beliefs", icon="belief", tone="accent",
+        Kind("knowledge", "belief", "beliefs", tone="accent",
+             icon="M6 3h12v18l-6-4-6 4z",
              retention_days=0, start_weight=1.2, is_belief=True,
              types=("constraint", "decision", "heuristic", "rejected")),
-        Kind("observation", "note", "notes", icon="note", tone="info",
+        Kind("observation", "note", "notes", tone="info",
+             icon="M5 3h14v18H5zM9 8h6M9 12h6M9 16h3",
              retention_days=90, start_weight=1.05,
              types=("discovery", "decision", "error", "pattern", "tool_use")),
-        Kind("summary", "summary", "summaries", icon="summary", tone="violet",
+        Kind("summary", "summary", "summaries", tone="violet",
+             icon="M4 6h16M4 12h10M4 18h6",
              retention_days=365, start_weight=1.15, is_summary=True, news="summary",
              types=("session_summary",)),
-        Kind("episode", "turn", "turns", icon="turn", tone="",
+        Kind("episode", "turn", "turns", tone="",
+             icon="M4 5h16v11H9l-5 4z",
              retention_days=30, start_weight=1.0, is_turn=True, text_in_detail=True),
     )
 }  # fmt: skip

@@ -51,11 +51,6 @@ def transcript_environment() -> tuple[str, ...]:
     return tuple(sorted({name for known in facts().values() for name in known.transcript_env}))
 
 
-def hook_environment() -> tuple[str, ...]:
-    """The variables that the hook passes on, for all hosts together."""
-    return tuple(sorted({name for known in facts().values() for name in known.environment}))
-
-
 def name_of(given: str) -> str | None:
     """The host with this name or alias."""
     wanted = given.strip().lower()

@@ -1,35 +1,23 @@
-"""Add and remove whole tables of a TOML file, line by line, leaving all other bytes alone.
+"""Put a table into a TOML file and take it out again, leaving all other bytes alone.
 
 In: a file's bytes and a table's name. Out: the new bytes, proven by `tomllib`: everything foreign
 reads the same before and after. What cannot be done so raises BadInput and nothing is written.
+
+tomlkit writes the table, but does not find it: removing a table with tomlkit also removes the
+comments that stand behind its last key, which are the user's, and what it adds goes behind the
+last table of the same family instead of to the end. So tables are found by their header lines.
 """
 
-import json
 import re
 import tomllib
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.errors import BadInput
 
 Name = tuple[str, ...]
 
-# A statement may run over lines only inside brackets or in a string of three quotes.
-_TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})'
-    r'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[{]|[\]}]|\n|[^"\'#\[\]{}\n]+',
-    re.DOTALL,
-)
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """A whole statement with its line end: a header (with the table's name), a key, or space."""
-
-    start: int
-    end: int
-    header: Name | None
-    blank: bool
+_BOM = "\ufeff"
+_BRACKET = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def read(raw: bytes | None, name: str) -> dict[str, Any]:
@@ -49,17 +37,17 @@ def put(raw: bytes | None, table: Name, values: dict[str, Any], name: str) -> by
     if get(raw, table, name) == values:
         return raw or b""
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = newline.join(_written(table, values))
+    block = written(table, values).replace("\n", newline)
     spans = _spans(text, table)
     if spans:
         after = text
         for start, end in reversed(spans[1:]):
             after = after[:start] + after[end:]
-        after = after[: spans[0][0]] + block + newline + after[spans[0][1] :]
+        after = after[: spans[0][0]] + block + after[spans[0][1] :]
     else:
         gap = "" if not text else newline if text.endswith("\n") else newline * 2
-        after = text + gap + block + newline
-    _prove(text, after, table, values, name)
+        after = text + gap + block
+    _verify(text, after, table, values, name)
     return after.encode("utf-8")
 
 
@@ -74,8 +62,18 @@ def remove(raw: bytes, table: Name, name: str) -> bytes:
         if before.endswith(("\n\n", "\n\r\n")):
             before = before[: -2 if before.endswith("\r\n") else -1]
         after = before + after[end:]
-    _prove(text, after, table, None, name)
+    _verify(text, after, table, None, name)
     return after.encode("utf-8")
+
+
+def written(table: Name, values: dict[str, Any]) -> str:
+    """The table under its header, sub-tables after a blank line."""
+    import tomlkit  # 20 ms that only a change needs
+
+    nested: dict[str, Any] = values
+    for step in reversed(table):
+        nested = {step: nested}
+    return tomlkit.dumps(nested)
 
 
 # --- inside -----------------------------------------------------------------------------------
@@ -90,7 +88,7 @@ def _text(raw: bytes | None, name: str) -> str:
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
+        return tomllib.loads(text.removeprefix(_BOM))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(
             f"{name} is not valid TOML: {error}; nothing was changed",
@@ -99,29 +97,35 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         ) from error
 
 
-def _statements(text: str) -> list[_Statement]:
-    found: list[_Statement] = []
-    start = at = depth = 0
-    while at < len(text):
-        token = _TOKEN.match(text, at)
-        if token is None:  # cannot be in a file that parses; the proof would catch it
-            break
-        at, word = token.end(), token.group()
-        depth += (word in "[{") - (word in "]}")
-        if (word == "\n" and depth <= 0) or at == len(text):
-            line = text[start:at]
-            bare = line.strip().removeprefix("\ufeff")
-            header = _header(bare) if bare.startswith("[") else None
-            found.append(_Statement(start, at, header, not bare or bare.startswith("#")))
-            start, depth = at, 0
-    return found
+def _spans(text: str, table: Name) -> list[tuple[int, int]]:
+    """Where the table and its sub-tables stand; comments behind their last key are not theirs."""
+    spans: list[tuple[int, int]] = []
+    starts = [found.start() for found in _BRACKET.finditer(text)]
+    for at, start in enumerate(starts):
+        if _header(text, start)[: len(table)] != table or _loads(text[:start]) is None:
+            continue  # another table, or in the middle of a text or a list
+        ends = (end for end in starts[at + 1 :] if _loads(text[start:end]) is not None)
+        end = _trimmed(text, start, next(ends, len(text)))
+        if spans and not text[spans[-1][1] : start].strip():
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
-def _header(line: str) -> Name | None:
-    try:
-        data: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return None
+def _trimmed(text: str, start: int, end: int) -> int:
+    """The end without the blank lines and comments before it."""
+    while True:
+        line = text.rfind("\n", start, end - 1) + 1
+        last = text[line:end].strip()
+        if line <= start or (last and not last.startswith("#")):
+            return end
+        end = line
+
+
+def _header(text: str, start: int) -> Name:
+    """The name in the header at this place; empty when it is none."""
+    data: Any = _loads(text[start : text.find("\n", start) + 1 or None])
     steps = []
     while isinstance(data, dict) and data:
         step, data = next(iter(data.items()))
@@ -130,51 +134,11 @@ def _header(line: str) -> Name | None:
     return tuple(steps)
 
 
-def _spans(text: str, table: Name) -> list[tuple[int, int]]:
-    """Where the table and its sub-tables stand; comments behind their last key are not theirs."""
-    spans: list[tuple[int, int]] = []
-    start = end = -1
-    for statement in _statements(text):
-        if statement.header is not None:
-            if start >= 0:
-                spans.append((start, end))
-            inside = statement.header[: len(table)] == table
-            start, end = (statement.start, statement.end) if inside else (-1, -1)
-        elif start >= 0 and not statement.blank:
-            end = statement.end
-    if start >= 0:
-        spans.append((start, end))
-    merged: list[tuple[int, int]] = []
-    for begin, stop in spans:
-        if merged and not text[merged[-1][1] : begin].strip():
-            merged[-1] = (merged[-1][0], stop)
-        else:
-            merged.append((begin, stop))
-    return merged
-
-
-def _written(table: Name, values: dict[str, Any]) -> list[str]:
-    plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
-    lines = [f"[{'.'.join(_key(step) for step in table)}]"]
-    lines += [f"{_key(key)} = {_value(value)}" for key, value in plain.items()]
-    for key, value in values.items():
-        if isinstance(value, dict):
-            lines += ["", *_written((*table, key), value)]
-    return lines
-
-
-def _key(step: str) -> str:
-    return step if re.fullmatch(r"[A-Za-z0-9_-]+", step) else _string(step)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(entry) for entry in value) + "]"
-    return _string(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _string(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _loads(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text.removeprefix(_BOM))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
 
 
 def _without(data: dict[str, Any], table: Name) -> dict[str, Any]:
@@ -189,7 +153,7 @@ def _without(data: dict[str, Any], table: Name) -> dict[str, Any]:
     return rest
 
 
-def _prove(before: str, after: str, table: Name, values: dict[str, Any] | None, name: str) -> None:
+def _verify(before: str, after: str, table: Name, values: dict[str, Any] | None, name: str) -> None:
     try:
         data = _parsed(after, name)
     except BadInput:

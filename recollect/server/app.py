@@ -1,7 +1,7 @@
 """The HTTP application: routes from the table, errors in one shape, the guard around it all.
 
-In: services. Out: an ASGI app. What no route expected becomes a 500 without its reason; the reason
-is in the log.
+In: the runtime. Out: an ASGI app. What no route expected becomes a 500 without its reason, which is
+in the log.
 """
 
 import logging
@@ -37,7 +37,7 @@ from recollect.server.routes import (
     search,
     sessions,
 )
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ _WATCH = {
 }
 
 
-def build(services: Services) -> ASGIApp:
+def build(runtime: ServerRuntime) -> ASGIApp:
     document = openapi(ENDPOINTS)
     document["paths"]["/api/events"] = {"get": _WATCH}
 
@@ -86,18 +86,18 @@ def build(services: Services) -> ASGIApp:
 
     async def watch(request: Request) -> Response:
         try:
-            lines = await services.live.stream(request.headers.get("last-event-id"))
+            lines = await runtime.live.stream(request.headers.get("last-event-id"))
         except TooManyWatchers as error:
             return answers.problem(429, "too_many", str(error), hint=error.hint)
         return StreamingResponse(lines, media_type="text/event-stream")
 
     app = Starlette(
         routes=[
-            *routes(ENDPOINTS, services),
+            *routes(ENDPOINTS, runtime),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
-            Route("/mcp", Mcp(services.desk)),
-            *pages.routes(services.tokens, services.port),
+            Route("/mcp", Mcp(runtime)),
+            *pages.routes(runtime.tokens, runtime.port),
         ],
         exception_handlers={
             RecollectError: _ours,
@@ -105,7 +105,7 @@ def build(services: Services) -> ASGIApp:
             Exception: _unexpected,
         },
     )
-    return Guard(app, services.tokens, services.port)
+    return Guard(app, runtime.tokens, runtime.port)
 
 
 async def _ours(request: Request, error: Any) -> Response:

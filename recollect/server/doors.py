@@ -6,13 +6,13 @@ whose file was removed, as cleaners of temporary directories do, is opened anew.
 
 import logging
 import socket
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.capture import frames
 from recollect.core.clock import Clock
+from recollect.core.periodic import Job, Periodic
 from recollect.ingest.counters import Counters
 
 log = logging.getLogger(__name__)
@@ -35,21 +35,21 @@ class DoorWatch:
     def __init__(
         self, clock: Clock, counters: Counters, also: Callable[[], object] = lambda: None
     ) -> None:
-        """`also` is done each time: what else shall be looked at."""
+        """`also` is done as often: what else is to be checked."""
         self._clock = clock
         self._counters = counters
-        self._also = also
         self._doors: dict[str, Door] = {}
         self._problems: dict[str, tuple[datetime, str]] = {}
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="recollect-doors", daemon=True)
+        self._periodic = Periodic(
+            "doors", Job(also, EVERY_S), Job(self.look, EVERY_S), on_error=counters.error
+        )
 
     def start(self, doors: Mapping[str, Door]) -> None:
         self._doors = dict(doors)
-        self._thread.start()
+        self._periodic.start()
 
     def close(self) -> None:
-        self._stop.set()  # it may be knocking at a door that does not answer: it is not waited for
+        self._periodic.close(0)  # it may be knocking at a door that does not answer
 
     def status(self) -> dict[str, dict[str, object]]:
         found = dict(self._problems)
@@ -69,7 +69,7 @@ class DoorWatch:
                 door.knock()
             except (FileNotFoundError, ConnectionRefusedError) as error:
                 self._note(name, error)
-                if door.reopen is not None and not self._stop.is_set():
+                if door.reopen is not None and not self._periodic.stop.is_set():
                     door.reopen()
             except OSError as error:
                 self._note(name, error)
@@ -78,20 +78,12 @@ class DoorWatch:
                     log.info("the door %s answers again", name)
 
     def _note(self, name: str, error: OSError) -> None:
-        if name in self._problems or self._stop.is_set():
+        if name in self._problems or self._periodic.stop.is_set():
             return
         why = error.strerror or str(error) or "it said nothing in time"
         self._problems[name] = (self._clock.now(), why)
         log.error("the door %s does not answer: %s", name, why)
         self._counters.error(f"the door {name} does not answer: {why}")
-
-    def _run(self) -> None:
-        while not self._stop.wait(EVERY_S):
-            try:
-                self._also()
-                self.look()
-            except Exception:
-                log.exception("the doors could not be looked at")
 
 
 def hooks(path: str) -> Callable[[], None]:

@@ -22,7 +22,7 @@ from recollect import __version__
 from recollect.core import errors
 from recollect.core.values import Value, convert, decode
 from recollect.server import answers
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 
 class Nothing(Value, frozen=True):
@@ -31,7 +31,7 @@ class Nothing(Value, frozen=True):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One method of one path. `handler` is a plain function of services, parameters and, if
+    """One method of one path. `handler` is a plain function of the runtime, parameters and, if
     `body` is declared, the body; it runs in a thread."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -44,24 +44,24 @@ class Endpoint:
     always: bool = False  # answered also when all threads wait for a store that is away
 
 
-def routes(endpoints: Sequence[Endpoint], services: Services) -> list[Route]:
+def routes(endpoints: Sequence[Endpoint], runtime: ServerRuntime) -> list[Route]:
     """One route per path, so that a wrong method is told all the right ones."""
     by_path: dict[str, dict[str, Endpoint]] = defaultdict(dict)
     for endpoint in endpoints:
         by_path[endpoint.path][endpoint.method] = endpoint
     return [
-        Route(path, _serve(methods, services), methods=list(methods))
+        Route(path, _serve(methods, runtime), methods=list(methods))
         for path, methods in by_path.items()
     ]
 
 
 def _serve(
-    methods: dict[str, Endpoint], services: Services
+    methods: dict[str, Endpoint], runtime: ServerRuntime
 ) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        arguments: list[Any] = [services, _parameters(endpoint, request)]
+        arguments: list[Any] = [runtime, _parameters(endpoint, request)]
         if endpoint.body is not None:
             arguments.append(decode(endpoint.body, await request.body()))
         if endpoint.always:

@@ -63,7 +63,7 @@ class HookServer:
         connections: int = CONNECTIONS,
         workers: int = WORKERS,
     ) -> None:
-        self._path = path
+        self.path = path
         self._take = take
         self._counters = counters
         self._most = connections
@@ -97,8 +97,8 @@ class HookServer:
     def close(self) -> None:
         """Stop accepting; frames that were taken in are still answered."""
         self._stop_at = time.monotonic() + CLOSE_S
-        if os.path.exists(self._path) and os.stat(self._path).st_ino == self._inode:
-            os.unlink(self._path)
+        if os.path.exists(self.path) and os.stat(self.path).st_ino == self._inode:
+            os.unlink(self.path)
         self._notify()
         if self._thread.is_alive():
             self._thread.join()
@@ -176,9 +176,9 @@ class HookServer:
             self._selector.unregister(self._listener)
 
     def _listen(self) -> None:
-        self._listener = oslayer.listen_unix(self._path)
+        self._listener = oslayer.listen_unix(self.path)
         self._listener.setblocking(False)
-        self._inode = os.stat(self._path).st_ino
+        self._inode = os.stat(self.path).st_ino
 
     def _accept(self) -> None:
         try:

@@ -5,17 +5,19 @@ watcher that comes back with `Last-Event-ID` gets what it missed, or `reset` whe
 ago to say.
 """
 
-import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from recollect.core import errors, ids
 from recollect.core.values import Receipt, Record
 from recollect.ingest.pipeline import Notice
+
+if TYPE_CHECKING:
+    import asyncio  # at run time only when somebody watches: hooks do not wait for it
 
 KEEP_ALIVE_S = 15.0
 CLIENTS = 50
@@ -51,7 +53,9 @@ class Live:
 
     async def stream(self, last_id: str | None) -> AsyncIterator[bytes]:
         """What a watcher is sent, from where it left off until it goes away."""
-        watcher = _Watcher(asyncio.get_running_loop())
+        import asyncio
+
+        watcher = _Watcher(asyncio.get_running_loop(), asyncio.Queue())
         with self._lock:
             if len(self._watchers) >= CLIENTS:
                 raise TooManyWatchers()
@@ -60,6 +64,8 @@ class Live:
         return self._lines(watcher, missed)
 
     async def _lines(self, watcher: "_Watcher", missed: list[bytes]) -> AsyncIterator[bytes]:
+        import asyncio
+
         try:
             yield b": connected\n\n"
             for line in missed:
@@ -85,8 +91,8 @@ class Live:
 
 
 class _Watcher:
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.queue: asyncio.Queue[bytes] = asyncio.Queue()
+    def __init__(self, loop: "asyncio.AbstractEventLoop", queue: "asyncio.Queue[bytes]") -> None:
+        self.queue = queue
         self._loop = loop
 
     def tell(self, line: bytes) -> None:
@@ -110,7 +116,7 @@ class News:
     def __init__(self, publish: Callable[[str, Any], None]) -> None:
         self._publish = publish
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         event = notice.stored.event
         told = {
             "event_id": event.event_id,

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from recollect import __version__
 from recollect.core.errors import RecollectError
 from recollect.service import tools
-from recollect.service.desk import Desk
+from recollect.service.runtime import ServiceRuntime
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -29,8 +29,8 @@ CWD_HEADER = "x-recollect-cwd"
 class Mcp:
     """The ASGI app at `/mcp`."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, runtime: ServiceRuntime) -> None:
+        self._runtime = runtime
         self._starting = asyncio.Lock()
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
@@ -42,7 +42,7 @@ class Mcp:
     async def _ready(self) -> "StreamableHTTPSessionManager":
         async with self._starting:
             if self._manager is None:
-                self._manager = await run_in_threadpool(_manager, self._desk)
+                self._manager = await run_in_threadpool(_manager, self._runtime)
                 started = asyncio.Event()
                 self._running = asyncio.create_task(_run(self._manager, started))
                 await started.wait()
@@ -56,7 +56,7 @@ async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) 
         await asyncio.Event().wait()
 
 
-def _manager(desk: Desk) -> "StreamableHTTPSessionManager":
+def _manager(runtime: ServiceRuntime) -> "StreamableHTTPSessionManager":
     """The SDK takes longer to import than the daemon to start: only who needs it waits."""
     import mcp_types as types
     from mcp.server.lowlevel.server import Server
@@ -72,7 +72,7 @@ def _manager(desk: Desk) -> "StreamableHTTPSessionManager":
         cwd = _cwd(context.request)
         try:
             text = await run_in_threadpool(
-                tools.call, desk, parameters.name, parameters.arguments or {}, cwd
+                tools.call, runtime, parameters.name, parameters.arguments or {}, cwd
             )
             failed = False
         except RecollectError as error:

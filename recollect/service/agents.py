@@ -9,7 +9,7 @@ from recollect.hosts import registry
 from recollect.hosts.context import of_this_machine
 from recollect.hosts.install import installer
 from recollect.hosts.proof import Proof, prove
-from recollect.service.desk import Desk
+from recollect.service.runtime import ServiceRuntime
 
 
 class AgentLine(Value, frozen=True, kw_only=True):
@@ -29,10 +29,10 @@ class Proven(Value, frozen=True, kw_only=True):
     hint: str
 
 
-def agents(desk: Desk) -> tuple[AgentLine, ...]:
+def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
     """Those that are here, connected or heard of; the connected ones first."""
-    here = of_this_machine(desk.settings)
-    heard = desk.store.sessions.last_heard()
+    here = of_this_machine(runtime.settings)
+    heard = runtime.store.sessions.last_heard()
     lines = []
     for host in registry.installers().values():
         try:
@@ -54,13 +54,13 @@ def agents(desk: Desk) -> tuple[AgentLine, ...]:
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
-def proven(desk: Desk, name: str) -> Proven:
+def proven(runtime: ServiceRuntime, name: str) -> Proven:
     """BadInput for an agent that nobody knows."""
     host = installer(name)
 
     def stored(place: str) -> list[str]:
-        page = desk.store.events.page(desk.pipeline.namespace_of(place), limit=5)
+        page = runtime.store.events.page(runtime.pipeline.namespace_of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
-    proof: Proof = prove(desk.settings, host, stored)
+    proof: Proof = prove(runtime.settings, host, stored)
     return Proven(ok=proof.ok, message=proof.message, hint=proof.hint)

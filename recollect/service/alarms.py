@@ -14,7 +14,8 @@ import msgspec
 from recollect.core.keepout import PrivateSession, told_private
 from recollect.core.kinds import KINDS
 from recollect.core.values import Value
-from recollect.service.desk import Desk, everywhere
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import everywhere
 
 SILENT = timedelta(days=7)
 FORGOTTEN = timedelta(days=60)  # a host that was not used for so long is no longer expected
@@ -158,13 +159,13 @@ def _contradictions(facts: Facts) -> Iterator[Alarm]:
 # --- reading what they need ----------------------------------------------------------------------
 
 
-def gather(desk: Desk) -> Facts:
-    now = desk.clock.now()
-    backlog = desk.store.events.backlog()
+def gather(runtime: ServiceRuntime) -> Facts:
+    now = runtime.clock.now()
+    backlog = runtime.store.events.backlog()
     verdicts: Counter[str] = Counter()
     superseded = 0
-    for namespace in everywhere(desk):
-        for operation in desk.store.log.page(namespace, limit=200).items:
+    for namespace in everywhere(runtime):
+        for operation in runtime.store.log.page(namespace, limit=200).items:
             if now - operation.at > WINDOW:
                 break
             if operation.kind == "feedback" and isinstance(operation.detail, dict):
@@ -172,47 +173,47 @@ def gather(desk: Desk) -> Facts:
             superseded += operation.kind == "supersede"
     added = sum(
         one.count
-        for one in desk.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
+        for one in runtime.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
         if not KINDS[one.kind].is_turn
     )
-    health = _embedding(desk)
-    runs = _last_run(desk)
+    health = _embedding(runtime)
+    runs = _last_run(runtime)
     return Facts(
         now=now,
-        hosts=desk.store.sessions.last_heard(),
+        hosts=runtime.store.sessions.last_heard(),
         waiting=sum(one.count for one in backlog),
         waiting_newest=max((one.newest for one in backlog if one.newest), default=None),
         quarantined=sum(one.quarantined for one in backlog),
         last_run=runs,
-        extracts=hasattr(desk.store, "runs"),
+        extracts=hasattr(runtime.store, "runs"),
         verdicts=dict(verdicts),
         added=added,
         superseded=superseded,
         cache_bytes=int(health.get("cache_bytes", 0)),
-        cache_limit=desk.settings.cache_mb << 20,
+        cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
-        private=_private(desk),
+        private=_private(runtime),
     )
 
 
-def _private(desk: Desk) -> tuple[PrivateSession, ...]:
-    keep_out = desk.pipeline.keep_out
+def _private(runtime: ServiceRuntime) -> tuple[PrivateSession, ...]:
+    keep_out = runtime.pipeline.keep_out
     return tuple(keep_out.private.running()) if keep_out else ()
 
 
-def _embedding(desk: Desk) -> Mapping[str, Any]:
-    found = desk.recollection()
+def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:
+    found = runtime.loaded_recall
     return found.health() if found is not None else {}
 
 
-def _last_run(desk: Desk) -> datetime | None:
+def _last_run(runtime: ServiceRuntime) -> datetime | None:
     """When extraction last finished; None when this store keeps no runs."""
-    runs = getattr(desk.store, "runs", None)
+    runs = getattr(runtime.store, "runs", None)
     if runs is None:
         return None
     newest = [
         page.items[0]
-        for namespace in everywhere(desk)
+        for namespace in everywhere(runtime)
         if (page := runs.page(namespace, limit=1)).items
     ]
     times = [moment for one in newest if (moment := getattr(one, "started_at", None))]

@@ -14,7 +14,8 @@ from msgspec import Meta
 
 from recollect.core.kinds import KINDS
 from recollect.core.values import Session, Value
-from recollect.service.desk import Desk, Scope, listing, project_id
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, listing, project_id
 from recollect.store.interface import Cursor, RecordFilter, Stats, Tallied, Tally
 
 BYTES_PER_TOKEN = 4
@@ -111,13 +112,13 @@ class StatsAnswer(Value, frozen=True, kw_only=True):
     concepts: dict[str, int]
 
 
-def stats(desk: Desk, scope: Scope) -> StatsAnswer:
-    namespaces = listing(desk, scope)
+def stats(runtime: ServiceRuntime, scope: Scope) -> StatsAnswer:
+    namespaces = listing(runtime, scope)
     whole = scope.project in (None, "all") and not scope.namespace and not scope.project_path
     found = (
-        [desk.store.upkeep.stats()]
+        [runtime.store.upkeep.stats()]
         if whole
-        else [desk.store.upkeep.stats(namespace) for namespace in namespaces]
+        else [runtime.store.upkeep.stats(namespace) for namespace in namespaces]
     )
 
     def summed(of: Callable[[Stats], dict[str, int]]) -> dict[str, int]:
@@ -139,21 +140,21 @@ def stats(desk: Desk, scope: Scope) -> StatsAnswer:
     )
 
 
-def overview(desk: Desk, asked: AnalyticsQuery) -> AnalyticsOverview:
+def overview(runtime: ServiceRuntime, asked: AnalyticsQuery) -> AnalyticsOverview:
     return AnalyticsOverview(
         days=asked.days,
-        events=_count(_tally(desk, asked, "events")),
-        memories=_count(_tally(desk, asked, "records")),
-        sessions=_count(_tally(desk, asked, "sessions")),
-        retrievals=_count(_tally(desk, asked, "receipts")),
-        projects=len({project_id(namespace) for namespace in listing(desk, asked)} - {""}),
-        economics=economics(desk, asked),
+        events=_count(_tally(runtime, asked, "events")),
+        memories=_count(_tally(runtime, asked, "records")),
+        sessions=_count(_tally(runtime, asked, "sessions")),
+        retrievals=_count(_tally(runtime, asked, "receipts")),
+        projects=len({project_id(namespace) for namespace in listing(runtime, asked)} - {""}),
+        economics=economics(runtime, asked),
     )
 
 
-def timeline(desk: Desk, asked: AnalyticsQuery) -> tuple[Point, ...]:
+def timeline(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Point, ...]:
     """One point a day, days without anything too."""
-    days: dict[str, Counter[str]] = {day: Counter() for day in _days(desk, asked)}
+    days: dict[str, Counter[str]] = {day: Counter() for day in _days(runtime, asked)}
     named: tuple[tuple[Tallied, str], ...] = (
         ("events", "events"),
         ("records", "memories"),
@@ -161,7 +162,7 @@ def timeline(desk: Desk, asked: AnalyticsQuery) -> tuple[Point, ...]:
         ("receipts", "retrievals"),
     )
     for what, name in named:
-        for one in _tally(desk, asked, what):
+        for one in _tally(runtime, asked, what):
             of = days.setdefault(_day(one.at, asked), Counter())
             of[name] += one.count
             if what == "events" and one.kind == "prompt":
@@ -169,18 +170,18 @@ def timeline(desk: Desk, asked: AnalyticsQuery) -> tuple[Point, ...]:
     return tuple(Point(day=day, **of) for day, of in sorted(days.items()))
 
 
-def types(desk: Desk, asked: AnalyticsQuery) -> dict[str, dict[str, int]]:
+def types(runtime: ServiceRuntime, asked: AnalyticsQuery) -> dict[str, dict[str, int]]:
     """Events and memories of the period by kind, and all memories by type."""
     return {
-        "events": _by_kind(_tally(desk, asked, "events")),
-        "memories": _by_kind(_tally(desk, asked, "records")),
-        "observation_types": stats(desk, asked).observation_types,
+        "events": _by_kind(_tally(runtime, asked, "events")),
+        "memories": _by_kind(_tally(runtime, asked, "records")),
+        "observation_types": stats(runtime, asked).observation_types,
     }
 
 
-def hosts(desk: Desk, asked: AnalyticsQuery) -> tuple[HostLine, ...]:
+def hosts(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[HostLine, ...]:
     found: dict[str, list[Tally]] = {}
-    for one in _tally(desk, asked, "sessions"):
+    for one in _tally(runtime, asked, "sessions"):
         found.setdefault(one.kind, []).append(one)
     lines = [
         HostLine(
@@ -193,24 +194,24 @@ def hosts(desk: Desk, asked: AnalyticsQuery) -> tuple[HostLine, ...]:
     return tuple(sorted(lines, key=lambda one: (-one.sessions, one.host)))
 
 
-def heatmap(desk: Desk, asked: AnalyticsQuery) -> tuple[tuple[int, ...], ...]:
+def heatmap(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[tuple[int, ...], ...]:
     """Events by weekday (Monday first) and hour."""
     table = [[0] * 24 for _ in range(7)]
-    for one in _tally(desk, asked, "events"):
+    for one in _tally(runtime, asked, "events"):
         local = _local(one.at, asked)
         table[local.weekday()][local.hour] += one.count
     return tuple(tuple(row) for row in table)
 
 
-def retrieval(desk: Desk, asked: AnalyticsQuery) -> Retrieval:
+def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Retrieval:
     days: dict[str, list[Tally]] = {}
-    tallies = _tally(desk, asked, "receipts")
+    tallies = _tally(runtime, asked, "receipts")
     for one in tallies:
         days.setdefault(_day(one.at, asked), []).append(one)
     recent = [
         receipt
-        for namespace in listing(desk, asked)
-        for receipt in desk.store.receipts.page(namespace, limit=LATENCIES).items
+        for namespace in listing(runtime, asked)
+        for receipt in runtime.store.receipts.page(namespace, limit=LATENCIES).items
     ]
     took = sorted(receipt.latency_us / 1000 for receipt in recent)
     spoke = sum(bool(receipt.injected) for receipt in recent)
@@ -233,10 +234,10 @@ def retrieval(desk: Desk, asked: AnalyticsQuery) -> Retrieval:
     )
 
 
-def economics(desk: Desk, asked: AnalyticsQuery) -> Economics:
-    discovery = sum(one.size for one in _tally(desk, asked, "events")) // BYTES_PER_TOKEN
-    kept = sum(one.size for one in _tally(desk, asked, "records") if not KINDS[one.kind].is_turn)
-    receipts = _tally(desk, asked, "receipts")
+def economics(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Economics:
+    discovery = sum(one.size for one in _tally(runtime, asked, "events")) // BYTES_PER_TOKEN
+    kept = sum(one.size for one in _tally(runtime, asked, "records") if not KINDS[one.kind].is_turn)
+    receipts = _tally(runtime, asked, "receipts")
     injected = sum(one.size for one in receipts)
     memory = kept // BYTES_PER_TOKEN
     return Economics(
@@ -249,22 +250,22 @@ def economics(desk: Desk, asked: AnalyticsQuery) -> Economics:
     )
 
 
-def anomalies(desk: Desk, asked: AnalyticsQuery) -> tuple[Anomaly, ...]:
+def anomalies(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Anomaly, ...]:
     """Sessions of the period that took much longer or shorter, or left many more memories."""
-    since = desk.clock.now() - timedelta(days=asked.days)
+    since = runtime.clock.now() - timedelta(days=asked.days)
     found: list[tuple[Session, float, float]] = []
-    for namespace in listing(desk, asked):
+    for namespace in listing(runtime, asked):
         held: Counter[str | None] = Counter()
         place: Cursor | None = None
         while True:
-            page = desk.told.records.page(
+            page = runtime.visible_store.records.page(
                 namespace, RecordFilter(since=since), before=place, limit=500
             )
             held.update(record.session_id for record in page.items)
             place = page.next
             if place is None:
                 break
-        for one in desk.store.sessions.page(namespace, limit=200).items:
+        for one in runtime.store.sessions.page(namespace, limit=200).items:
             if one.last_event_at >= since:
                 minutes = (one.last_event_at - one.started_at).total_seconds() / 60
                 found.append((one, minutes, float(held[one.session_id])))
@@ -295,13 +296,13 @@ def _far(
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _tally(desk: Desk, asked: AnalyticsQuery, what: Tallied) -> list[Tally]:
-    until = desk.clock.now() + timedelta(seconds=1)
+def _tally(runtime: ServiceRuntime, asked: AnalyticsQuery, what: Tallied) -> list[Tally]:
+    until = runtime.clock.now() + timedelta(seconds=1)
     since = until - timedelta(days=asked.days)
     return [
         one
-        for namespace in listing(desk, asked)
-        for one in desk.store.upkeep.tally(what, since, until, namespace=namespace)
+        for namespace in listing(runtime, asked)
+        for one in runtime.store.upkeep.tally(what, since, until, namespace=namespace)
     ]
 
 
@@ -324,8 +325,8 @@ def _day(moment: datetime, asked: AnalyticsQuery) -> str:
     return _local(moment, asked).strftime("%Y-%m-%d")
 
 
-def _days(desk: Desk, asked: AnalyticsQuery) -> list[str]:
-    today = _local(desk.clock.now(), asked)
+def _days(runtime: ServiceRuntime, asked: AnalyticsQuery) -> list[str]:
+    today = _local(runtime.clock.now(), asked)
     return [(today - timedelta(days=back)).strftime("%Y-%m-%d") for back in range(asked.days)]
 
 

@@ -17,7 +17,8 @@ from recollect.lifecycle.conversation import (
     episode_of,
     tokens_of,
 )
-from recollect.service.desk import Desk, Scope, writing
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, writing
 
 
 class Said(Value, frozen=True, kw_only=True):
@@ -46,7 +47,7 @@ class Compacted(Value, frozen=True, kw_only=True):
     record_id: str | None = None
 
 
-def compact(desk: Desk, given: Conversation) -> Compacted:
+def compact(runtime: ServiceRuntime, given: Conversation) -> Compacted:
     messages = tuple(ConversationMessage(one.role, one.content) for one in given.turns)
     found = compact_conversation(messages, given.token_budget)
     if found is None:
@@ -68,10 +69,12 @@ def compact(desk: Desk, given: Conversation) -> Compacted:
                 for one in found.summarised
             ),
         )
-        episode = episode_of(clean, writing(desk, given), given.session_id, desk.clock.now())
-        stored, _ = desk.memories.remember(episode, desk.actor, "a conversation was summed up")
+        episode = episode_of(clean, writing(runtime, given), given.session_id, runtime.clock.now())
+        stored, _ = runtime.memories.remember(
+            episode, runtime.actor, "a conversation was summed up"
+        )
         record_id = stored.record_id
-        desk.recall_later()
+        runtime.embed_soon()
     return Compacted(
         turns=tuple(Said(role=one.role, content=one.content) for one in found.messages),
         kept=len(found.messages) - 1,

@@ -13,7 +13,8 @@ from recollect.core import ids
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.service.desk import Desk, Scope, reading
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, reading
 from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
 
 if TYPE_CHECKING:
@@ -89,20 +90,20 @@ class Explanation(Value, frozen=True, kw_only=True):
     items: tuple[Scored, ...]
 
 
-def _preview(desk: Desk, question: RecallQuestion, asked: ContextQuery) -> "Preview":
+def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQuery) -> "Preview":
     if asked.as_of is None:
-        return desk.recall().recall_now.preview(question, asked.token_budget)
+        return runtime.recall().recall_now.preview(question, asked.token_budget)
     from recollect.inject.past import recall_as_of
 
     recall = recall_as_of(
-        desk.told,
+        runtime.visible_store,
         question.namespaces,
         asked.as_of,
-        embedder=desk.recall().embedder,
-        feedback=desk.recall().feedback,
-        receipts=desk.recall().receipts,
-        counters=desk.counters,
-        settings=desk.settings,
+        embedder=runtime.recall().embedder,
+        feedback=runtime.recall().feedback,
+        receipts=runtime.recall().receipts,
+        counters=runtime.counters,
+        settings=runtime.settings,
     )
     try:
         return recall.preview(question, asked.token_budget)
@@ -110,12 +111,12 @@ def _preview(desk: Desk, question: RecallQuestion, asked: ContextQuery) -> "Prev
         recall.close()
 
 
-def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
+def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
     """By default of nobody's session, so nothing counts as said already."""
-    namespaces = reading(desk, asked)
+    namespaces = reading(runtime, asked)
     if asked.as_of is None:
-        ready(desk, namespaces)
-        desk.recall().graphs.fill(namespaces)
+        ready(runtime, namespaces)
+        runtime.recall().graphs.fill(namespaces)
     elif asked.receipt:
         raise BadInput("a receipt is of now, not of the past", field="receipt")
     question = RecallQuestion(
@@ -127,12 +128,12 @@ def context(desk: Desk, asked: ContextQuery) -> ContextAnswer:
         limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
         reason="resume",  # what a session was told already stays told
     )
-    preview = _preview(desk, question, asked)
+    preview = _preview(runtime, question, asked)
     receipt = preview.receipt
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
-        desk.recall().receipts.keep(receipt)
-        desk.recall().receipts.flush()
+        runtime.recall().receipts.keep(receipt)
+        runtime.recall().receipts.flush()
     detail = dict(receipt.detail)
     return ContextAnswer(
         context=preview.context,
@@ -151,11 +152,11 @@ def _weighed(told: dict[str, Any]) -> Weighed:
     return Weighed(**{name: value for name, value in told.items() if name in fields})
 
 
-def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
+def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     """A question's candidates with every signal, as the ranking sees them."""
-    namespaces = reading(desk, asked)
-    whole = ready(desk, namespaces)
-    engine = desk.recall().engine
+    namespaces = reading(runtime, asked)
+    whole = ready(runtime, namespaces)
+    engine = runtime.recall().engine
     began = time.perf_counter()
     ranked = engine.search(
         asked.query,
@@ -163,7 +164,7 @@ def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
         limit=asked.limit,
         mode=asked.mode,
         floor=False,
-        now=end_of_day(desk.clock.now()),
+        now=end_of_day(runtime.clock.now()),
     )
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)
@@ -175,7 +176,9 @@ def explain(desk: Desk, asked: ExplainQuery) -> Explanation:
     records = {
         record.record_id: record
         for namespace in namespaces
-        for record in desk.told.records.get(namespace, [one.id for one in ranked.results])
+        for record in runtime.visible_store.records.get(
+            namespace, [one.id for one in ranked.results]
+        )
     }
     default = engine.floor(ranked.semantic)
     threshold = default if asked.threshold is None else asked.threshold

@@ -21,8 +21,9 @@ from recollect.core.values import (
     Relationship,
     Value,
 )
-from recollect.service.desk import Desk, Scope, listing, reading
 from recollect.service.pages import Listing, cursor
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, listing, reading
 from recollect.service.search import SearchQuery, search
 from recollect.store.interface import Cursor
 
@@ -113,18 +114,18 @@ class EntityRecall(Value, frozen=True, kw_only=True):
     memories: tuple[Record, ...]
 
 
-def entities(desk: Desk, asked: EntitiesQuery) -> Listing[Entity]:
+def entities(runtime: ServiceRuntime, asked: EntitiesQuery) -> Listing[Entity]:
     """By mentions, most first, then by name; with a query, those that fit it."""
     found: list[Entity] = []
-    for namespace in listing(desk, asked):
+    for namespace in listing(runtime, asked):
         if asked.query.strip():
             found += [
                 one
-                for one in desk.told.graph.search(namespace, asked.query, asked.limit)
+                for one in runtime.visible_store.graph.search(namespace, asked.query, asked.limit)
                 if isinstance(one, Entity)
             ]
         else:
-            found += desk.told.graph.entities(namespace)
+            found += runtime.visible_store.graph.entities(namespace)
     wanted = [one for one in found if asked.type in (None, one.type)]
     wanted.sort(key=_entity_key)
     place = cursor(asked.before)
@@ -136,9 +137,9 @@ def entities(desk: Desk, asked: EntitiesQuery) -> Listing[Entity]:
     return Listing(items=items, next=str(last) if more else None)
 
 
-def entity(desk: Desk, asked: EntityQuery) -> EntityDetail:
-    known = _entity(desk, asked, asked.entity_id)
-    graph = desk.told.graph
+def entity(runtime: ServiceRuntime, asked: EntityQuery) -> EntityDetail:
+    known = _entity(runtime, asked, asked.entity_id)
+    graph = runtime.visible_store.graph
     names = {one.entity_id: one.name for one in graph.entities(known.namespace)}
     return EntityDetail(
         entity=known,
@@ -151,13 +152,13 @@ def entity(desk: Desk, asked: EntityQuery) -> EntityDetail:
             )
             for one in graph.relationships(known.namespace, known.entity_id)
         ),
-        memories=_memories(desk, known.name, Scope(namespace=known.namespace)),
+        memories=_memories(runtime, known.name, Scope(namespace=known.namespace)),
     )
 
 
-def neighbours(desk: Desk, asked: NeighboursQuery) -> Neighbourhood:
-    root = _entity(desk, asked, asked.entity_id)
-    graph = desk.told.graph
+def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood:
+    root = _entity(runtime, asked, asked.entity_id)
+    graph = runtime.visible_store.graph
     everyone = {one.entity_id: one for one in graph.entities(root.namespace)}
     seen = {root.entity_id: 0}
     edges: dict[str, Relationship] = {}
@@ -186,11 +187,11 @@ def neighbours(desk: Desk, asked: NeighboursQuery) -> Neighbourhood:
     )
 
 
-def paths(desk: Desk, asked: PathsQuery) -> Paths:
-    source = _entity(desk, asked, asked.source)
-    target = _entity(desk, Scope(namespace=source.namespace), asked.target)
+def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
+    source = _entity(runtime, asked, asked.source)
+    target = _entity(runtime, Scope(namespace=source.namespace), asked.target)
     namespace = source.namespace
-    graph = desk.told.graph
+    graph = runtime.visible_store.graph
     found: list[Path] = []
     best: dict[str, int] = {source.entity_id: 0}
     waiting: deque[tuple[tuple[str, ...], tuple[Relationship, ...]]] = deque(
@@ -213,14 +214,14 @@ def paths(desk: Desk, asked: PathsQuery) -> Paths:
     return Paths(source=source.entity_id, target=target.entity_id, paths=tuple(found))
 
 
-def known_things(desk: Desk, asked: FactsQuery) -> KnownThings:
+def known_things(runtime: ServiceRuntime, asked: FactsQuery) -> KnownThings:
     facts: list[Fact] = []
     preferences: list[Preference] = []
     procedures: list[Procedure] = []
-    for namespace in listing(desk, asked):
-        facts += desk.told.graph.facts(namespace, as_of=asked.as_of)
-        preferences += desk.told.graph.preferences(namespace)
-        procedures += desk.told.graph.procedures(namespace)
+    for namespace in listing(runtime, asked):
+        facts += runtime.visible_store.graph.facts(namespace, as_of=asked.as_of)
+        preferences += runtime.visible_store.graph.preferences(namespace)
+        procedures += runtime.visible_store.graph.procedures(namespace)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
     return KnownThings(
         facts=tuple(facts[: asked.limit]),
@@ -229,16 +230,16 @@ def known_things(desk: Desk, asked: FactsQuery) -> KnownThings:
     )
 
 
-def recall_entity(desk: Desk, name: str, scope: Scope) -> EntityRecall:
+def recall_entity(runtime: ServiceRuntime, name: str, scope: Scope) -> EntityRecall:
     """Everything that is known about a name."""
     wanted = name.strip().casefold()
     details: list[EntityDetail] = []
-    for namespace in reading(desk, scope):
-        for one in desk.told.graph.entities(namespace):
+    for namespace in reading(runtime, scope):
+        for one in runtime.visible_store.graph.entities(namespace):
             if wanted in (one.entity_id.casefold(), *_names(one)):
                 where = EntityQuery(namespace=namespace, entity_id=one.entity_id)
-                details.append(entity(desk, where))
-    found = _memories(desk, name, scope)
+                details.append(entity(runtime, where))
+    found = _memories(runtime, name, scope)
     if not details and not found:
         raise NotFound(f"nothing is known about {name!r}", hint="search_memory with other words")
     return EntityRecall(name=name, entities=tuple(details), memories=found)
@@ -248,25 +249,25 @@ def _names(entity: Entity) -> tuple[str, ...]:
     return tuple(name.casefold() for name in (entity.name, *entity.aliases))
 
 
-def _entity(desk: Desk, scope: Scope, named: str) -> Entity:
+def _entity(runtime: ServiceRuntime, scope: Scope, named: str) -> Entity:
     """By id or by name."""
-    for namespace in listing(desk, scope):
-        found = desk.told.graph.get_entity(namespace, named)
+    for namespace in listing(runtime, scope):
+        found = runtime.visible_store.graph.get_entity(namespace, named)
         if found is not None:
             return found
-    for namespace in listing(desk, scope):
-        for one in desk.told.graph.entities(namespace):
+    for namespace in listing(runtime, scope):
+        for one in runtime.visible_store.graph.entities(namespace):
             if named.casefold() in _names(one):
                 return one
     raise NotFound(f"there is no entity {named!r}", hint="GET /api/entities")
 
 
-def _memories(desk: Desk, name: str, scope: Scope) -> tuple[Record, ...]:
+def _memories(runtime: ServiceRuntime, name: str, scope: Scope) -> tuple[Record, ...]:
     """Memories that name it: by words, because a name is a word."""
     if not name.strip():
         return ()
     answer = search(
-        desk,
+        runtime,
         SearchQuery(
             query=name[:1000],
             mode="keyword",

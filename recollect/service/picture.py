@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
-from recollect.service.desk import Desk, Scope, listing, project_id
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, listing, project_id
 from recollect.store.interface import RecordFilter
 
 MOST = 1000
@@ -50,13 +51,13 @@ class Picture(Value, frozen=True, kw_only=True):
     more: bool
 
 
-def picture(desk: Desk, asked: PictureQuery) -> Picture:
+def picture(runtime: ServiceRuntime, asked: PictureQuery) -> Picture:
     drawing = _Drawing(MOST if asked.focus else asked.limit)
-    namespaces = listing(desk, asked)
-    names = {one.project_id: one.name for one in desk.store.projects.all()}
+    namespaces = listing(runtime, asked)
+    names = {one.project_id: one.name for one in runtime.store.projects.all()}
     share = max(10, drawing.most // max(1, len(namespaces)))
     for namespace in namespaces:
-        drawing.add(desk, namespace, names, share)
+        drawing.add(runtime, namespace, names, share)
     nodes, links = drawing.nodes, drawing.links
     if asked.focus:
         kept = _around(asked.focus, links, asked.limit)
@@ -72,15 +73,18 @@ class _Drawing:
         self.links: dict[tuple[str, str], Link] = {}
         self.more = False
 
-    def add(self, desk: Desk, namespace: str, names: dict[str, str], share: int) -> None:
+    def add(
+        self, runtime: ServiceRuntime, namespace: str, names: dict[str, str], share: int
+    ) -> None:
         entities = sorted(
-            desk.told.graph.entities(namespace), key=lambda one: (-one.mentions, one.name)
+            runtime.visible_store.graph.entities(namespace),
+            key=lambda one: (-one.mentions, one.name),
         )
         records = [
             record
             for kind in KINDS.values()
             if not kind.is_turn
-            for record in desk.told.records.page(
+            for record in runtime.visible_store.records.page(
                 namespace, RecordFilter(kind=kind.name), limit=share
             ).items
         ][:share]
@@ -101,7 +105,7 @@ class _Drawing:
             if self._put(node):
                 self._join(root.id, node.id)
         for entity in chosen:
-            for one in desk.told.graph.relationships(namespace, entity.entity_id):
+            for one in runtime.visible_store.graph.relationships(namespace, entity.entity_id):
                 self._join(one.source_id, one.target_id, one.type)
         self._concepts(root.id, records, int(share * _CONCEPT_SHARE))
         self._memories(root.id, records, chosen)

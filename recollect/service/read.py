@@ -23,7 +23,6 @@ from recollect.core.values import (
     StoredEvent,
     Value,
 )
-from recollect.service.desk import Desk, Scope, everywhere, listing
 from recollect.service.pages import (
     Listing,
     cursor,
@@ -33,6 +32,8 @@ from recollect.service.pages import (
     receipt_key,
     record_key,
 )
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, everywhere, listing
 from recollect.service.search import Filters, fits, shown
 from recollect.service.write import find
 from recollect.store.interface import Cursor, Page, RecordFilter
@@ -99,54 +100,54 @@ class Provenance(Value, frozen=True, kw_only=True):
     missing: tuple[str, ...]
 
 
-def get(desk: Desk, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
+def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     """The ones that exist, in the order asked for, each once."""
     found = {
         record.record_id: record
-        for namespace in everywhere(desk)
-        for record in desk.told.records.get(namespace, record_ids)
+        for namespace in everywhere(runtime)
+        for record in runtime.visible_store.records.get(namespace, record_ids)
     }
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
 
 
-def told(desk: Desk, record_id: str) -> Record:
+def told(runtime: ServiceRuntime, record_id: str) -> Record:
     """A memory as it may be told. NotFound when there is none, or nothing of it may."""
-    for record in get(desk, (record_id,)):
+    for record in get(runtime, (record_id,)):
         return record
     raise NotFound(f"there is no memory {record_id}")
 
 
-def memories(desk: Desk, asked: ListQuery) -> Listing[Record]:
+def memories(runtime: ServiceRuntime, asked: ListQuery) -> Listing[Record]:
     place = cursor(asked.before)
 
     def fetch(namespace: str) -> Page[Record]:
-        return _matching(desk, namespace, asked, place, asked.limit)
+        return _matching(runtime, namespace, asked, place, asked.limit)
 
-    found = merged(listing(desk, asked), fetch, record_key, asked.limit)
+    found = merged(listing(runtime, asked), fetch, record_key, asked.limit)
     return Listing(
         items=tuple(shown(record, full=asked.full) for record in found.items), next=found.next
     )
 
 
-def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
+def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
     """So many before and after a memory (of its own project) or a moment; without either, the
     newest."""
     if asked.anchor is not None:
-        record = told(desk, asked.anchor)
+        record = told(runtime, asked.anchor)
         namespaces: tuple[str, ...] = (record.namespace,)
         place = Cursor(*record_key(record))
         middle = [record]
     else:
-        namespaces = listing(desk, asked)
-        place = Cursor(to_micros(asked.at or desk.clock.now()) + 1, "")
+        namespaces = listing(runtime, asked)
+        place = Cursor(to_micros(asked.at or runtime.clock.now()) + 1, "")
         middle = []
     earlier: list[Record] = []
     later: list[Record] = []
     for namespace in namespaces:
-        earlier += _matching(desk, namespace, asked, place, asked.before).items
+        earlier += _matching(runtime, namespace, asked, place, asked.before).items
         later += [
             record
-            for record in desk.told.records.newer(
+            for record in runtime.visible_store.records.newer(
                 namespace, place, _filter(asked), limit=asked.after if asked.after else 1
             )[: asked.after]
             if fits(record, asked)
@@ -159,14 +160,14 @@ def timeline(desk: Desk, asked: TimelineQuery) -> TimelineAnswer:
     )
 
 
-def history(desk: Desk, record_id: str) -> History:
+def history(runtime: ServiceRuntime, record_id: str) -> History:
     """What became of a memory, also of one that is gone."""
-    live = get(desk, (record_id,))
+    live = get(runtime, (record_id,))
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
-    for namespace in everywhere(desk):
-        for one in desk.store.log.versions(namespace, record_id):
-            ended = desk.store.log.get(namespace, one.op_id)
+    for namespace in everywhere(runtime):
+        for one in runtime.store.log.versions(namespace, record_id):
+            ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
                 touched[ended.op_id] = ended
             versions.append(
@@ -190,12 +191,12 @@ def history(desk: Desk, record_id: str) -> History:
     )
 
 
-def provenance(desk: Desk, record_id: str) -> Provenance:
-    record = find(desk, record_id)
+def provenance(runtime: ServiceRuntime, record_id: str) -> Provenance:
+    record = find(runtime, record_id)
     rows: list[EventRow] = []
     missing: list[str] = []
     for event_id in record.source_event_ids:
-        row = event(desk, event_id, record.namespace)
+        row = event(runtime, event_id, record.namespace)
         if row is None:
             missing.append(event_id)
         else:
@@ -203,10 +204,10 @@ def provenance(desk: Desk, record_id: str) -> Provenance:
     return Provenance(record_id=record_id, events=tuple(rows), missing=tuple(missing))
 
 
-def event(desk: Desk, event_id: str, namespace: str) -> EventRow | None:
+def event(runtime: ServiceRuntime, event_id: str, namespace: str) -> EventRow | None:
     """An event of this namespace, or, when its memory was moved, of another."""
-    for one in dict.fromkeys((namespace, *everywhere(desk))):
-        stored = desk.store.events.get(one, event_id)
+    for one in dict.fromkeys((namespace, *everywhere(runtime))):
+        stored = runtime.store.events.get(one, event_id)
         if stored is not None:
             return EventRow(
                 event=stored.event,
@@ -223,14 +224,16 @@ class EventsQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
-def events(desk: Desk, asked: EventsQuery, namespaces: tuple[str, ...]) -> Listing[EventRow]:
+def events(
+    runtime: ServiceRuntime, asked: EventsQuery, namespaces: tuple[str, ...]
+) -> Listing[EventRow]:
     place = cursor(asked.before)
     if asked.session_id is not None:
-        found = _of_session(desk, asked, asked.session_id, place, namespaces)
+        found = _of_session(runtime, asked, asked.session_id, place, namespaces)
     else:
         found = merged(
             namespaces,
-            lambda namespace: desk.store.events.page(
+            lambda namespace: runtime.store.events.page(
                 namespace, kind=asked.kind, before=place, limit=asked.limit
             ),
             event_key,
@@ -248,7 +251,7 @@ def events(desk: Desk, asked: EventsQuery, namespaces: tuple[str, ...]) -> Listi
 
 
 def _of_session(
-    desk: Desk,
+    runtime: ServiceRuntime,
     asked: EventsQuery,
     session_id: str,
     place: Cursor | None,
@@ -258,10 +261,10 @@ def _of_session(
     own order in each, and is listed one project after the other."""
     found: list[StoredEvent] = []
     for namespace in sorted(namespaces):
-        if place is not None and desk.store.events.get(namespace, place.id) is None:
+        if place is not None and runtime.store.events.get(namespace, place.id) is None:
             continue  # an earlier page had this one
         left = asked.limit + 1 - len(found)
-        page = desk.store.events.page(
+        page = runtime.store.events.page(
             namespace, session_id=session_id, kind=asked.kind, before=place, limit=left
         )
         place = None
@@ -283,11 +286,13 @@ class LogQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-def receipts(desk: Desk, asked: LogQuery, namespaces: tuple[str, ...]) -> Listing[Receipt]:
+def receipts(
+    runtime: ServiceRuntime, asked: LogQuery, namespaces: tuple[str, ...]
+) -> Listing[Receipt]:
     place = cursor(asked.before)
     return merged(
         namespaces,
-        lambda namespace: desk.store.receipts.page(
+        lambda namespace: runtime.store.receipts.page(
             namespace, session_id=asked.session_id, before=place, limit=asked.limit
         ),
         receipt_key,
@@ -295,9 +300,9 @@ def receipts(desk: Desk, asked: LogQuery, namespaces: tuple[str, ...]) -> Listin
     )
 
 
-def receipt(desk: Desk, receipt_id: str) -> Receipt:
-    for namespace in everywhere(desk):
-        found = desk.store.receipts.get(namespace, receipt_id)
+def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
+    for namespace in everywhere(runtime):
+        found = runtime.store.receipts.get(namespace, receipt_id)
         if found is not None:
             return found
     raise NotFound(f"there is no receipt {receipt_id}")
@@ -311,8 +316,8 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
     undoable: bool = False
 
 
-def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
-    page = operations(desk.store, listing(desk, asked), cursor(asked.before), asked.limit)
+def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
+    page = operations(runtime.store, listing(runtime, asked), cursor(asked.before), asked.limit)
     page = msgspec.structs.replace(
         page, items=tuple(one for one in page.items if not _goes_along(one))
     )
@@ -321,7 +326,7 @@ def log(desk: Desk, asked: OperationsQuery) -> Listing[Operation]:
     can: set[str] = set()
     for namespace in {one.namespace for one in page.items}:
         here = [one.op_id for one in page.items if one.namespace == namespace]
-        can |= desk.store.log.undoable(namespace, here)
+        can |= runtime.store.log.undoable(namespace, here)
     items = tuple(one for one in page.items if one.op_id in can)
     return msgspec.structs.replace(page, items=items)
 
@@ -349,7 +354,7 @@ def _filter(asked: Filters) -> RecordFilter:
 
 
 def _matching(
-    desk: Desk, namespace: str, asked: Filters, place: Cursor | None, limit: int
+    runtime: ServiceRuntime, namespace: str, asked: Filters, place: Cursor | None, limit: int
 ) -> Page[Record]:
     """A page of what fits; the store narrows most of it, the rest is done here."""
     if limit == 0:
@@ -357,7 +362,7 @@ def _matching(
     exact = asked.file is None and asked.type is None
     found: list[Record] = []
     for _ in range(_STEPS):
-        page = desk.told.records.page(
+        page = runtime.visible_store.records.page(
             namespace,
             _filter(asked),
             before=place,

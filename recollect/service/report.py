@@ -12,7 +12,8 @@ from typing import Literal
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES
 from recollect.core.values import Moment, Record, Value
-from recollect.service.desk import Desk, Scope, listing
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, listing
 from recollect.store.interface import Cursor, RecordFilter
 
 Period = Literal["day", "week", "weekly", "month", "monthly"]
@@ -87,18 +88,18 @@ class Report(Value, frozen=True, kw_only=True):
     markdown: str = ""
 
 
-def report(desk: Desk, asked: ReportQuery) -> Report:
-    until = asked.until or desk.clock.now()
+def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
+    until = asked.until or runtime.clock.now()
     since = asked.since or until - timedelta(days=_DAYS[asked.period])
     if since >= until:
         raise BadInput("the period ends before it begins", field="since")
-    namespaces = listing(desk, asked)
-    records, complete = _records(desk, namespaces, since, until)
+    namespaces = listing(runtime, asked)
+    records, complete = _records(runtime, namespaces, since, until)
     tallies = {
         what: [
             one
             for namespace in namespaces
-            for one in desk.store.upkeep.tally(
+            for one in runtime.store.upkeep.tally(
                 what, since, until, seconds=86_400, namespace=namespace
             )
         ]
@@ -132,10 +133,10 @@ def report(desk: Desk, asked: ReportQuery) -> Report:
             for day, of in sorted(days.items())
         ),
         types=dict(Counter(_type(record) for record in records).most_common()),
-        sessions=_sessions(desk, namespaces, since, until, records),
+        sessions=_sessions(runtime, namespaces, since, until, records),
         learnings=_learnings(records),
         tasks=_tasks(records),
-        next_steps=_next_steps(desk, namespaces, since, records),
+        next_steps=_next_steps(runtime, namespaces, since, records),
         hotspots=tuple(
             Hotspot(path=path, memories=count)
             for path, count in Counter(
@@ -183,7 +184,7 @@ def markdown(made: Report) -> str:
 
 
 def _records(
-    desk: Desk, namespaces: tuple[str, ...], since: datetime, until: datetime
+    runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, until: datetime
 ) -> tuple[list[Record], bool]:
     """The period's memories, newest first; at most so many that a report stays quick."""
     found: list[Record] = []
@@ -191,7 +192,7 @@ def _records(
     for namespace in namespaces:
         place: Cursor | None = None
         for _ in range(PAGES):
-            page = desk.told.records.page(
+            page = runtime.visible_store.records.page(
                 namespace, RecordFilter(since=since, until=until), before=place, limit=200
             )
             found += page.items
@@ -204,7 +205,7 @@ def _records(
 
 
 def _sessions(
-    desk: Desk,
+    runtime: ServiceRuntime,
     namespaces: tuple[str, ...],
     since: datetime,
     until: datetime,
@@ -214,7 +215,7 @@ def _sessions(
     found = [
         one
         for namespace in namespaces
-        for one in desk.store.sessions.page(namespace, limit=200).items
+        for one in runtime.store.sessions.page(namespace, limit=200).items
         if one.last_event_at >= since and one.started_at < until
     ]
     found.sort(key=lambda one: (one.started_at, one.session_id), reverse=True)
@@ -259,11 +260,11 @@ def _tasks(records: list[Record]) -> tuple[Told, ...]:
 
 
 def _next_steps(
-    desk: Desk, namespaces: tuple[str, ...], since: datetime, records: list[Record]
+    runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, records: list[Record]
 ) -> tuple[Told, ...]:
     told: dict[str, str] = {}
     for namespace in namespaces:
-        stood = desk.told.sessions.last_checkpoint(namespace)
+        stood = runtime.visible_store.sessions.last_checkpoint(namespace)
         if stood is not None and stood.created_at is not None and stood.created_at >= since:
             for line in stood.next_steps:
                 told.setdefault(line, stood.checkpoint_id)

@@ -8,7 +8,7 @@ import os
 from recollect.core import oslayer
 from recollect.core.values import Value
 from recollect.service import write
-from recollect.service.desk import Desk
+from recollect.service.runtime import ServiceRuntime
 
 FOLDER = "sample"
 
@@ -38,14 +38,14 @@ class Sampled(Value, frozen=True, kw_only=True):
     memories: int
 
 
-def add(desk: Desk) -> Sampled:
+def add(runtime: ServiceRuntime) -> Sampled:
     """Adding it twice is adding it once."""
-    place = desk.settings.path(FOLDER)
+    place = runtime.settings.path(FOLDER)
     oslayer.private_directory(place)
     oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
     for kind, title, content, reason, concepts, files in _KNOWLEDGE:
         write.add_knowledge(
-            desk,
+            runtime,
             write.NewKnowledge(
                 project_path=place, type=kind, title=title, content=content, reason=reason,  # type: ignore[arg-type]
                 concepts=concepts, files=files, author="user",
@@ -53,14 +53,14 @@ def add(desk: Desk) -> Sampled:
         )  # fmt: skip
     for observed, title, content, concepts, files in _OBSERVATIONS:
         write.add_observation(
-            desk,
+            runtime,
             write.NewObservation(
                 project_path=place, type=observed, title=title, content=content,  # type: ignore[arg-type]
                 concepts=concepts, files=files, author="assistant",
             ),
         )  # fmt: skip
     write.add_summary(
-        desk,
+        runtime,
         write.NewSummary(
             project_path=place,
             session_id="sample",
@@ -71,18 +71,18 @@ def add(desk: Desk) -> Sampled:
             files=("src/retry.py",),
         ),
     )
-    namespace = desk.pipeline.namespace_of(place)
-    return Sampled(project=FOLDER, memories=desk.store.upkeep.stats(namespace).records)
+    namespace = runtime.pipeline.namespace_of(place)
+    return Sampled(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
 
 
-def remove(desk: Desk) -> Sampled:
+def remove(runtime: ServiceRuntime) -> Sampled:
     """All that is in the sample's project; nothing else."""
-    namespace = desk.pipeline.namespace_of(desk.settings.path(FOLDER))
+    namespace = runtime.pipeline.namespace_of(runtime.settings.path(FOLDER))
     gone = 0
     while True:
-        page = desk.told.records.page(namespace, limit=200)
+        page = runtime.visible_store.records.page(namespace, limit=200)
         if not page.items:
             return Sampled(project=FOLDER, memories=gone)
         ids = [record.record_id for record in page.items]
-        desk.memories.delete(namespace, ids, desk.actor, "the sample")
+        runtime.memories.delete(namespace, ids, runtime.actor, "the sample")
         gone += len(ids)

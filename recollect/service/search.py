@@ -17,7 +17,8 @@ from recollect.core.clock import to_micros
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.values import Moment, Name, Record, Value
-from recollect.service.desk import Desk, Scope, reading
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, reading
 
 if TYPE_CHECKING:
     from recollect.retrieve.engine import SearchEngine
@@ -75,28 +76,30 @@ class SearchAnswer(Value, frozen=True, kw_only=True):
     latency_ms: float
 
 
-def search(desk: Desk, asked: SearchQuery) -> SearchAnswer:
+def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     began = time.perf_counter()
     if not asked.query.strip():
         raise BadInput("query must not be empty", field="query")
-    namespaces = reading(desk, asked)
+    namespaces = reading(runtime, asked)
     if asked.raw:
         if asked.as_of:
             raise BadInput("raw syntax and as_of do not go together", field="raw")
-        answer = _raw(desk, asked, namespaces)
+        answer = _raw(runtime, asked, namespaces)
     elif asked.as_of:
-        answer = _past(desk, asked, namespaces, asked.as_of)
-    elif ready(desk, namespaces):
-        answer = _engine(desk, asked, namespaces, desk.recall().engine, _live(desk, namespaces))
+        answer = _past(runtime, asked, namespaces, asked.as_of)
+    elif ready(runtime, namespaces):
+        answer = _engine(
+            runtime, asked, namespaces, runtime.recall().engine, _live(runtime, namespaces)
+        )
     else:
-        answer = _words(desk, asked, namespaces)
+        answer = _words(runtime, asked, namespaces)
     took = (time.perf_counter() - began) * 1000
     return msgspec.structs.replace(answer, latency_ms=round(took, 2))
 
 
-def ready(desk: Desk, namespaces: Sequence[str]) -> bool:
+def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:
     """Fill what is not filled; False when it cannot be done in time."""
-    shelves = desk.recall().shelves
+    shelves = runtime.recall().shelves
     shelves.fill(namespaces)
     deadline = time.monotonic() + READY_S
     while not shelves.ready(namespaces):
@@ -138,9 +141,13 @@ Fetch = Callable[[Sequence[str]], dict[str, Record]]
 
 
 def _engine(
-    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], engine: "SearchEngine", fetch: Fetch
+    runtime: ServiceRuntime,
+    asked: SearchQuery,
+    namespaces: Sequence[str],
+    engine: "SearchEngine",
+    fetch: Fetch,
 ) -> SearchAnswer:
-    now = end_of_day(asked.as_of or desk.clock.now())
+    now = end_of_day(asked.as_of or runtime.clock.now())
     items: list[Found] = []
     ranked: Ranked | None = None
     for depth in _depths(asked):
@@ -179,25 +186,27 @@ def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[Foun
             )
 
 
-def _live(desk: Desk, namespaces: Sequence[str]) -> Fetch:
+def _live(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
     def fetch(ids: Sequence[str]) -> dict[str, Record]:
         return {
             record.record_id: record
             for namespace in namespaces
-            for record in desk.told.records.get(namespace, ids)
+            for record in runtime.visible_store.records.get(namespace, ids)
         }
 
     return fetch
 
 
 def _past(
-    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
+    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
     from recollect.retrieve.as_of import engine_as_of
 
-    engine, known = engine_as_of(desk.told, namespaces, moment, desk.recall().embedder)
+    engine, known = engine_as_of(
+        runtime.visible_store, namespaces, moment, runtime.recall().embedder
+    )
     return _engine(
-        desk,
+        runtime,
         asked,
         namespaces,
         engine,
@@ -205,21 +214,28 @@ def _past(
     )
 
 
-def _raw(desk: Desk, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
-    return _by_store(desk, asked, namespaces, {"semantic": "raw syntax is about words"}, raw=True)
+def _raw(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
+    return _by_store(
+        runtime, asked, namespaces, {"semantic": "raw syntax is about words"}, raw=True
+    )
 
 
-def _words(desk: Desk, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
+def _words(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
     why = {"index": "still being filled; searched by words in the store"}
-    return _by_store(desk, asked, namespaces, why, raw=False)
+    return _by_store(runtime, asked, namespaces, why, raw=False)
 
 
 def _by_store(
-    desk: Desk, asked: SearchQuery, namespaces: Sequence[str], why: dict[str, str], *, raw: bool
+    runtime: ServiceRuntime,
+    asked: SearchQuery,
+    namespaces: Sequence[str],
+    why: dict[str, str],
+    *,
+    raw: bool,
 ) -> SearchAnswer:
     items: list[Found] = []
     for depth in _depths(asked):
-        hits = desk.told.records.search(namespaces, asked.query, depth, raw=raw)
+        hits = runtime.visible_store.records.search(namespaces, asked.query, depth, raw=raw)
         items = [
             Found(
                 record=shown(hit.record, full=asked.full),

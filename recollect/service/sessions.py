@@ -21,8 +21,9 @@ from recollect.core.values import (
     Value,
 )
 from recollect.ingest.turns import UNANSWERED
-from recollect.service.desk import Desk, Scope, everywhere, listing
 from recollect.service.pages import Listing, cursor, merged, session_key
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, everywhere, listing
 from recollect.store.interface import RecordFilter
 
 TURNS = 3
@@ -74,80 +75,83 @@ class Resume(Value, frozen=True, kw_only=True):
     text: str
 
 
-def sessions(desk: Desk, asked: SessionsQuery) -> Listing[Session]:
+def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
     place = cursor(asked.before)
     return merged(
-        listing(desk, asked),
-        lambda namespace: desk.store.sessions.page(namespace, before=place, limit=asked.limit),
+        listing(runtime, asked),
+        lambda namespace: runtime.store.sessions.page(namespace, before=place, limit=asked.limit),
         session_key,
         asked.limit,
     )
 
 
-def session(desk: Desk, session_id: str) -> Session:
-    for namespace in everywhere(desk):
-        found = desk.store.sessions.get(namespace, session_id)
+def session(runtime: ServiceRuntime, session_id: str) -> Session:
+    for namespace in everywhere(runtime):
+        found = runtime.store.sessions.get(namespace, session_id)
         if found is not None:
             return found
     raise NotFound(f"there is no session {session_id}")
 
 
-def detail(desk: Desk, session_id: str) -> SessionDetail:
-    known = session(desk, session_id)
+def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
+    known = session(runtime, session_id)
     kinds: dict[str, int] = {}
-    for stored in desk.store.events.session(known.namespace, session_id):
+    for stored in runtime.store.events.session(known.namespace, session_id):
         kinds[stored.event.kind] = kinds.get(stored.event.kind, 0) + 1
-    page = desk.told.records.page(known.namespace, RecordFilter(session_id=session_id), limit=200)
+    page = runtime.visible_store.records.page(
+        known.namespace, RecordFilter(session_id=session_id), limit=200
+    )
     files = dict.fromkeys(path for record in page.items for path in record.files)
     return SessionDetail(
         session=known,
         events=kinds,
         memories=tuple(msgspec.structs.replace(record, detail="") for record in page.items),
-        checkpoint=desk.told.sessions.last_checkpoint(known.namespace, session_id),
+        checkpoint=runtime.visible_store.sessions.last_checkpoint(known.namespace, session_id),
         files=tuple(files),
     )
 
 
-def conversation(desk: Desk, session_id: str, after: int, limit: int) -> Conversation:
-    known = session(desk, session_id)
-    stored = desk.store.events.session(known.namespace, session_id)
+def conversation(runtime: ServiceRuntime, session_id: str, after: int, limit: int) -> Conversation:
+    known = session(runtime, session_id)
+    stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
     lines = tuple(line for one in part for line in _lines(one.event))
     more = after + limit < len(stored)
     return Conversation(session_id=session_id, items=lines, next=after + limit if more else None)
 
 
-def checkpoint(desk: Desk, scope: Scope, session_id: str | None = None) -> Checkpoint:
+def checkpoint(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None) -> Checkpoint:
     if session_id is not None:
-        namespaces: tuple[str, ...] = (session(desk, session_id).namespace,)
+        namespaces: tuple[str, ...] = (session(runtime, session_id).namespace,)
     else:
-        namespaces = listing(desk, scope)
+        namespaces = listing(runtime, scope)
     found = [
         one
         for namespace in namespaces
-        if (one := desk.told.sessions.last_checkpoint(namespace, session_id)) is not None
+        if (one := runtime.visible_store.sessions.last_checkpoint(namespace, session_id))
+        is not None
     ]
     if not found:
         raise NotFound("there is no checkpoint yet", hint="POST /api/summaries with a session_id")
     return max(found, key=lambda one: one.created_at.timestamp() if one.created_at else 0.0)
 
 
-def resume(desk: Desk, scope: Scope, session_id: str | None = None) -> Resume:
+def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None) -> Resume:
     """Where work stopped: in one session, or in the last one of a project (or of all)."""
     if session_id is not None:
-        known: Session | None = session(desk, session_id)
+        known: Session | None = session(runtime, session_id)
     else:
         recent = [
             one
-            for namespace in listing(desk, scope)
-            for one in desk.store.sessions.page(namespace, limit=20).items
+            for namespace in listing(runtime, scope)
+            for one in runtime.store.sessions.page(namespace, limit=20).items
         ]
         known = max(recent, key=lambda one: one.last_event_at, default=None)
     try:
-        stood: Checkpoint | None = checkpoint(desk, scope, session_id)
+        stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
         stood = None
-    summary, turns = _said(desk, scope, known if session_id else None, known)
+    summary, turns = _said(runtime, scope, known if session_id else None, known)
     return Resume(
         session=known,
         checkpoint=stood,
@@ -158,19 +162,21 @@ def resume(desk: Desk, scope: Scope, session_id: str | None = None) -> Resume:
 
 
 def _said(
-    desk: Desk, scope: Scope, only: Session | None, known: Session | None
+    runtime: ServiceRuntime, scope: Scope, only: Session | None, known: Session | None
 ) -> tuple[Record | None, tuple[Record, ...]]:
     """The last summary, and the last turns of the session to go on with."""
-    namespaces = (only.namespace,) if only else listing(desk, scope)
+    namespaces = (only.namespace,) if only else listing(runtime, scope)
     where = RecordFilter(kind="summary", session_id=only.session_id if only else None)
     summaries = [
         record
         for namespace in namespaces
-        for record in desk.told.records.page(namespace, where, limit=1).items
+        for record in runtime.visible_store.records.page(namespace, where, limit=1).items
     ]
     turns: tuple[Record, ...] = ()
     if known is not None:
-        last = desk.told.records.last_episodes(known.namespace, known.session_id, 4 * TURNS)
+        last = runtime.visible_store.records.last_episodes(
+            known.namespace, known.session_id, 4 * TURNS
+        )
         answered = [record for record in last if record.category != UNANSWERED]
         turns = tuple(
             msgspec.structs.replace(record, detail="")

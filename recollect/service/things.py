@@ -23,7 +23,8 @@ from recollect.core.values import (
     check,
 )
 from recollect.extract.tombstones import stone_of_thing
-from recollect.service.desk import Desk, everywhere
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import everywhere
 from recollect.store.interface import Transaction
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
@@ -52,8 +53,8 @@ class Mended(Value, frozen=True, kw_only=True):
     op_id: str
 
 
-def mend(desk: Desk, thing_id: str, wanted: Mending) -> Mended:
-    thing = find(desk, thing_id)
+def mend(runtime: ServiceRuntime, thing_id: str, wanted: Mending) -> Mended:
+    thing = find(runtime, thing_id)
     changes: dict[str, Any] = {}
     for given, names in ((wanted.value, _VALUE), (wanted.confidence, _SURE)):
         if given is None:
@@ -67,18 +68,18 @@ def mend(desk: Desk, thing_id: str, wanted: Mending) -> Mended:
     if isinstance(thing, (Fact, Preference)):
         changes["source_type"] = "corrected"
     return _changed(
-        desk, "edit", thing, wanted.reason, check(msgspec.structs.replace(thing, **changes))
+        runtime, "edit", thing, wanted.reason, check(msgspec.structs.replace(thing, **changes))
     )
 
 
-def remove(desk: Desk, thing_id: str, reason: str = "") -> Mended:
+def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> Mended:
     """Out of the graph and out of what is injected; undo brings it back."""
-    return _changed(desk, "delete", find(desk, thing_id), reason)
+    return _changed(runtime, "delete", find(runtime, thing_id), reason)
 
 
-def find(desk: Desk, thing_id: str) -> Thing:
-    for namespace in everywhere(desk):
-        graph = desk.store.graph
+def find(runtime: ServiceRuntime, thing_id: str) -> Thing:
+    for namespace in everywhere(runtime):
+        graph = runtime.store.graph
         some: list[Thing] = [
             *graph.facts(namespace),
             *graph.preferences(namespace),
@@ -91,23 +92,25 @@ def find(desk: Desk, thing_id: str) -> Thing:
     raise NotFound(f"nothing that is known has the id {thing_id}", hint="GET /api/facts")
 
 
-def _changed(desk: Desk, kind: Any, thing: Thing, reason: str, now: Thing | None = None) -> Mended:
+def _changed(
+    runtime: ServiceRuntime, kind: Any, thing: Thing, reason: str, now: Thing | None = None
+) -> Mended:
     thing_id = getattr(thing, _IDS[type(thing)])
 
     stated = thing if now is None and isinstance(thing, (Fact, Preference, Procedure)) else None
-    sessions = desk.tombstones.sessions_of(stated) if stated is not None else set()
+    sessions = runtime.tombstones.sessions_of(stated) if stated is not None else set()
 
     def work(tx: Transaction) -> str:
-        operation = tx.log(kind, thing.namespace, desk.actor, targets=(thing_id,), reason=reason)
+        operation = tx.log(kind, thing.namespace, runtime.actor, targets=(thing_id,), reason=reason)
         tx.change_graph(
             thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
         )
         if stated is not None:
-            stone = stone_of_thing(stated, "delete", sessions, desk.clock.now())
-            tx.log("tombstone", thing.namespace, desk.actor, detail=stone)
+            stone = stone_of_thing(stated, "delete", sessions, runtime.clock.now())
+            tx.log("tombstone", thing.namespace, runtime.actor, detail=stone)
         return operation.op_id
 
-    op_id = desk.store.transaction(work)
-    desk.tombstones.forget_known()
-    desk.tell("memory", {"namespace": thing.namespace, "thing_id": thing_id})
+    op_id = runtime.store.transaction(work)
+    runtime.tombstones.forget_known()
+    runtime.publish("memory", {"namespace": thing.namespace, "thing_id": thing_id})
     return Mended(thing_id=thing_id, op_id=op_id)

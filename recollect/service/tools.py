@@ -19,7 +19,8 @@ from recollect.inject import fence
 from recollect.inject.private import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import context, graph, read, report, search, sessions, write
-from recollect.service.desk import Desk, Scope, refuse_kept_out
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, refuse_kept_out
 
 INSTRUCTIONS = """\
 Recollect is this user's memory of earlier work in this and other projects.
@@ -45,7 +46,7 @@ class Tool:
     name: str
     description: str
     properties: dict[str, Any]
-    run: Callable[[Desk, dict[str, Any]], str]
+    run: Callable[[ServiceRuntime, dict[str, Any]], str]
     required: tuple[str, ...] = ()
     writes: bool = False
     fenced: bool = False  # its answer is a block of ours already
@@ -61,7 +62,7 @@ class Tool:
         return schema
 
 
-def call(desk: Desk, name: str, arguments: Any, cwd: str | None) -> str:
+def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) -> str:
     """Run a tool. NotFound-like mistakes and bad arguments raise; nothing else is expected to."""
     tool = BY_NAME.get(name)
     if tool is None:
@@ -74,29 +75,29 @@ def call(desk: Desk, name: str, arguments: Any, cwd: str | None) -> str:
     if given.get("project") is None:
         given = {key: value for key, value in given.items() if key != "project"}
         if cwd:
-            refuse_kept_out(desk, cwd)
+            refuse_kept_out(runtime, cwd)
             given["project_path"] = cwd
-    text = tool.run(desk, given)
+    text = tool.run(runtime, given)
     return text if tool.fenced else fence.disarm(text)
 
 
 # --- running -------------------------------------------------------------------------------------
 
 
-def _search(desk: Desk, given: dict[str, Any]) -> str:
-    answer = search.search(desk, convert(search.SearchQuery, given))
-    items = tuple(one for one in answer.items if _may(desk, one.record))
+def _search(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    answer = search.search(runtime, convert(search.SearchQuery, given))
+    items = tuple(one for one in answer.items if _may(runtime, one.record))
     return found(msgspec.structs.replace(answer, items=items))
 
 
-def _may(desk: Desk, record: Record) -> bool:
+def _may(runtime: ServiceRuntime, record: Record) -> bool:
     """Whether an agent may read a memory."""
-    return desk.settings.share_sensitive or not is_sensitive(told(record))
+    return runtime.settings.share_sensitive or not is_sensitive(told(record))
 
 
-def _allowed(desk: Desk, text: str) -> str:
+def _allowed(runtime: ServiceRuntime, text: str) -> str:
     """A text made of many memories, without the lines that need consent."""
-    if desk.settings.share_sensitive:
+    if runtime.settings.share_sensitive:
         return text
     return "\n".join(line for line in text.split("\n") if not is_sensitive(line))
 
@@ -112,20 +113,20 @@ def found(answer: search.SearchAnswer) -> str:
     return "\n".join(lines)
 
 
-def _context(desk: Desk, given: dict[str, Any]) -> str:
-    answer = context.context(desk, convert(context.ContextQuery, given))
+def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    answer = context.context(runtime, convert(context.ContextQuery, given))
     if not answer.context:
         return "Nothing that is remembered fits."
     return f"{answer.context}\nids: {', '.join(answer.records)}"
 
 
-def _timeline(desk: Desk, given: dict[str, Any]) -> str:
+def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(read.TimelineQuery, given)
     if asked.anchor is None and asked.at is None and "before" not in given:
         asked = msgspec.structs.replace(asked, before=20)
-    answer = read.timeline(desk, asked)
+    answer = read.timeline(runtime, asked)
     marks = {answer.anchor: "> "}
-    lines = [marks.get(one.record_id, "") + line(one) for one in answer.items if _may(desk, one)]
+    lines = [marks.get(one.record_id, "") + line(one) for one in answer.items if _may(runtime, one)]
     return "\n".join(lines) or "Nothing is remembered here yet."
 
 
@@ -133,29 +134,29 @@ class _Ids(Scope, frozen=True, kw_only=True):
     ids: Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
 
 
-def _get(desk: Desk, given: dict[str, Any]) -> str:
+def _get(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     wanted = convert(_Ids, given).ids
-    records = read.get(desk, wanted)
+    records = read.get(runtime, wanted)
     missing = [one for one in wanted if one not in {record.record_id for record in records}]
-    parts = [whole(record) if _may(desk, record) else withheld(record) for record in records]
+    parts = [whole(record) if _may(runtime, record) else withheld(record) for record in records]
     if missing:
         parts.append(f"Not there: {', '.join(missing)}")
     return "\n\n".join(parts)
 
 
-def _observe(desk: Desk, given: dict[str, Any]) -> str:
+def _observe(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     new = convert(write.NewObservation, {"author": "assistant", **given})
-    return _stored(write.add_observation(desk, new))
+    return _stored(write.add_observation(runtime, new))
 
 
-def _know(desk: Desk, given: dict[str, Any]) -> str:
+def _know(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     new = convert(write.NewKnowledge, {"author": "assistant", **given})
-    return _stored(write.add_knowledge(desk, new))
+    return _stored(write.add_knowledge(runtime, new))
 
 
-def _sum_up(desk: Desk, given: dict[str, Any]) -> str:
+def _sum_up(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     new = convert(write.NewSummary, {"author": "assistant", **given})
-    return _stored(write.add_summary(desk, new))
+    return _stored(write.add_summary(runtime, new))
 
 
 def _stored(added: write.Added) -> str:
@@ -168,28 +169,28 @@ class _Session(Scope, frozen=True, kw_only=True):
     session_id: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
 
 
-def _resume(desk: Desk, given: dict[str, Any]) -> str:
+def _resume(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(_Session, given)
-    return _allowed(desk, sessions.resume(desk, asked, asked.session_id).text)
+    return _allowed(runtime, sessions.resume(runtime, asked, asked.session_id).text)
 
 
-def _report(desk: Desk, given: dict[str, Any]) -> str:
-    made = report.report(desk, convert(report.ReportQuery, given))
-    return _allowed(desk, report.markdown(made))
+def _report(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    made = report.report(runtime, convert(report.ReportQuery, given))
+    return _allowed(runtime, report.markdown(made))
 
 
 class _Named(Scope, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
-def _entity(desk: Desk, given: dict[str, Any]) -> str:
+def _entity(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(_Named, given)
-    answer = graph.recall_entity(desk, asked.name, asked)
-    if not desk.settings.share_sensitive:
-        memories = tuple(one for one in answer.memories if _may(desk, one))
+    answer = graph.recall_entity(runtime, asked.name, asked)
+    if not runtime.settings.share_sensitive:
+        memories = tuple(one for one in answer.memories if _may(runtime, one))
         entities = tuple(_without_private(one) for one in answer.entities)
         answer = msgspec.structs.replace(answer, memories=memories, entities=entities)
-    return _allowed(desk, about(answer))
+    return _allowed(runtime, about(answer))
 
 
 def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:

@@ -10,7 +10,8 @@ from msgspec import Meta
 from recollect.core import projects, settings
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Value
-from recollect.service.desk import Desk, project
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import project
 from recollect.store.interface import ProjectInfo
 
 SECRET = ("key", "token", "secret", "password")
@@ -55,12 +56,12 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
     set_aside: dict[str, str]
 
 
-def all_projects(desk: Desk) -> tuple[ProjectLine, ...]:
+def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
     """Every project with what it holds, the most recent first; the global one last."""
-    known = sorted(desk.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
-    lines = [_line(desk, one) for one in known]
-    everywhere = projects.namespace(desk.actor)
-    stats = desk.store.upkeep.stats(everywhere)
+    known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
+    lines = [_line(runtime, one) for one in known]
+    everywhere = projects.namespace(runtime.actor)
+    stats = runtime.store.upkeep.stats(everywhere)
     lines.append(
         ProjectLine(
             project_id="",
@@ -77,25 +78,25 @@ def all_projects(desk: Desk) -> tuple[ProjectLine, ...]:
     return tuple(lines)
 
 
-def change_project(desk: Desk, named: str, change: ProjectChange) -> ProjectLine:
-    known = project(desk, named)
+def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -> ProjectLine:
+    known = project(runtime, named)
     if change.name is None and change.alias is None:
         raise BadInput("give a name or an alias")
     if change.alias is not None:
         if change.alias.startswith("/"):
-            desk.store.projects.alias(known.project_id, "root", projects.canonical(change.alias))
+            runtime.store.projects.alias(known.project_id, "root", projects.canonical(change.alias))
         else:
             remote = projects.normalise_remote(change.alias)
             if not remote:
                 raise BadInput("an alias is an absolute path or the URL of a remote", field="alias")
-            desk.store.projects.alias(known.project_id, "remote", remote)
+            runtime.store.projects.alias(known.project_id, "remote", remote)
     if change.name is not None:
-        desk.store.projects.rename(known.project_id, change.name)
-    return _line(desk, project(desk, known.project_id))
+        runtime.store.projects.rename(known.project_id, change.name)
+    return _line(runtime, project(runtime, known.project_id))
 
 
-def embedding_stats(desk: Desk) -> EmbeddingStats:
-    found = desk.recollection()
+def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:
+    found = runtime.loaded_recall
     health: dict[str, Any] = found.health() if found is not None else {"state": "loading"}
     memories, embedded = int(health.get("memories", 0)), int(health.get("embedded", 0))
     return EmbeddingStats(
@@ -109,15 +110,15 @@ def embedding_stats(desk: Desk) -> EmbeddingStats:
     )
 
 
-def backfill(desk: Desk) -> EmbeddingStats:
-    desk.recall().backfill()
-    return embedding_stats(desk)
+def backfill(runtime: ServiceRuntime) -> EmbeddingStats:
+    runtime.recall().embed_soon()
+    return embedding_stats(runtime)
 
 
-def all_settings(desk: Desk) -> list[dict[str, Any]]:
+def all_settings(runtime: ServiceRuntime) -> list[dict[str, Any]]:
     """Every setting with its value; what is secret is only said to be set."""
     return [
-        {**one, "value": _told(one["name"], getattr(desk.settings, one["name"]))}
+        {**one, "value": _told(one["name"], getattr(runtime.settings, one["name"]))}
         for one in settings.described()
     ]
 
@@ -127,9 +128,9 @@ def _told(name: str, value: Any) -> Any:
     return "(set)" if secret and value else value
 
 
-def _line(desk: Desk, info: ProjectInfo) -> ProjectLine:
-    namespace = projects.namespace(desk.actor, info.project_id)
-    stats = desk.store.upkeep.stats(namespace)
+def _line(runtime: ServiceRuntime, info: ProjectInfo) -> ProjectLine:
+    namespace = projects.namespace(runtime.actor, info.project_id)
+    stats = runtime.store.upkeep.stats(namespace)
     return ProjectLine(
         project_id=info.project_id,
         name=info.name,

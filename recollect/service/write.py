@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect import privacy
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
-from recollect.core.kinds import TYPES, KnowledgeType, ObservationType
+from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
     Author,
     Checkpoint,
@@ -31,7 +31,8 @@ from recollect.core.values import (
     Value,
 )
 from recollect.extract.tombstones import Cause, stone_of, stone_of_edit
-from recollect.service.desk import Desk, Scope, everywhere, listing, writing
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import Scope, everywhere, listing, writing
 
 Content = Annotated[str, Meta(max_length=50_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
@@ -150,11 +151,11 @@ class Undone(Value, frozen=True, kw_only=True):
 # --- adding --------------------------------------------------------------------------------------
 
 
-def add_observation(desk: Desk, given: NewObservation) -> Added:
-    new = _scrubbed(desk, given)
+def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
+    new = _scrubbed(runtime, given)
     summary, detail = _halves(new.content)
     return _add(
-        desk,
+        runtime,
         given,
         kind="observation",
         title=new.title,
@@ -170,8 +171,8 @@ def add_observation(desk: Desk, given: NewObservation) -> Added:
     )
 
 
-def add_knowledge(desk: Desk, given: NewKnowledge) -> Added:
-    new = _scrubbed(desk, given)
+def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge) -> Added:
+    new = _scrubbed(runtime, given)
     summary, detail = _halves(new.content)
     facts = [
         *([f"Severity: {new.severity}"] if new.severity else []),
@@ -180,7 +181,7 @@ def add_knowledge(desk: Desk, given: NewKnowledge) -> Added:
         *(f"Alternative: {one}" for one in new.alternatives),
     ]
     return _add(
-        desk,
+        runtime,
         given,
         kind="knowledge",
         title=new.title,
@@ -198,9 +199,9 @@ def add_knowledge(desk: Desk, given: NewKnowledge) -> Added:
     )
 
 
-def add_summary(desk: Desk, given: NewSummary) -> Added:
+def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
     """With a session, the summary is also a checkpoint to resume from."""
-    new = _scrubbed(desk, given)
+    new = _scrubbed(runtime, given)
     sections = (
         ("Completed", new.completed),
         ("Learned", new.learned),
@@ -215,7 +216,7 @@ def add_summary(desk: Desk, given: NewSummary) -> Added:
     said = new.request if new.title else ""
     said = " ".join(filter(None, (said, f"Done: {done}." if done else "")))[:SUMMARY_CHARS]
     return _add(
-        desk,
+        runtime,
         given,
         checkpoint=new if new.session_id else None,
         kind="summary",
@@ -232,15 +233,15 @@ def add_summary(desk: Desk, given: NewSummary) -> Added:
     )
 
 
-def add_note(desk: Desk, given: NewNote) -> Added:
-    new = _scrubbed(desk, given)
+def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
+    new = _scrubbed(runtime, given)
     title = _line(new.text)
     if not title:
         raise BadInput("a note needs some words", field="text")
     rest = "" if title == " ".join(new.text.split()) else new.text
     summary, detail = _halves(rest)
     return _add(
-        desk,
+        runtime,
         given,
         kind="observation",
         title=title,
@@ -254,30 +255,32 @@ def add_note(desk: Desk, given: NewNote) -> Added:
     )
 
 
-def _add(desk: Desk, scope: Scope, *, checkpoint: NewSummary | None = None, **fields: Any) -> Added:
+def _add(
+    runtime: ServiceRuntime, scope: Scope, *, checkpoint: NewSummary | None = None, **fields: Any
+) -> Added:
     if not fields["title"].strip():
         raise BadInput("nothing is left of the title once it is cleaned", field="title")
-    namespace = writing(desk, scope)
+    namespace = writing(runtime, scope)
     record = values.check(
         Record(
             record_id=ids.new_id(ids.RECORD),
             namespace=namespace,
             level="distilled",
             strategy="user",
-            valid_from=desk.clock.now(),
+            valid_from=runtime.clock.now(),
             **{**fields, "title": fields["title"][:TITLE_CHARS]},
         )
     )
     record = msgspec.structs.replace(record, content_hash=content_hash(record))
-    with desk.adding:
-        known = desk.store.records.by_hash(namespace, record.content_hash)
+    with runtime.add_lock:
+        known = runtime.store.records.by_hash(namespace, record.content_hash)
         if known is not None:
             return Added(record=known, stored=False)
         stood = _checkpoint(record, checkpoint) if checkpoint else None
-        stored, operation = desk.memories.remember(record, desk.actor, checkpoint=stood)
+        stored, operation = runtime.memories.remember(record, runtime.actor, checkpoint=stood)
     if stood is not None:
-        desk.tell("checkpoint", {"namespace": namespace, "session_id": stood.session_id})
-    desk.recall_later()
+        runtime.publish("checkpoint", {"namespace": namespace, "session_id": stood.session_id})
+    runtime.embed_soon()
     return Added(record=stored, stored=True, op_id=operation.op_id)
 
 
@@ -307,90 +310,88 @@ def content_hash(record: Record) -> str:
 # --- changing ------------------------------------------------------------------------------------
 
 
-def edit(desk: Desk, record_id: str, change: Change) -> Changed:
-    known = find(desk, record_id)
+def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
+    known = find(runtime, record_id)
     if change.version not in (None, known.version):
         raise Conflict(
             f"{record_id} is at version {known.version} by now, not {change.version}",
             hint="Read it again and repeat the change.",
         )
-    clean = _scrubbed(desk, change)
-    wanted = {
-        name: getattr(clean, name)
-        for name in Change.__struct_fields__
-        if name not in ("version", "reason") and getattr(clean, name) is not None
-    }
+    clean = _scrubbed(runtime, change)
+    wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
     if not wanted:
         raise BadInput("nothing to change was given", hint="title, summary, detail, facts, …")
+    if fixed := sorted(wanted.keys() - set(known.traits.editable)):
+        raise BadInput(f"{fixed[0]} of a {known.traits.label} cannot be changed", field=fixed[0])
     edited = values.check(msgspec.structs.replace(known, **wanted))
     if edited == known:
         raise BadInput("that is how it is already")
     edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
-    sessions = desk.tombstones.sessions_of(known)
-    stone = stone_of_edit(known, edited, sessions, desk.clock.now())
-    operation = desk.memories.edit(edited, desk.actor, clean.reason, [stone] if stone else [])
-    desk.tombstones.forget_known()
-    desk.recall_later()
-    return Changed(record=find(desk, record_id), op_id=operation.op_id)
+    sessions = runtime.tombstones.sessions_of(known)
+    stone = stone_of_edit(known, edited, sessions, runtime.clock.now())
+    operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
+    runtime.tombstones.forget_known()
+    runtime.embed_soon()
+    return Changed(record=find(runtime, record_id), op_id=operation.op_id)
 
 
 def delete(
-    desk: Desk, record_ids: tuple[str, ...], reason: str = "", *, never: bool = False
+    runtime: ServiceRuntime, record_ids: tuple[str, ...], reason: str = "", *, never: bool = False
 ) -> Deleted:
     """Memories go with their vectors and index entries, and what else was made of the same
     statements is not told; undo brings all of it back. With `never`, what they say is not learned
     again either, until undo. NotFound when none of them is there."""
     gone: list[str] = []
     operations: list[str] = []
-    now = desk.clock.now()
+    now = runtime.clock.now()
 
     def stone(record: Record) -> dict[str, Any]:
         sessions = where.get(record.record_id, ())
         return stone_of(record, "delete", again=not never, sessions=sessions, at=now)
 
-    for namespace in everywhere(desk):
-        there = desk.store.records.get(namespace, record_ids)
-        where = {one.record_id: desk.tombstones.sessions_of(one) for one in there}
-        operation = desk.memories.delete(namespace, record_ids, desk.actor, reason, stone)
+    for namespace in everywhere(runtime):
+        there = runtime.store.records.get(namespace, record_ids)
+        where = {one.record_id: runtime.tombstones.sessions_of(one) for one in there}
+        operation = runtime.memories.delete(namespace, record_ids, runtime.actor, reason, stone)
         if operation is not None:
             gone += operation.targets
             operations.append(operation.op_id)
     if not gone:
         raise NotFound(f"there is no memory {', '.join(record_ids)}")
-    desk.tombstones.forget_known()
+    runtime.tombstones.forget_known()
     return Deleted(record_ids=tuple(gone), op_ids=tuple(operations))
 
 
-def move(desk: Desk, record_id: str, scope: Scope, reason: str = "") -> Changed:
-    known = find(desk, record_id)
-    target = writing(desk, scope)
+def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = "") -> Changed:
+    known = find(runtime, record_id)
+    target = writing(runtime, scope)
     if target == known.namespace:
         raise Conflict(f"{record_id} is there already")
-    _, came = desk.memories.move(known, target, desk.actor, reason)
-    feedback = desk.recall().feedback
+    _, came = runtime.memories.move(known, target, runtime.actor, reason)
+    feedback = runtime.recall().feedback
     if feedback.of(known.namespace).get(record_id) == "never":
-        feedback.give(target, record_id, "never", desk.actor)  # a verdict goes where it goes
-    desk.recall_later()
-    return Changed(record=find(desk, record_id), op_id=came.op_id)
+        feedback.give(target, record_id, "never", runtime.actor)  # a verdict goes where it goes
+    runtime.embed_soon()
+    return Changed(record=find(runtime, record_id), op_id=came.op_id)
 
 
-def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Undone:
+def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None = None) -> Undone:
     """Take an operation back; without an id, the newest that can be, where the scope looks."""
-    operation = _operation(desk, op_id) if op_id else _newest(desk, scope or Scope())
+    operation = _operation(runtime, op_id) if op_id else _newest(runtime, scope or Scope())
     detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "move" and "to" in detail:
-        operation = _other_half(desk, operation, detail["to"])
+        operation = _other_half(runtime, operation, detail["to"])
         detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "feedback":
-        return _take_back(desk, operation, detail)
-    done = desk.memories.undo(operation.namespace, operation.op_id, desk.actor)
+        return _take_back(runtime, operation, detail)
+    done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
         # Out of the one, back into the other; in between the archive holds it.
-        back = desk.memories.undo(detail["from"], detail["left_by"], desk.actor)
+        back = runtime.memories.undo(detail["from"], detail["left_by"], runtime.actor)
         restored += back.created
     removed -= set(restored)
-    _follow(desk, operation, [*done.created, *done.targets])
+    _follow(runtime, operation, [*done.created, *done.targets])
     return Undone(
         op_id=done.op_id,
         undoes=operation.op_id,
@@ -399,11 +400,11 @@ def undo(desk: Desk, op_id: str | None = None, scope: Scope | None = None) -> Un
     )
 
 
-def _follow(desk: Desk, undone: Operation, touched: list[str]) -> None:
+def _follow(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> None:
     """The stones of what was undone go with it; and lie again when the undo is undone."""
     first, lifting = undone, True
     while first.undoes:
-        earlier = desk.store.log.get(first.namespace, first.undoes)
+        earlier = runtime.store.log.get(first.namespace, first.undoes)
         if earlier is None:
             return
         first, lifting = earlier, not lifting
@@ -412,62 +413,62 @@ def _follow(desk: Desk, undone: Operation, touched: list[str]) -> None:
     cause: Cause = "delete" if first.kind == "delete" else "edit"
     for one in dict.fromkeys(touched):
         if lifting:
-            desk.tombstones.lift(first.namespace, one, cause, desk.actor)
+            runtime.tombstones.lift(first.namespace, one, cause, runtime.actor)
         else:
-            desk.tombstones.lay_again(first.namespace, one, cause, desk.actor)
+            runtime.tombstones.lay_again(first.namespace, one, cause, runtime.actor)
 
 
-def _take_back(desk: Desk, given: Operation, detail: dict[str, Any]) -> Undone:
+def _take_back(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
     """A verdict, as long as no later one stands in its place."""
-    record_id, feedback = str(detail.get("record_id")), desk.recall().feedback
+    record_id, feedback = str(detail.get("record_id")), runtime.recall().feedback
     if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
         raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
     before = detail.get("before", "none")
-    done = feedback.give(given.namespace, record_id, before, desk.actor)
+    done = feedback.give(given.namespace, record_id, before, runtime.actor)
     return Undone(op_id=done.op_id, undoes=given.op_id, restored=(record_id,), removed=())
 
 
-def find(desk: Desk, record_id: str) -> Record:
+def find(runtime: ServiceRuntime, record_id: str) -> Record:
     """A memory wherever it is."""
-    for namespace in everywhere(desk):
-        for record in desk.store.records.get(namespace, [record_id]):
+    for namespace in everywhere(runtime):
+        for record in runtime.store.records.get(namespace, [record_id]):
             return record
     raise NotFound(f"there is no memory {record_id}")
 
 
 def judge(
-    desk: Desk, record_id: RecordId, verdict: Literal["useful", "wrong", "never"]
+    runtime: ServiceRuntime, record_id: RecordId, verdict: Literal["useful", "wrong", "never"]
 ) -> Operation:
-    record = find(desk, record_id)
-    return desk.recall().feedback.give(record.namespace, record_id, verdict, desk.actor)
+    record = find(runtime, record_id)
+    return runtime.recall().feedback.give(record.namespace, record_id, verdict, runtime.actor)
 
 
-def _operation(desk: Desk, op_id: str) -> Operation:
-    for namespace in everywhere(desk):
-        found = desk.store.log.get(namespace, op_id)
+def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
+    for namespace in everywhere(runtime):
+        found = runtime.store.log.get(namespace, op_id)
         if found is not None:
             return found
     raise NotFound(f"there is no operation {op_id}")
 
 
-def _other_half(desk: Desk, left: Operation, namespace: str) -> Operation:
+def _other_half(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:
     """A move is two entries; undoing either takes both back, the arrival first."""
-    for one in desk.store.log.page(namespace, limit=200).items:
+    for one in runtime.store.log.page(namespace, limit=200).items:
         if isinstance(one.detail, dict) and one.detail.get("left_by") == left.op_id:
             return one
     return left
 
 
-def _newest(desk: Desk, scope: Scope) -> Operation:
+def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
     """The last thing that was done to memories and can be undone. What was undone stays so, unless
     somebody names that undo; but an undo of an undo is done anew, and can be taken back."""
     standing: list[Operation] = []
-    for namespace in listing(desk, scope):
-        items = desk.store.log.page(namespace, limit=50).items
+    for namespace in listing(runtime, scope):
+        items = runtime.store.log.page(namespace, limit=50).items
         undos = {one.op_id for one in items if one.undoes}
         wanted = [one for one in items if not one.undoes or one.undoes in undos]
-        can = desk.store.log.undoable(namespace, [one.op_id for one in wanted])
-        can |= _never_standing(desk, namespace, wanted)
+        can = runtime.store.log.undoable(namespace, [one.op_id for one in wanted])
+        can |= _never_standing(runtime, namespace, wanted)
         standing += [one for one in wanted if one.op_id in can]
     if not standing:
         raise NotFound(
@@ -477,7 +478,9 @@ def _newest(desk: Desk, scope: Scope) -> Operation:
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
 
 
-def _never_standing(desk: Desk, namespace: str, items: Sequence[Operation]) -> set[str]:
+def _never_standing(
+    runtime: ServiceRuntime, namespace: str, items: Sequence[Operation]
+) -> set[str]:
     """Of verdicts only "never again" is undone as the newest: the others take nothing away."""
     given = [
         (one.op_id, one.detail["record_id"])
@@ -487,7 +490,7 @@ def _never_standing(desk: Desk, namespace: str, items: Sequence[Operation]) -> s
     ]  # fmt: skip
     if not given:
         return set()
-    verdicts = desk.recall().feedback.of(namespace)
+    verdicts = runtime.recall().feedback.of(namespace)
     newest = {record_id: op_id for op_id, record_id in reversed(given)}
     return {op_id for record_id, op_id in newest.items() if verdicts.get(record_id) == "never"}
 
@@ -497,7 +500,7 @@ def _never_standing(desk: Desk, namespace: str, items: Sequence[Operation]) -> s
 V = TypeVar("V", bound=Value)
 
 
-def _scrubbed(desk: Desk, given: V) -> V:
+def _scrubbed(runtime: ServiceRuntime, given: V) -> V:
     """Every text cleaned of private spans, secrets and what we injected ourselves; where it
     belongs is not text."""
     tree = msgspec.to_builtins(given)
@@ -505,12 +508,12 @@ def _scrubbed(desk: Desk, given: V) -> V:
             if name in tree}  # fmt: skip
     session_id = tree.get("session_id")
     if session_id and tree.get("author", "user") != "user":
-        tree = _without_own(tree, functools.partial(desk.pipeline.own_text, session_id))
+        tree = _without_own(tree, functools.partial(runtime.pipeline.own_text, session_id))
     cleaned = privacy.scrub_tree(tree)
     if cleaned.private:
-        desk.counters.count("private spans removed", cleaned.private)
+        runtime.counters.count("private spans removed", cleaned.private)
     for kind, number in cleaned.secrets.items():
-        desk.counters.count(f"secrets removed: {kind}", number)
+        runtime.counters.count(f"secrets removed: {kind}", number)
     if "title" in tree and isinstance(cleaned.value.get("title"), str):
         cleaned.value["title"] = cleaned.value["title"][:TITLE_CHARS]
     return values.convert(type(given), {**cleaned.value, **kept})

@@ -22,24 +22,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollect.bench.metrics import groups, mean, measure
-from recollect.core.clock import SystemClock
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Settings
 from recollect.core.values import Record
+from recollect.daemon.learning import Learning
+from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
-from recollect.extract.tombstones import Tombstones
 from recollect.hosts import registry
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import TurnWriter
-from recollect.learn import Learning
 from recollect.portable.import_progress import ImportTally
-from recollect.portable.importing import Importer, ImportRequest
+from recollect.portable.importing import ImportRequest
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index_cache import IndexCache
-from recollect.store.sqlite import SqliteStore
+from recollect.store.interface import Store
 
 RATE = 100.0
 ABOVE = 0.03
@@ -84,7 +79,7 @@ def text_of(records: Sequence[Record]) -> int:
     )
 
 
-def all_records(store: SqliteStore) -> list[Record]:
+def all_records(store: Store) -> list[Record]:
     found: list[Record] = []
     for namespace in store.projects.namespaces():
         cursor = None
@@ -167,38 +162,26 @@ class Place:
     """The parts of a daemon that an import needs."""
 
     def __init__(self, home: pathlib.Path, name: str, embedder: Embedder | None) -> None:
-        clock = SystemClock()
-        counters = Counters(clock)
         settings = Settings(home=str(home / name), actor="bench", reserve_mb=0)
         self.home = home
-        self.store = SqliteStore(settings, clock)
-        self.memories = Memories(self.store)
-        self._clock = clock
-        self._pipeline = Pipeline(self.store, clock, "bench", counters)
-        self._scribe = TurnWriter(self.store, self.memories, counters)
-        self._pipeline.listeners.append(self._scribe.on_event)
-        self._scribe.start()
-        self._learning = Learning(
-            settings, clock, self.store, self.memories, counters,
-            embedder=embedder,
-            tombstones=Tombstones(self.store),
-            publish=lambda kind, value: None,
-        )  # fmt: skip
+        self._runtime = Runtime(settings)
+        self.store, self.memories = self._runtime.store, self._runtime.memories
+        self._runtime.episodes.start()
+        self._learning = Learning(self._runtime, embedder)
         self._learning.start()
 
     def take(self) -> ImportTally:
         """Import, episodes, extraction by rules."""
-        done = Importer(self.store, self._pipeline, self.memories, self._clock, "bench").run(
+        done = self._runtime.importing.run(
             ImportRequest(sources=("claude-code",), home=str(self.home))
         )
-        self._scribe.wait(3600)
+        self._runtime.episodes.wait(3600)
         self._learning.run_now(self.store.projects.namespaces(), 3600)
         return done.sources["claude-code"]
 
     def close(self) -> None:
         self._learning.close()
-        self._scribe.close()
-        self.store.close()
+        self._runtime.close()
 
 
 def rate_without_embedding(home: pathlib.Path) -> float:

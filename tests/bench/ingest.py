@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival
-from recollect.daemon import Daemon
+from recollect.daemon.runtime import Runtime
 from recollect.store.sqlite import SqliteStore
 from tests.crash.oracle import arrival, open_store
 from tests.torture.events import fill_spool
@@ -88,13 +88,13 @@ def measure_drain(directory: str, rows: int, rounds: int) -> tuple[list[float], 
         home = tempfile.mkdtemp(prefix="recollect-bench-", dir=directory)
         try:
             fill_spool(pathlib.Path(home), rows, "x" * BYTES)
-            daemon = Daemon(Settings(home=home, actor="bench", reserve_mb=0))
+            runtime = Runtime(Settings(home=home, actor="bench", reserve_mb=0))
             start, cpu = time.perf_counter(), time.process_time()
-            daemon._drain()
+            runtime.upkeep.drain()
             rates.append(rows / (time.perf_counter() - start))
             costs.append((time.process_time() - cpu) / rows)
-            assert daemon._store.upkeep.stats().events == rows
-            daemon._close()
+            assert runtime.store.upkeep.stats().events == rows
+            runtime.close()
         finally:
             shutil.rmtree(home)
     return rates, costs

@@ -22,14 +22,12 @@ import psycopg
 from recollect.bench.latency import TextGenerator
 from recollect.core import ids
 from recollect.core import vector_bytes as layout
-from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record, Vector
+from recollect.daemon.recall import RecallParts
+from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.remember import Recollection
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
 from tests.bench import agreement
@@ -89,14 +87,13 @@ def retrieval(
     settings: Settings, store: Any, prompts: list[str], server: Callable[[], int]
 ) -> list[tuple[float, float]]:
     """Milliseconds of CPU for each prompt, of the client and of the server."""
-    counters = Counters(SystemClock())
-    recollection = Recollection(settings, SystemClock(), store, Memories(store), counters)
-    assert recollection.embedder is not None
-    recollection.embedder.load()
-    recollection.receipts.start()
+    recall = RecallParts(Runtime(settings, store=store))
+    assert recall.embedder is not None
+    recall.embedder.load()
+    recall.receipts.start()
     began = time.process_time()
     there = server()
-    recollection.shelves.fill([PROJECT])
+    recall.shelves.fill([PROJECT])
     print(
         f"  the index is filled: {time.process_time() - began:.1f} s of the client, "
         f"{(server() - there) / 1e9:.1f} s of the server",
@@ -106,10 +103,10 @@ def retrieval(
     for number, prompt in enumerate(prompts):
         question = RecallQuestion("prompt", prompt, (PROJECT,), f"q{number}", None, 10_000)
         there, began = server(), time.process_time()
-        recollection.recall(question)
-        recollection.receipts.flush()
+        recall.recall_now(question)
+        recall.receipts.flush()
         spent.append((1000 * (time.process_time() - began), (server() - there) / 1e6))
-    recollection.close()
+    recall.close()
     return spent[len(spent) // 5 :]  # the first ones warm up
 
 

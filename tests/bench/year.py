@@ -27,19 +27,12 @@ from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Record
-from recollect.extract.tombstones import Tombstones
+from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import TurnWriter
-from recollect.learn import Learning
-from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Cursor
-from recollect.store.sqlite import SqliteStore
 from tests.bench.developer import ANSWERS, NOISE, Developer, Planted
 
 DEPTH = 5
@@ -106,12 +99,9 @@ class Year:
         settings = Settings(
             home=os.path.join(home, "data"), actor="ada", reserve_mb=0, embedding=False
         )
-        counters = Counters(self.clock)
-        self.store = SqliteStore(settings, self.clock)
-        self.memories = Memories(self.store)
-        self.pipeline = Pipeline(self.store, self.clock, "ada", counters)
-        self.scribe = TurnWriter(self.store, self.memories, counters, cite)
-        self.pipeline.listeners.append(self.scribe.on_event)
+        self.runtime = Runtime(settings, self.clock)
+        self.store, self.memories = self.runtime.store, self.runtime.memories
+        self.pipeline, self.scribe = self.runtime.pipeline, self.runtime.episodes
         self.scribe.start()
         self.engine = SearchEngine()
         self.shelves = IndexCache(self.store, self.engine, 4096)
@@ -121,16 +111,7 @@ class Year:
         place = projects.locate(root, home="/nowhere")
         self.namespace = projects.namespace("ada", self.store.projects.resolve(place))
         self._maintain = maintain
-        self._learning = Learning(
-            settings,
-            self.clock,
-            self.store,
-            self.memories,
-            counters,
-            embedder=None,
-            tombstones=Tombstones(self.store),
-            publish=lambda kind, data: None,
-        )
+        self._learning = self.runtime.load_learning()
         self._extract = extract
         self.events = 0
         self._time_nothing()
@@ -158,9 +139,7 @@ class Year:
         engine.write = timed  # type: ignore[method-assign]
 
     def close(self) -> None:
-        self._learning.close()
-        self.scribe.close()
-        self.store.close()
+        self.runtime.close()
 
     def day(self, number: int) -> None:
         """A working day, then the night with its maintenance."""

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
+from recollect.core.kinds import KINDS
 from tests.browser.browsers import enter
 from tests.fakes.daemons import RealDaemon
 
@@ -183,6 +184,8 @@ def test_filters_live_in_the_address_and_survive_a_reload(
 ) -> None:
     page = enter(window, furnished)
     see(page, furnished, "memories")
+    choices = ["Every kind", *(one.plural.capitalize() for one in KINDS.values())]
+    expect(page.get_by_label("Kind").locator("option")).to_have_text(choices)
     page.get_by_label("Search memories").fill("retry storm")
     page.get_by_role("button", name="Words").click()
     page.get_by_label("Kind").select_option("knowledge")

@@ -8,7 +8,8 @@ import os
 import sys
 
 from recollect.core import settings
-from recollect.daemon import Daemon, start_log
+from recollect.daemon.logs import start_log
+from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import Recalled, RecallQuestion
 
 MARK = "RECALLED"
@@ -22,11 +23,11 @@ def recalled(question: RecallQuestion) -> Recalled:
     )
 
 
-class Recalling(Daemon):
+class Recalling(Runtime):
     """Never loads the real recall."""
 
-    def _remember(self) -> None:
-        self._pipeline.recall = recalled
+    def _load(self) -> None:
+        self.pipeline.recall = recalled
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What every host's adapter promises, over its recorded payloads.
+"""Recorded payloads of every host, what becomes of each, and what each hook is answered.
 
 Run as a program, it writes the golden files anew, to be read before they are committed:
 `python -m tests.contract.host_contract`
@@ -8,17 +8,19 @@ import json
 import os
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
 from recollect.core.ids import new_ulid
 from recollect.core.values import EVENT_BODY_BYTES, Event, EventSource, check, encode
-from recollect.hosts import hooks
+from recollect.hosts import hooks, registry
 from recollect.hosts.payloads import Capture, Draft, Payload
 
 DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "hosts")
+REPOSITORY = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir)
 GOLDEN = os.path.join(DATA, "golden")
+ANSWERS = "answers"
 FENCED = '<recollect id="7f3a">\nNotes from earlier work.\n- secret\n</recollect id="7f3a">'
 
 
@@ -82,114 +84,56 @@ def check_capture(capture: Capture) -> None:
 
 
 def golden(host: str) -> dict[str, Any]:
-    with open(os.path.join(GOLDEN, f"{host}.json"), encoding="utf-8") as file:
+    with open(_golden_path(host), encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
         return data
 
 
+def _golden_path(host: str) -> str:
+    return os.path.join(GOLDEN, f"{host}.json")
+
+
+def missing(host: str) -> list[str]:
+    """What a host lacks to be tested, a sentence each."""
+    known = registry.facts()[host]
+    folder = os.path.join("tests", "data", "hosts", host)
+    there = os.path.join(DATA, host)
+    stored = payloads(host) if os.path.isdir(there) else {}
+    lacking = []
+    if known.prompts[0] not in stored:
+        lacking.append(f"{host} has no recorded prompt: {folder}/{known.prompts[0]}.json")
+    captures = [hooks.capture(payload) for payload in stored.values()]
+    if not any(draft.tool for capture in captures for draft in capture.drafts):
+        lacking.append(f"{host} has no recorded tool call in {folder}")
+    if not any(capture.signal == "stop" for capture in captures):
+        lacking.append(f"{host} has no recorded end of a turn in {folder}")
+    if not os.path.exists(_golden_path(host)):
+        lacking.append(f"{host} has no golden file: python -m tests.contract.host_contract")
+    cases = os.path.join("tests", "data", "install", host)
+    for case in ("empty", "existing"):
+        if not os.path.isdir(os.path.join(REPOSITORY, cases, case, "before")):
+            lacking.append(f"{host} has no install case: {cases}/{case}/before")
+    return lacking
+
+
 def captured(host: str) -> dict[str, Any]:
-    return {
+    """Every payload's capture; under `answers` what each hook prints with and without context."""
+    found: dict[str, Any] = {
         name: json.loads(json.dumps(told(hooks.capture(payload)), sort_keys=True))
         for name, payload in payloads(host).items()
     }
-
-
-def _quoted(text: str) -> bytes:
-    return json.dumps(text)[1:-1].encode()
-
-
-class HostContract:
-    """Inherit, name the host, and say how it reads an answer."""
-
-    name: ClassVar[str]
-    verified: ClassVar[bool] = True
-    # What the host is told when there is nothing to tell.
-    silence: ClassVar[dict[str, bytes]] = {}
-    prompt: ClassVar[str]
-    stops: ClassVar[tuple[str, ...]] = ("Stop",)
-
-    def context_in(self, answer: bytes, event: str) -> str:
-        """Read an answer as strictly as the host does; return what it would inject."""
-        raise NotImplementedError
-
-    def test_every_recorded_payload_gives_what_its_golden_file_says(self) -> None:
-        assert captured(self.name) == golden(self.name)
-
-    def test_every_draft_is_a_valid_event(self) -> None:
-        for payload in payloads(self.name).values():
-            check_capture(hooks.capture(payload))
-
-    def test_it_is_found_by_its_name_and_its_aliases(self) -> None:
-        host = hooks.ADAPTERS[self.name]
-        assert all(hooks.adapter(alias) is host for alias in (self.name, *host.facts.aliases))
-        assert bool(host.facts.verified) == self.verified
-
-    def test_every_hook_that_is_installed_is_understood(self) -> None:
-        host = hooks.ADAPTERS[self.name]
-        for spec in host.facts.hooks:
-            capture = hooks.capture(Payload(self.name, spec.event))
-            assert capture.note != "event not used", spec
-            assert spec.timeout_ms == spec.timeout_s * 1000
-
-    def test_every_hook_that_injects_answers_in_the_hosts_format(self) -> None:
-        host = hooks.ADAPTERS[self.name]
-        for spec in host.facts.hooks:
-            if spec.injects:
-                assert self.context_in(host.answer(spec.event, FENCED), spec.event) == FENCED
-
-    def test_without_context_nothing_is_said_but_what_must_be(self) -> None:
-        host = hooks.ADAPTERS[self.name]
-        for spec in host.facts.hooks:
-            assert host.answer(spec.event, "") == self.silence.get(spec.event, b"")
-
-    def test_a_stop_is_never_answered_with_context(self) -> None:
-        for event in self.stops:
-            assert b"secret" not in hooks.ADAPTERS[self.name].answer(event, FENCED)
-
-    def test_an_answer_survives_any_text(self) -> None:
-        host = hooks.ADAPTERS[self.name]
-        for spec in host.facts.hooks:
-            host.answer(spec.event, 'quote " \\ \ud800 \x00 line\n').decode()
-
-    def test_what_recollect_injected_is_not_captured_again(self) -> None:
-        payload = payloads(self.name)[self.prompt]
-        said = hooks.capture(payload).query
-        again = said + "\n\n" + FENCED
-        stdin = payload.stdin.replace(_quoted(f'"{said}"'), _quoted(again))
-        if stdin == payload.stdin:
-            stdin = payload.stdin.replace(_quoted(said), _quoted(again))
-        assert stdin != payload.stdin
-        capture = hooks.capture(replace(payload, stdin=stdin))
-        assert capture.query == said
-        assert b"secret" not in encode(capture.drafts[0].body)
-
-    def test_the_same_payload_again_has_the_same_keys_and_other_words_have_others(self) -> None:
-        payload = payloads(self.name)[self.prompt]
-        first, again = hooks.capture(payload), hooks.capture(payload)
-        assert first.dedupe_key and first.dedupe_key == again.dedupe_key
-        other = replace(payload, stdin=payload.stdin.replace(first.query[:4].encode(), b"Else"))
-        assert hooks.capture(other).dedupe_key not in (None, first.dedupe_key)
-
-    def test_half_a_payload_still_gives_session_and_project(self) -> None:
-        payload = payloads(self.name)[self.prompt]
-        whole = hooks.capture(payload)
-        half = replace(payload, stdin=payload.stdin.rstrip()[:-2], truncated=True)
-        capture = hooks.capture(half)
-        assert (capture.session_id, capture.cwd) == (whole.session_id, whole.cwd)
-        assert capture.query[:8] == whole.query[:8]
-        assert capture.damaged
-
-    def test_what_cannot_be_read_is_noted(self) -> None:
-        capture = hooks.capture(Payload(self.name, "PostToolUse", stdin=b"\xff\xfe garbage"))
-        assert not capture.drafts
-        assert capture.note
-        assert capture.damaged
+    adapter = hooks.ADAPTERS[host]
+    found[ANSWERS] = {
+        hook.event: [adapter.answer(hook.event, text).decode() for text in (FENCED, "")]
+        for hook in adapter.facts.hooks
+    }
+    return found
 
 
 def write_golden_files() -> None:
     os.makedirs(GOLDEN, exist_ok=True)
-    for host in hooks.ADAPTERS:
-        with open(os.path.join(GOLDEN, f"{host}.json"), "w", encoding="utf-8") as file:
+    for host in registry.facts():
+        with open(_golden_path(host), "w", encoding="utf-8") as file:
             json.dump(captured(host), file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
 

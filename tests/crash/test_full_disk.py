@@ -183,9 +183,9 @@ def test_a_log_that_cannot_be_written_does_not_stop_a_daemon_whose_words_nobody_
     """Python prints a traceback for each line it cannot log; a full pipe then stops the program."""
     script = (
         "import logging, resource\n"
-        "from recollect import daemon; from recollect.core import settings\n"
+        "from recollect.daemon.logs import start_log; from recollect.core import settings\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-        "daemon.start_log(settings.load(), to_terminal=False)\n"
+        "start_log(settings.load(), to_terminal=False)\n"
         "for number in range(2000): logging.error('number %d', number)\n"
     )
     daemon = RealDaemon(tmp_path / "home")

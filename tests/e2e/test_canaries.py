@@ -166,11 +166,11 @@ def test_the_log_and_the_errors_hold_no_canary_whatever_is_quoted(tmp_path: path
     birds = Canaries(seed=3)
     script = (
         "import logging, sys\n"
-        "from recollect import daemon\n"
+        "from recollect.daemon.logs import start_log\n"
         "from recollect.core import settings\n"
         "from recollect.core.clock import SystemClock\n"
         "from recollect.ingest.counters import Counters\n"
-        "daemon.start_log(settings.load(), to_terminal=False)\n"
+        "start_log(settings.load(), to_terminal=False)\n"
         "logging.error('refused %s', sys.argv[1])\n"
         "try:\n"
         "    int(sys.argv[2])\n"

@@ -139,10 +139,10 @@ def test_ready_costs_little_more_than_asyncio(tmp_path: pathlib.Path) -> None:
     """CPU from fork until a hook's event is committed, against importing asyncio, in one run."""
     script = (
         "import os, sys, time\n"
-        "from recollect import daemon\n"
+        "from recollect.daemon.runtime import Runtime\n"
         "from recollect.core import settings\n"
-        "running = daemon.Daemon(settings.load())\n"
-        "running._hooks.start()\n"
+        "running = Runtime(settings.load())\n"
+        "running.answer_hooks()\n"
         "print(time.process_time(), flush=True)\n"
         "assert 'numpy' not in sys.modules and 'onnxruntime' not in sys.modules\n"
         "os._exit(0)\n"

@@ -142,10 +142,11 @@ def test_a_killed_daemon_with_all_its_files_starts_again(daemon: RealDaemon) -> 
 def test_a_store_that_fails_while_it_runs_says_so_afterwards(tmp_path: pathlib.Path) -> None:
     daemon = RealDaemon(tmp_path / "home")
     failing = (
-        "import sys; from recollect import daemon; from recollect.core.errors import StoreFailed\n"
-        "def fail(self): self._store.writer._failure = StoreFailed('the disk said no')\n"
-        "daemon.Daemon._drain = fail\n"
-        "sys.exit(daemon.main())"
+        "import sys; from recollect.daemon import __main__, upkeep\n"
+        "from recollect.core.errors import StoreFailed\n"
+        "def fail(self): self._runtime.store.writer._failure = StoreFailed('the disk said no')\n"
+        "upkeep.Upkeep.drain = fail\n"
+        "sys.exit(__main__.main())"
     )
     ended = subprocess.run(
         [sys.executable, "-c", failing], env=daemon.environment, capture_output=True, timeout=60

@@ -186,7 +186,7 @@ def test_a_daemon_that_cannot_start_is_an_error_and_not_the_end(tmp_path: pathli
         assert "reserve_mb" in answer["error"]["message"]
 
 
-@pytest.mark.parametrize("module", ["recollect.daemon", "recollect.server.app"])
+@pytest.mark.parametrize("module", ["recollect.daemon.__main__", "recollect.server.app"])
 def test_starting_imports_nothing_of_the_sdk(module: str) -> None:
     heavy = "('mcp', 'pydantic', 'httpx2')"
     code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"

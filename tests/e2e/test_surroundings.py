@@ -33,7 +33,7 @@ def test_nothing_is_lost_or_broken(attack: Attack, tries: int, tmp_path: pathlib
 
 _NO_WATCHER = """
 import sys, threading
-from recollect import daemon
+from recollect.daemon import __main__
 
 start = threading.Thread.start
 
@@ -43,7 +43,7 @@ def refused(thread):
     start(thread)
 
 threading.Thread.start = refused
-sys.exit(daemon.main())
+sys.exit(__main__.main())
 """
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.hosts import hooks, registry
+from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, Payload
+from tests import hook_lists
 from tests.contract.host_contract import check_capture, payloads
 
 NAMES = sorted([*hooks.ADAPTERS, "unheard-of"])
@@ -64,7 +65,7 @@ def test_any_object(host: str, event: str, data: dict[str, Any]) -> None:
 @given(st.sampled_from(NAMES), st.text(), st.text(), st.text(), st.lists(st.text(), max_size=3))
 @settings(max_examples=200, deadline=None)
 def test_any_surroundings(host: str, event: str, cwd: str, value: str, args: list[str]) -> None:
-    env = dict.fromkeys(registry.hook_environment(), value)
+    env = dict.fromkeys(hook_lists.environment(), value)
     captured(Payload(host, event, tuple(args), cwd, env))
 
 

@@ -119,7 +119,7 @@ TOML = st.dictionaries(
 def test_a_toml_table_comes_and_goes(value: Any, newline: str, extra: str) -> None:
     lines = []
     for key, table in value.items():
-        lines += [*toml_edit._written((key,), table), extra]
+        lines += [*toml_edit.written((key,), table).splitlines(), extra]
     before = "".join(line + newline for line in lines).encode()
     assert toml_edit.read(before, "f") == value
     after = toml_edit.put(before, ("mcp_servers", "recollect"), {"command": "x", "n": [1]}, "f")

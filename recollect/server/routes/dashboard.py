@@ -2,7 +2,7 @@
 
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import agents, picture, sample
 from recollect.service.agents import AgentLine, Proven
 from recollect.service.picture import Picture, PictureQuery
@@ -17,24 +17,24 @@ class OneAgent(Value, frozen=True, kw_only=True):
     host: Name
 
 
-def graph(services: Services, asked: PictureQuery) -> Picture:
-    return picture.picture(services.desk, asked)
+def graph(runtime: ServerRuntime, asked: PictureQuery) -> Picture:
+    return picture.picture(runtime, asked)
 
 
-def hosts(services: Services, asked: Nothing) -> AllAgents:
-    return AllAgents(items=agents.agents(services.desk))
+def hosts(runtime: ServerRuntime, asked: Nothing) -> AllAgents:
+    return AllAgents(items=agents.agents(runtime))
 
 
-def prove(services: Services, asked: OneAgent) -> Proven:
-    return agents.proven(services.desk, asked.host)
+def prove(runtime: ServerRuntime, asked: OneAgent) -> Proven:
+    return agents.proven(runtime, asked.host)
 
 
-def add_sample(services: Services, asked: Nothing) -> Sampled:
-    return sample.add(services.desk)
+def add_sample(runtime: ServerRuntime, asked: Nothing) -> Sampled:
+    return sample.add(runtime)
 
 
-def remove_sample(services: Services, asked: Nothing) -> Sampled:
-    return sample.remove(services.desk)
+def remove_sample(runtime: ServerRuntime, asked: Nothing) -> Sampled:
+    return sample.remove(runtime)
 
 
 ENDPOINTS = (

@@ -8,7 +8,7 @@ from msgspec import field
 from recollect.core import oslayer
 from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 
 class Checked(Value, frozen=True, kw_only=True):
@@ -30,25 +30,25 @@ class Repaired(Value, frozen=True, kw_only=True):
     done: str
 
 
-def check(services: Services, parameters: Nothing) -> Checked:
-    stats = services.store.upkeep.stats()
+def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
+    stats = runtime.store.upkeep.stats()
     return Checked(
-        problems=tuple(services.store.upkeep.check()),
+        problems=tuple(runtime.store.upkeep.check()),
         events=stats.events,
         records=stats.records,
-        free_bytes=oslayer.free_bytes(services.settings.directory),
-        orphans=services.store.bulk.orphans(),
-        backups=len(services.portable.backups.made()),
-        last_backup=services.portable.backups.newest_at(),
-        backup_days=services.settings.backup_days,
+        free_bytes=oslayer.free_bytes(runtime.settings.directory),
+        orphans=runtime.store.bulk.orphans(),
+        backups=len(runtime.backups.made()),
+        last_backup=runtime.backups.newest_at(),
+        backup_days=runtime.settings.backup_days,
     )
 
 
-def repair(services: Services, parameters: Nothing, body: Repair) -> Repaired:
+def repair(runtime: ServerRuntime, parameters: Nothing, body: Repair) -> Repaired:
     if body.what == "orphans":
-        dropped = services.store.bulk.drop_orphans()
+        dropped = runtime.store.bulk.drop_orphans()
         return Repaired(done=f"{dropped} rows without an owner were dropped")
-    services.store.upkeep.rebuild_index()
+    runtime.store.upkeep.rebuild_index()
     return Repaired(done="the full-text index was made anew")
 
 

@@ -19,11 +19,11 @@ from recollect.core.values import (
 )
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.server.endpoints import Endpoint
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import read
-from recollect.service.desk import listing
 from recollect.service.pages import Listing
 from recollect.service.read import EventRow, EventsQuery
+from recollect.service.scope import listing
 
 
 class NewEvent(Value, frozen=True, kw_only=True):
@@ -59,17 +59,17 @@ class EventAnswer(Value, frozen=True, kw_only=True):
     retrieval: Retrieval | None = None
 
 
-def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> EventAnswer:
+def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) -> EventAnswer:
     values.convert(Version, {"schema_version": new.schema_version})
-    now = services.clock.now()
-    pipeline = services.pipeline
+    now = runtime.clock.now()
+    pipeline = runtime.pipeline
     if not new.namespace and pipeline.kept_out(new.source.project_path):
-        services.counters.count("kept out: project")
+        runtime.counters.count("kept out: project")
         return EventAnswer(event_id=new.event_id or ids.new_ulid(), stored=False)
     event = Event(
         event_id=new.event_id or ids.new_ulid(),
         session_id=new.session_id,
-        actor_id=new.actor_id or services.settings.actor_id,
+        actor_id=new.actor_id or runtime.actor,
         namespace=new.namespace or pipeline.namespace_of(new.source.project_path),
         kind=new.kind,
         body=new.body,
@@ -81,7 +81,7 @@ def put_event(services: Services, parameters: PutParameters, new: NewEvent) -> E
     outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
     retrieval = None
     if parameters.retrieve and event.kind == "prompt" and outcome.status != "kept out":
-        retrieval = _retrieve(services, event)
+        retrieval = _retrieve(runtime, event)
     return EventAnswer(event_id=event.event_id, stored=outcome.stored, retrieval=retrieval)
 
 
@@ -89,8 +89,8 @@ class Version(Value, frozen=True, kw_only=True):
     schema_version: Annotated[int, Meta(ge=1, le=1)]
 
 
-def _retrieve(services: Services, event: Event) -> Retrieval:
-    recalled = services.pipeline.recall(
+def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
+    recalled = runtime.pipeline.recall(
         RecallQuestion(
             trigger="prompt",
             text=values.query_text(event.body),
@@ -108,12 +108,11 @@ def _retrieve(services: Services, event: Event) -> Retrieval:
     )
 
 
-def list_events(services: Services, asked: EventsQuery) -> Listing[EventRow]:
+def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
     """Without a project, those of the global one; `project=all` for every one."""
-    desk = services.desk
     named = asked.project or asked.namespace or asked.project_path
-    namespaces = listing(desk, asked) if named else (projects.namespace(desk.actor),)
-    return read.events(desk, asked, namespaces)
+    namespaces = listing(runtime, asked) if named else (projects.namespace(runtime.actor),)
+    return read.events(runtime, asked, namespaces)
 
 
 ENDPOINTS = (

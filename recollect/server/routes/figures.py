@@ -4,7 +4,7 @@ from msgspec import structs
 
 from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import alarms, analytics, report
 from recollect.service.alarms import Alarm
 from recollect.service.analytics import (
@@ -16,8 +16,8 @@ from recollect.service.analytics import (
     Retrieval,
     StatsAnswer,
 )
-from recollect.service.desk import Scope
 from recollect.service.report import Report, ReportQuery
+from recollect.service.scope import Scope
 
 
 class Points(Value, frozen=True, kw_only=True):
@@ -52,55 +52,55 @@ class Alarms(Value, frozen=True, kw_only=True):
     items: tuple[Alarm, ...]
 
 
-def stats(services: Services, asked: Scope) -> StatsAnswer:
-    return analytics.stats(services.desk, asked)
+def stats(runtime: ServerRuntime, asked: Scope) -> StatsAnswer:
+    return analytics.stats(runtime, asked)
 
 
-def made(services: Services, asked: ReportQuery) -> Report:
-    found = report.report(services.desk, asked)
+def made(runtime: ServerRuntime, asked: ReportQuery) -> Report:
+    found = report.report(runtime, asked)
     if asked.format == "markdown":
         return structs.replace(found, markdown=report.markdown(found))
     return found
 
 
-def overview(services: Services, asked: AnalyticsQuery) -> AnalyticsOverview:
-    return analytics.overview(services.desk, asked)
+def overview(runtime: ServerRuntime, asked: AnalyticsQuery) -> AnalyticsOverview:
+    return analytics.overview(runtime, asked)
 
 
-def timeline(services: Services, asked: AnalyticsQuery) -> Points:
-    return Points(items=analytics.timeline(services.desk, asked))
+def timeline(runtime: ServerRuntime, asked: AnalyticsQuery) -> Points:
+    return Points(items=analytics.timeline(runtime, asked))
 
 
-def types(services: Services, asked: AnalyticsQuery) -> Types:
-    return Types(**analytics.types(services.desk, asked))
+def types(runtime: ServerRuntime, asked: AnalyticsQuery) -> Types:
+    return Types(**analytics.types(runtime, asked))
 
 
-def sessions(services: Services, asked: AnalyticsQuery) -> Hosts:
-    return Hosts(items=analytics.hosts(services.desk, asked))
+def sessions(runtime: ServerRuntime, asked: AnalyticsQuery) -> Hosts:
+    return Hosts(items=analytics.hosts(runtime, asked))
 
 
-def heatmap(services: Services, asked: AnalyticsQuery) -> Heatmap:
-    return Heatmap(rows=analytics.heatmap(services.desk, asked))
+def heatmap(runtime: ServerRuntime, asked: AnalyticsQuery) -> Heatmap:
+    return Heatmap(rows=analytics.heatmap(runtime, asked))
 
 
-def concepts(services: Services, asked: AnalyticsQuery) -> Concepts:
-    return Concepts(concepts=analytics.stats(services.desk, asked).concepts)
+def concepts(runtime: ServerRuntime, asked: AnalyticsQuery) -> Concepts:
+    return Concepts(concepts=analytics.stats(runtime, asked).concepts)
 
 
-def retrieval(services: Services, asked: AnalyticsQuery) -> Retrieval:
-    return analytics.retrieval(services.desk, asked)
+def retrieval(runtime: ServerRuntime, asked: AnalyticsQuery) -> Retrieval:
+    return analytics.retrieval(runtime, asked)
 
 
-def economics(services: Services, asked: AnalyticsQuery) -> Economics:
-    return analytics.economics(services.desk, asked)
+def economics(runtime: ServerRuntime, asked: AnalyticsQuery) -> Economics:
+    return analytics.economics(runtime, asked)
 
 
-def anomalies(services: Services, asked: AnalyticsQuery) -> Anomalies:
-    return Anomalies(items=analytics.anomalies(services.desk, asked))
+def anomalies(runtime: ServerRuntime, asked: AnalyticsQuery) -> Anomalies:
+    return Anomalies(items=analytics.anomalies(runtime, asked))
 
 
-def alarming(services: Services, asked: Nothing) -> Alarms:
-    return Alarms(items=alarms.alarms(alarms.gather(services.desk)))
+def alarming(runtime: ServerRuntime, asked: Nothing) -> Alarms:
+    return Alarms(items=alarms.alarms(alarms.gather(runtime)))
 
 
 ENDPOINTS = (

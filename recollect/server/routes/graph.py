@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from recollect.core.values import Entity, Name, Value
 from recollect.server.endpoints import Endpoint
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import graph, things
 from recollect.service.graph import (
     EntitiesQuery,
@@ -31,32 +31,32 @@ class RemoveThing(OneThing, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
-def entities(services: Services, asked: EntitiesQuery) -> Listing[Entity]:
-    return graph.entities(services.desk, asked)
+def entities(runtime: ServerRuntime, asked: EntitiesQuery) -> Listing[Entity]:
+    return graph.entities(runtime, asked)
 
 
-def entity(services: Services, asked: EntityQuery) -> EntityDetail:
-    return graph.entity(services.desk, asked)
+def entity(runtime: ServerRuntime, asked: EntityQuery) -> EntityDetail:
+    return graph.entity(runtime, asked)
 
 
-def neighbours(services: Services, asked: NeighboursQuery) -> Neighbourhood:
-    return graph.neighbours(services.desk, asked)
+def neighbours(runtime: ServerRuntime, asked: NeighboursQuery) -> Neighbourhood:
+    return graph.neighbours(runtime, asked)
 
 
-def paths(services: Services, asked: PathsQuery) -> Paths:
-    return graph.paths(services.desk, asked)
+def paths(runtime: ServerRuntime, asked: PathsQuery) -> Paths:
+    return graph.paths(runtime, asked)
 
 
-def facts(services: Services, asked: FactsQuery) -> KnownThings:
-    return graph.known_things(services.desk, asked)
+def facts(runtime: ServerRuntime, asked: FactsQuery) -> KnownThings:
+    return graph.known_things(runtime, asked)
 
 
-def mend(services: Services, asked: OneThing, wanted: Mending) -> Mended:
-    return things.mend(services.desk, asked.thing_id, wanted)
+def mend(runtime: ServerRuntime, asked: OneThing, wanted: Mending) -> Mended:
+    return things.mend(runtime, asked.thing_id, wanted)
 
 
-def remove(services: Services, asked: RemoveThing) -> Mended:
-    return things.remove(services.desk, asked.thing_id, asked.reason)
+def remove(runtime: ServerRuntime, asked: RemoveThing) -> Mended:
+    return things.remove(runtime, asked.thing_id, asked.reason)
 
 
 ENDPOINTS = (

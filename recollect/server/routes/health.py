@@ -3,11 +3,11 @@
 from typing import Any
 
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 
-def health(services: Services, parameters: Nothing) -> dict[str, Any]:
-    return services.health()
+def health(runtime: ServerRuntime, parameters: Nothing) -> dict[str, Any]:
+    return runtime.health()
 
 
 ENDPOINTS = (

@@ -5,7 +5,7 @@ from datetime import datetime
 from recollect.core.values import Value
 from recollect.lifecycle.maintenance import MaintenanceReport
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 
 class Maintained(Value, frozen=True, kw_only=True):
@@ -22,12 +22,12 @@ class Maintained(Value, frozen=True, kw_only=True):
     too_large: bool
 
 
-def look(services: Services, parameters: Nothing) -> Maintained:
-    return _told(services.housekeeper.preview())
+def look(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
+    return _told(runtime.housekeeper.preview())
 
 
-def run(services: Services, parameters: Nothing) -> Maintained:
-    return _told(services.housekeeper.run())
+def run(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
+    return _told(runtime.housekeeper.run())
 
 
 def _told(report: MaintenanceReport) -> Maintained:

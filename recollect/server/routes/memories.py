@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
-from recollect.core.kinds import KINDS, KnowledgeType, ObservationType
+from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
 from recollect.core.values import Name, Operation, Record, RecordId, Value, convert
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
-from recollect.service.desk import Scope
 from recollect.service.pages import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
+from recollect.service.scope import Scope
 from recollect.service.write import Added, Change, Changed, Deleted, Undone
 
 Reason = Annotated[str, Meta(max_length=1000)]
@@ -29,6 +29,13 @@ class NewMemory(Scope, frozen=True, kw_only=True):
     concepts: write.Concepts = ()
     files: write.Files = ()
     session_id: Name | None = None
+
+
+class KindTable(Value, frozen=True, kw_only=True):
+    """What kinds and types of memory there are, and what each may do."""
+
+    kinds: tuple[Kind, ...]
+    types: tuple[Type, ...]
 
 
 class OneMemory(Value, frozen=True, kw_only=True):
@@ -78,110 +85,115 @@ class ListOfKind(read.ListQuery, frozen=True, kw_only=True):
     """As for memories; the kind is that of the route."""
 
 
-def one(services: Services, asked: OneMemory) -> Record:
-    return write.find(services.desk, asked.record_id)
+def one(runtime: ServerRuntime, asked: OneMemory) -> Record:
+    return write.find(runtime, asked.record_id)
 
 
-def page(services: Services, asked: ListQuery) -> Listing[Record]:
-    return read.memories(services.desk, asked)
+def kind_table(runtime: ServerRuntime, asked: Nothing) -> KindTable:
+    return KindTable(kinds=tuple(KINDS.values()), types=tuple(TYPES.values()))
 
 
-def observations(services: Services, asked: ListOfKind) -> Listing[Record]:
-    return read.memories(services.desk, structs.replace(asked, kind="observation"))
+def page(runtime: ServerRuntime, asked: ListQuery) -> Listing[Record]:
+    return read.memories(runtime, asked)
 
 
-def summaries(services: Services, asked: ListOfKind) -> Listing[Record]:
-    return read.memories(services.desk, structs.replace(asked, kind="summary"))
+def observations(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(runtime, structs.replace(asked, kind="observation"))
 
 
-def knowledge(services: Services, asked: ListOfKind) -> Listing[Record]:
-    return read.memories(services.desk, structs.replace(asked, kind="knowledge"))
+def summaries(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(runtime, structs.replace(asked, kind="summary"))
 
 
-def add(services: Services, asked: Nothing, new: NewMemory) -> Added:
+def knowledge(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
+    return read.memories(runtime, structs.replace(asked, kind="knowledge"))
+
+
+def add(runtime: ServerRuntime, asked: Nothing, new: NewMemory) -> Added:
     given = {name: value for name, value in structs.asdict(new).items() if value is not None}
     kind, title = given.pop("kind"), given["title"]
     if kind == "note":
         text = f"{title}\n{new.content}" if new.content else title
         for name in ("title", "type", "content", "facts"):
             given.pop(name, None)
-        return write.add_note(services.desk, convert(write.NewNote, {**given, "text": text}))
+        return write.add_note(runtime, convert(write.NewNote, {**given, "text": text}))
     if KINDS[kind].is_belief:
         told = {"type": "decision", **given}
         if told.pop("facts", None):
             raise BadInput("knowledge has a reason and alternatives, no facts", field="facts")
-        return write.add_knowledge(services.desk, convert(write.NewKnowledge, told))
-    return write.add_observation(services.desk, convert(write.NewObservation, given))
+        return write.add_knowledge(runtime, convert(write.NewKnowledge, told))
+    return write.add_observation(runtime, convert(write.NewObservation, given))
 
 
-def add_observation(services: Services, asked: Nothing, new: write.NewObservation) -> Added:
-    return write.add_observation(services.desk, new)
+def add_observation(runtime: ServerRuntime, asked: Nothing, new: write.NewObservation) -> Added:
+    return write.add_observation(runtime, new)
 
 
-def add_knowledge(services: Services, asked: Nothing, new: write.NewKnowledge) -> Added:
-    return write.add_knowledge(services.desk, new)
+def add_knowledge(runtime: ServerRuntime, asked: Nothing, new: write.NewKnowledge) -> Added:
+    return write.add_knowledge(runtime, new)
 
 
-def add_summary(services: Services, asked: Nothing, new: write.NewSummary) -> Added:
-    return write.add_summary(services.desk, new)
+def add_summary(runtime: ServerRuntime, asked: Nothing, new: write.NewSummary) -> Added:
+    return write.add_summary(runtime, new)
 
 
-def add_note(services: Services, asked: Nothing, new: write.NewNote) -> Added:
-    return write.add_note(services.desk, new)
+def add_note(runtime: ServerRuntime, asked: Nothing, new: write.NewNote) -> Added:
+    return write.add_note(runtime, new)
 
 
-def batch(services: Services, asked: Nothing, chosen: Chosen) -> Some:
-    found = read.get(services.desk, chosen.ids)
+def batch(runtime: ServerRuntime, asked: Nothing, chosen: Chosen) -> Some:
+    found = read.get(runtime, chosen.ids)
     there = {record.record_id for record in found}
     missing = tuple(one for one in dict.fromkeys(chosen.ids) if one not in there)
     return Some(items=found, missing=missing)
 
 
-def edit(services: Services, asked: OneMemory, change: Change) -> Changed:
-    return write.edit(services.desk, asked.record_id, change)
+def edit(runtime: ServerRuntime, asked: OneMemory, change: Change) -> Changed:
+    return write.edit(runtime, asked.record_id, change)
 
 
-def delete(services: Services, asked: RemoveMemory) -> Deleted:
-    return write.delete(services.desk, (asked.record_id,), asked.reason, never=asked.never)
+def delete(runtime: ServerRuntime, asked: RemoveMemory) -> Deleted:
+    return write.delete(runtime, (asked.record_id,), asked.reason, never=asked.never)
 
 
-def delete_some(services: Services, asked: Nothing, chosen: ChosenToDelete) -> Deleted:
-    return write.delete(services.desk, chosen.ids, chosen.reason, never=chosen.never)
+def delete_some(runtime: ServerRuntime, asked: Nothing, chosen: ChosenToDelete) -> Deleted:
+    return write.delete(runtime, chosen.ids, chosen.reason, never=chosen.never)
 
 
-def pin(services: Services, asked: OneMemory, wanted: Pin) -> Changed:
-    return write.edit(services.desk, asked.record_id, Change(pinned=wanted.pinned))
+def pin(runtime: ServerRuntime, asked: OneMemory, wanted: Pin) -> Changed:
+    return write.edit(runtime, asked.record_id, Change(pinned=wanted.pinned))
 
 
-def move(services: Services, asked: OneMemory, target: Target) -> Changed:
-    return write.move(services.desk, asked.record_id, target, target.reason)
+def move(runtime: ServerRuntime, asked: OneMemory, target: Target) -> Changed:
+    return write.move(runtime, asked.record_id, target, target.reason)
 
 
-def history(services: Services, asked: OneMemory) -> History:
-    return read.history(services.desk, asked.record_id)
+def history(runtime: ServerRuntime, asked: OneMemory) -> History:
+    return read.history(runtime, asked.record_id)
 
 
-def provenance(services: Services, asked: OneMemory) -> Provenance:
-    return read.provenance(services.desk, asked.record_id)
+def provenance(runtime: ServerRuntime, asked: OneMemory) -> Provenance:
+    return read.provenance(runtime, asked.record_id)
 
 
-def timeline(services: Services, asked: read.TimelineQuery) -> TimelineAnswer:
-    return read.timeline(services.desk, asked)
+def timeline(runtime: ServerRuntime, asked: read.TimelineQuery) -> TimelineAnswer:
+    return read.timeline(runtime, asked)
 
 
-def operations(services: Services, asked: read.OperationsQuery) -> Listing[Operation]:
-    return read.log(services.desk, asked)
+def operations(runtime: ServerRuntime, asked: read.OperationsQuery) -> Listing[Operation]:
+    return read.log(runtime, asked)
 
 
-def undo(services: Services, asked: OneOperation) -> Undone:
-    return write.undo(services.desk, asked.op_id)
+def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
+    return write.undo(runtime, asked.op_id)
 
 
-def undo_last(services: Services, asked: Scope) -> Undone:
-    return write.undo(services.desk, scope=asked)
+def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
+    return write.undo(runtime, scope=asked)
 
 
 ENDPOINTS = (
+    Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint("POST", "/api/memories", "Remember something.", add, Added, body=NewMemory),
     Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),

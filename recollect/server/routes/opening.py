@@ -3,7 +3,7 @@
 from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.guard import OPEN
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.server.tokens import CODE_S
 
 
@@ -12,9 +12,9 @@ class Address(Value, frozen=True, kw_only=True):
     seconds: int
 
 
-def invite(services: Services, parameters: Nothing) -> Address:
-    code = services.tokens.new_code()
-    return Address(url=f"http://127.0.0.1:{services.port}{OPEN}?code={code}", seconds=CODE_S)
+def invite(runtime: ServerRuntime, parameters: Nothing) -> Address:
+    code = runtime.tokens.new_code()
+    return Address(url=f"http://127.0.0.1:{runtime.port}{OPEN}?code={code}", seconds=CODE_S)
 
 
 ENDPOINTS = (

@@ -20,8 +20,8 @@ from recollect.portable.erasure import ErasureOutcome, ErasureSelection
 from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
-from recollect.service.desk import ALL, Scope, listing, project_id
+from recollect.server.runtime import ServerRuntime
+from recollect.service.scope import ALL, Scope, listing, project_id
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -94,17 +94,17 @@ class ImportState(Value, frozen=True, kw_only=True):
     sources: dict[str, dict[str, int]]
 
 
-def offers(services: Services, parameters: Nothing, body: ImportBody) -> Offers:
-    found = services.portable.importing.offers(body.request())
+def offers(runtime: ServerRuntime, parameters: Nothing, body: ImportBody) -> Offers:
+    found = runtime.importing.offers(body.request())
     return Offers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
 
 
-def begin(services: Services, parameters: Nothing, body: ImportBody) -> ImportState:
-    return ImportState(**services.portable.importing.start(body.request()).snapshot())
+def begin(runtime: ServerRuntime, parameters: Nothing, body: ImportBody) -> ImportState:
+    return ImportState(**runtime.importing.start(body.request()).snapshot())
 
 
-def state(services: Services, parameters: Nothing) -> ImportState:
-    return ImportState(**services.portable.importing.progress.snapshot())
+def state(runtime: ServerRuntime, parameters: Nothing) -> ImportState:
+    return ImportState(**runtime.importing.progress.snapshot())
 
 
 def _shown(offer: ImportOffer) -> OfferShown:
@@ -127,7 +127,7 @@ class Exported(Value, frozen=True):
     """A stream of lines, not one value."""
 
 
-def export(services: Services, parameters: ExportParameters) -> Response:
+def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
     rows = frozenset(parameters.rows.split(",")) if parameters.rows else None
     unknown = sorted((rows or frozenset()) - set(ALL_ROWS))
     if unknown:
@@ -136,7 +136,7 @@ def export(services: Services, parameters: ExportParameters) -> Response:
             field="rows",
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
-    chosen = (_namespace(services, parameters.project),) if parameters.project else None
+    chosen = (_namespace(runtime, parameters.project),) if parameters.project else None
     wanted = exports.ExportSelection(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
@@ -148,7 +148,7 @@ def export(services: Services, parameters: ExportParameters) -> Response:
         "json": (exports.document, "application/json"),
         "markdown": (exports.markdown, "text/markdown; charset=utf-8"),
     }[parameters.format]
-    chunks = write(services.store, services.settings.actor_id, wanted, services.clock.now())
+    chunks = write(runtime.store, runtime.actor, wanted, runtime.clock.now())
     return StreamingResponse(_gathered(chunks), media_type=media)
 
 
@@ -180,8 +180,8 @@ class BackupList(Value, frozen=True, kw_only=True):
     items: tuple[BackupShown, ...]
 
 
-def make_backup(services: Services, parameters: Nothing) -> BackupShown:
-    info: BackupInfo = services.portable.backups.create()
+def make_backup(runtime: ServerRuntime, parameters: Nothing) -> BackupShown:
+    info: BackupInfo = runtime.backups.create()
     return BackupShown(
         path=info.path,
         bytes=info.bytes,
@@ -191,11 +191,11 @@ def make_backup(services: Services, parameters: Nothing) -> BackupShown:
     )
 
 
-def list_backups(services: Services, parameters: Nothing) -> BackupList:
+def list_backups(runtime: ServerRuntime, parameters: Nothing) -> BackupList:
     return BackupList(
         items=tuple(
             BackupShown(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
-            for path in services.portable.backups.made()
+            for path in runtime.backups.made()
         )
     )
 
@@ -243,32 +243,28 @@ class ScrubBody(Value, frozen=True, kw_only=True):
     backups: bool = False
 
 
-def forget(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown:
-    aim = _aim(services, body)
-    erasure = services.portable.erasure
+def forget(runtime: ServerRuntime, parameters: Nothing, body: AimBody) -> OutcomeShown:
+    aim = _aim(runtime, body)
+    erasure = runtime.erasure
     if body.dry_run:
-        return _told(services, erasure.preview(aim, backups=body.backups), done=False)
-    outcome = erasure.forget(
-        aim, services.settings.actor_id, backups=body.backups, never_again=body.never_again
-    )
-    return _told(services, outcome, done=True)
+        return _told(runtime, erasure.preview(aim, backups=body.backups), done=False)
+    outcome = erasure.forget(aim, runtime.actor, backups=body.backups, never_again=body.never_again)
+    return _told(runtime, outcome, done=True)
 
 
-def scrub(services: Services, parameters: Nothing, body: ScrubBody) -> OutcomeShown:
-    outcome = services.portable.erasure.scrub(
-        services.settings.actor_id, apply=not body.dry_run, backups=body.backups
-    )
-    return _told(services, outcome, done=not body.dry_run)
+def scrub(runtime: ServerRuntime, parameters: Nothing, body: ScrubBody) -> OutcomeShown:
+    outcome = runtime.erasure.scrub(runtime.actor, apply=not body.dry_run, backups=body.backups)
+    return _told(runtime, outcome, done=not body.dry_run)
 
 
-def move(services: Services, parameters: Nothing, body: AimBody) -> OutcomeShown:
+def move(runtime: ServerRuntime, parameters: Nothing, body: AimBody) -> OutcomeShown:
     if body.target is None:
         raise BadInput("say which project they should go to", field="target")
-    target = _namespace(services, body.target)
-    outcome = services.portable.erasure.move(
-        _aim(services, body), target, services.settings.actor_id, apply=not body.dry_run
+    target = _namespace(runtime, body.target)
+    outcome = runtime.erasure.move(
+        _aim(runtime, body), target, runtime.actor, apply=not body.dry_run
     )
-    return _told(services, outcome, done=not body.dry_run)
+    return _told(runtime, outcome, done=not body.dry_run)
 
 
 class SeparateBody(Value, frozen=True, kw_only=True):
@@ -284,7 +280,7 @@ class Separated(Value, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
-def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Separated:
+def separate(runtime: ServerRuntime, parameters: Nothing, body: SeparateBody) -> Separated:
     if not os.path.isabs(body.path) or not os.path.isdir(body.path):
         raise BadInput(f"there is no directory {body.path!r}", field="path")
     place = projects.locate(body.path)
@@ -293,8 +289,8 @@ def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Sep
             f"{body.path} belongs to no project", field="path",
             hint="A project is a git repository, or a folder with a build file.",
         )  # fmt: skip
-    actor = services.settings.actor_id
-    namespace, outcome = services.portable.erasure.separate(place, actor)
+    actor = runtime.actor
+    namespace, outcome = runtime.erasure.separate(place, actor)
     return Separated(
         project_id=project_id(namespace),
         namespace=namespace,
@@ -303,7 +299,7 @@ def separate(services: Services, parameters: Nothing, body: SeparateBody) -> Sep
     )
 
 
-def _aim(services: Services, body: AimBody) -> ErasureSelection:
+def _aim(runtime: ServerRuntime, body: AimBody) -> ErasureSelection:
     return ErasureSelection(
         record_ids=body.record_ids,
         session_id=body.session_id,
@@ -312,20 +308,20 @@ def _aim(services: Services, body: AimBody) -> ErasureSelection:
         before=body.older_than,
         path=body.path,
         everything=body.everything,
-        namespace=_namespace(services, body.project) if body.project else None,
+        namespace=_namespace(runtime, body.project) if body.project else None,
     )
 
 
-def _namespace(services: Services, project: str) -> str:
+def _namespace(runtime: ServerRuntime, project: str) -> str:
     """A project by its directory, its id or its name; `global` is what belongs to none."""
     if project == ALL:
         raise BadInput("this is for one project, not for all", field="project")
-    (found,) = listing(services.desk, Scope(project=project))
+    (found,) = listing(runtime, Scope(project=project))
     return found
 
 
-def _told(services: Services, outcome: ErasureOutcome, *, done: bool) -> OutcomeShown:
-    names = {one.project_id: one.name for one in services.store.projects.all()}
+def _told(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> OutcomeShown:
+    names = {one.project_id: one.name for one in runtime.store.projects.all()}
     return OutcomeShown(
         done=done,
         counts=outcome.counts,

@@ -4,10 +4,10 @@ from typing import Any
 
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import analytics, upkeep
 from recollect.service.analytics import StatsAnswer
-from recollect.service.desk import Scope
+from recollect.service.scope import Scope
 from recollect.service.upkeep import EmbeddingStats, ProjectChange, ProjectLine
 
 
@@ -23,28 +23,28 @@ class AllSettings(Value, frozen=True, kw_only=True):
     items: list[dict[str, Any]]
 
 
-def projects(services: Services, asked: Nothing) -> AllProjects:
-    return AllProjects(items=upkeep.all_projects(services.desk))
+def projects(runtime: ServerRuntime, asked: Nothing) -> AllProjects:
+    return AllProjects(items=upkeep.all_projects(runtime))
 
 
-def change(services: Services, asked: OneProject, wanted: ProjectChange) -> ProjectLine:
-    return upkeep.change_project(services.desk, asked.project, wanted)
+def change(runtime: ServerRuntime, asked: OneProject, wanted: ProjectChange) -> ProjectLine:
+    return upkeep.change_project(runtime, asked.project, wanted)
 
 
-def stats(services: Services, asked: OneProject) -> StatsAnswer:
-    return analytics.stats(services.desk, Scope(project=asked.project))
+def stats(runtime: ServerRuntime, asked: OneProject) -> StatsAnswer:
+    return analytics.stats(runtime, Scope(project=asked.project))
 
 
-def embedding(services: Services, asked: Nothing) -> EmbeddingStats:
-    return upkeep.embedding_stats(services.desk)
+def embedding(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
+    return upkeep.embedding_stats(runtime)
 
 
-def backfill(services: Services, asked: Nothing) -> EmbeddingStats:
-    return upkeep.backfill(services.desk)
+def backfill(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
+    return upkeep.backfill(runtime)
 
 
-def settings(services: Services, asked: Nothing) -> AllSettings:
-    return AllSettings(items=upkeep.all_settings(services.desk))
+def settings(runtime: ServerRuntime, asked: Nothing) -> AllSettings:
+    return AllSettings(items=upkeep.all_settings(runtime))
 
 
 ENDPOINTS = (

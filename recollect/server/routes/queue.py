@@ -1,18 +1,15 @@
 """`/api/queue`: what waits for extraction, what was set aside and why, and doing it now."""
 
-import time
 from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from recollect.core.errors import StoreError
 from recollect.core.values import ExtractionRun, Namespace, Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 
 _REASONS = 20
-_LOADING_S = 15.0
 
 
 class Aside(Value, frozen=True, kw_only=True):
@@ -58,14 +55,14 @@ class Retried(Value, frozen=True, kw_only=True):
     events: int
 
 
-def show(services: Services, parameters: Nothing) -> Queue:
-    runs = {run.namespace: run for run in services.store.runs.latest()}
-    backlog = {one.namespace: one for one in services.store.events.backlog()}
-    names = {one.project_id: one.name for one in services.store.projects.all()}
+def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
+    runs = {run.namespace: run for run in runtime.store.runs.latest()}
+    backlog = {one.namespace: one for one in runtime.store.events.backlog()}
+    names = {one.project_id: one.name for one in runtime.store.projects.all()}
     items = []
     for namespace in sorted({*runs, *backlog}):
         waits = backlog.get(namespace)
-        aside = services.store.events.set_aside(namespace, _REASONS)
+        aside = runtime.store.events.set_aside(namespace, _REASONS)
         items.append(
             Waiting(
                 namespace=namespace,
@@ -87,38 +84,28 @@ def show(services: Services, parameters: Nothing) -> Queue:
                 last_run=runs.get(namespace),
             )
         )
-    extraction = services.extraction()
-    return Queue(items=tuple(items), extraction=extraction.status() if extraction else {})
+    learning = runtime.loaded_learning
+    return Queue(items=tuple(items), extraction=learning.status() if learning else {})
 
 
-def run(services: Services, parameters: Nothing, body: Now) -> Ran:
-    extraction = _loaded(services)
-    backlog = services.store.events.backlog()
+def run(runtime: ServerRuntime, parameters: Nothing, body: Now) -> Ran:
+    learning = runtime.learning()
+    backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
-    done = extraction.run_now(chosen, body.wait_s)
-    left = [one for one in services.store.events.backlog() if one.namespace in chosen]
+    done = learning.run_now(chosen, body.wait_s)
+    left = [one for one in runtime.store.events.backlog() if one.namespace in chosen]
     return Ran(
         done=done,
         waiting=sum(one.count for one in left),
-        runs=tuple(one for one in services.store.runs.latest() if one.namespace in chosen),
+        runs=tuple(one for one in runtime.store.runs.latest() if one.namespace in chosen),
     )
 
 
-def retry(services: Services, parameters: Nothing, body: Where) -> Retried:
-    extraction = _loaded(services)
-    backlog = services.store.events.backlog()
+def retry(runtime: ServerRuntime, parameters: Nothing, body: Where) -> Retried:
+    learning = runtime.learning()
+    backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
-    return Retried(events=sum(extraction.retry(namespace) for namespace in chosen))
-
-
-def _loaded(services: Services) -> Any:
-    """Extraction is loaded last, some moments after the start: whoever asks then waits for it."""
-    deadline = time.monotonic() + _LOADING_S
-    while (extraction := services.extraction()) is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    if extraction is None:
-        raise StoreError("Extraction is still being loaded.", hint="Try again in a moment.")
-    return extraction
+    return Retried(events=sum(learning.retry(namespace) for namespace in chosen))
 
 
 def _project(namespace: str, names: dict[str, str]) -> str:

@@ -4,11 +4,11 @@ from typing import Literal
 
 from recollect.core.values import Name, Namespace, Receipt, RecordId, Value
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
-from recollect.service.desk import Scope, listing
 from recollect.service.pages import Listing
 from recollect.service.read import LogQuery
+from recollect.service.scope import Scope, listing
 
 
 class OneReceipt(Scope, frozen=True, kw_only=True):
@@ -27,16 +27,16 @@ class Noted(Value, frozen=True, kw_only=True):
     op_id: str
 
 
-def page(services: Services, asked: LogQuery) -> Listing[Receipt]:
-    return read.receipts(services.desk, asked, listing(services.desk, asked))
+def page(runtime: ServerRuntime, asked: LogQuery) -> Listing[Receipt]:
+    return read.receipts(runtime, asked, listing(runtime, asked))
 
 
-def one(services: Services, asked: OneReceipt) -> Receipt:
-    return read.receipt(services.desk, asked.receipt_id)
+def one(runtime: ServerRuntime, asked: OneReceipt) -> Receipt:
+    return read.receipt(runtime, asked.receipt_id)
 
 
-def judge(services: Services, asked: Nothing, body: Verdict) -> Noted:
-    return Noted(op_id=write.judge(services.desk, body.record_id, body.verdict).op_id)
+def judge(runtime: ServerRuntime, asked: Nothing, body: Verdict) -> Noted:
+    return Noted(op_id=write.judge(runtime, body.record_id, body.verdict).op_id)
 
 
 ENDPOINTS = (

@@ -6,11 +6,11 @@ from msgspec import Meta, structs
 
 from recollect.core.values import Name
 from recollect.server.endpoints import Endpoint, Nothing
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import compact, context, search
 from recollect.service.context import ContextAnswer, ContextQuery, ExplainQuery, Explanation
-from recollect.service.desk import Scope
 from recollect.service.graph import EntityRecall, recall_entity
+from recollect.service.scope import Scope
 from recollect.service.search import SearchAnswer, SearchQuery
 
 
@@ -22,32 +22,32 @@ class EntityName(Scope, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
-def find(services: Services, asked: SearchQuery) -> SearchAnswer:
-    return search.search(services.desk, asked)
+def find(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
+    return search.search(runtime, asked)
 
 
-def hybrid(services: Services, asked: SearchQuery) -> SearchAnswer:
-    return search.search(services.desk, structs.replace(asked, mode="hybrid"))
+def hybrid(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
+    return search.search(runtime, structs.replace(asked, mode="hybrid"))
 
 
-def semantic(services: Services, asked: SearchQuery) -> SearchAnswer:
-    return search.search(services.desk, structs.replace(asked, mode="semantic"))
+def semantic(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
+    return search.search(runtime, structs.replace(asked, mode="semantic"))
 
 
-def would_inject(services: Services, asked: ContextQuery) -> ContextAnswer:
-    return context.context(services.desk, asked)
+def would_inject(runtime: ServerRuntime, asked: ContextQuery) -> ContextAnswer:
+    return context.context(runtime, asked)
 
 
-def explain(services: Services, asked: ExplainQuery) -> Explanation:
-    return context.explain(services.desk, asked)
+def explain(runtime: ServerRuntime, asked: ExplainQuery) -> Explanation:
+    return context.explain(runtime, asked)
 
 
-def about(services: Services, asked: EntityName) -> EntityRecall:
-    return recall_entity(services.desk, asked.name, asked)
+def about(runtime: ServerRuntime, asked: EntityName) -> EntityRecall:
+    return recall_entity(runtime, asked.name, asked)
 
 
-def fit(services: Services, asked: Nothing, given: compact.Conversation) -> compact.Compacted:
-    return compact.compact(services.desk, given)
+def fit(runtime: ServerRuntime, asked: Nothing, given: compact.Conversation) -> compact.Compacted:
+    return compact.compact(runtime, given)
 
 
 ENDPOINTS = (

@@ -6,11 +6,11 @@ from msgspec import Meta, structs
 
 from recollect.core.values import Checkpoint, Name, Session, Value
 from recollect.server.endpoints import Endpoint
-from recollect.server.services import Services
+from recollect.server.runtime import ServerRuntime
 from recollect.service import read, sessions
-from recollect.service.desk import Scope, listing
 from recollect.service.pages import Listing
 from recollect.service.read import EventRow, EventsQuery
+from recollect.service.scope import Scope, listing
 from recollect.service.sessions import Conversation, Resume, SessionDetail, SessionsQuery
 
 
@@ -27,33 +27,32 @@ class ResumeQuery(Scope, frozen=True, kw_only=True):
     session_id: Name | None = None
 
 
-def page(services: Services, asked: SessionsQuery) -> Listing[Session]:
-    return sessions.sessions(services.desk, asked)
+def page(runtime: ServerRuntime, asked: SessionsQuery) -> Listing[Session]:
+    return sessions.sessions(runtime, asked)
 
 
-def one(services: Services, asked: OneSession) -> SessionDetail:
-    return sessions.detail(services.desk, asked.session_id)
+def one(runtime: ServerRuntime, asked: OneSession) -> SessionDetail:
+    return sessions.detail(runtime, asked.session_id)
 
 
-def conversation(services: Services, asked: ConversationQuery) -> Conversation:
-    return sessions.conversation(services.desk, asked.session_id, asked.after, asked.limit)
+def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> Conversation:
+    return sessions.conversation(runtime, asked.session_id, asked.after, asked.limit)
 
 
-def checkpoint(services: Services, asked: OneSession) -> Checkpoint:
-    return sessions.checkpoint(services.desk, Scope(), asked.session_id)
+def checkpoint(runtime: ServerRuntime, asked: OneSession) -> Checkpoint:
+    return sessions.checkpoint(runtime, Scope(), asked.session_id)
 
 
-def last_checkpoint(services: Services, asked: Scope) -> Checkpoint:
-    return sessions.checkpoint(services.desk, asked)
+def last_checkpoint(runtime: ServerRuntime, asked: Scope) -> Checkpoint:
+    return sessions.checkpoint(runtime, asked)
 
 
-def resume(services: Services, asked: ResumeQuery) -> Resume:
-    return sessions.resume(services.desk, asked, asked.session_id)
+def resume(runtime: ServerRuntime, asked: ResumeQuery) -> Resume:
+    return sessions.resume(runtime, asked, asked.session_id)
 
 
-def prompts(services: Services, asked: EventsQuery) -> Listing[EventRow]:
-    desk = services.desk
-    return read.events(desk, structs.replace(asked, kind="prompt"), listing(desk, asked))
+def prompts(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
+    return read.events(runtime, structs.replace(asked, kind="prompt"), listing(runtime, asked))
 
 
 ENDPOINTS = (

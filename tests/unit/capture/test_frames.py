@@ -6,10 +6,11 @@ import pytest
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError, UnknownVersion
-from recollect.hosts import hooks, registry
+from recollect.hosts import hooks
 from recollect.hosts.adapter import Adapter, event_key
 from recollect.hosts.hooks import ADAPTERS
 from recollect.hosts.payloads import Payload
+from tests import hook_lists
 from tests.fakes.hooks import SOURCE
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -150,7 +151,8 @@ def test_frames_of_other_kinds_are_not_equal() -> None:
 
 
 def test_the_compiled_hook_has_the_same_lists_and_limits() -> None:
-    source = SOURCE.read_text() + SOURCE.with_name("hook_frame.h").read_text()
+    names = ("hook.c", "hook_frame.h", "hook_lists.h")
+    source = "".join(SOURCE.with_name(name).read_text() for name in names)
 
     def strings(name: str) -> tuple[bytes, ...]:
         found = re.search(rf"{name}\[\] = \{{(.*?)\}};", source, re.DOTALL)
@@ -182,9 +184,9 @@ def test_the_fast_path_imports_nothing_slow() -> None:
     assert run.stdout.split() == []
 
 
-def test_the_hook_passes_on_every_variable_that_an_adapter_looks_at() -> None:
-    sent = {name.decode() for name in frames.ENVIRONMENT}
-    assert set(registry.hook_environment()) <= sent
+def test_the_lists_in_the_hook_are_those_of_the_hosts() -> None:
+    for path, text in hook_lists.files().items():
+        assert path.read_text() == text, f"{path} is not current: {hook_lists.COMMAND}"
 
 
 def test_every_event_that_wants_the_start_of_a_session_may_start_the_daemon() -> None:

@@ -11,11 +11,9 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
+from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.file_freshness import cite
-from recollect.remember import Recollection
 from recollect.store.sqlite import SqliteStore
 from tests.make import record
 
@@ -30,16 +28,16 @@ class Here:
     ) -> None:
         self.store, self.root = store, root
         self.space = namespace("ada", store.projects.resolve(locate(str(root))))
-        self.memories = Memories(store)
         words = replace(settings, embedding=False)
-        self.it = Recollection(words, clock, store, self.memories, Counters(clock))
+        self.runtime = Runtime(words, clock, store)
+        self.memories = self.runtime.memories
+        self.it = self.runtime.load_recall()
         self.it.recall_now.limit_ms = 5000
-        self.it.start()
         self.it.shelves.fill([self.space, GLOBAL])
 
     def ask(self, text: str, trigger: str = "prompt") -> tuple[str, list[dict[str, object]]]:
         question = RecallQuestion(trigger, text, (self.space, GLOBAL), "now", None, 9500)
-        recalled = self.it.recall(question)
+        recalled = self.it.recall_now(question)
         self.it.receipts.flush()
         receipt = self.store.receipts.get(self.space, recalled.receipt_id or "")
         assert receipt is not None
@@ -56,7 +54,7 @@ def here(
     (root / "src" / "retry.py").write_text("CAP = 5\n")
     made = Here(store, clock, settings, root)
     yield made
-    made.it.close()
+    made.runtime.close()
 
 
 def test_a_memory_whose_file_changed_says_so_sinks_and_is_marked(here: Here) -> None:

@@ -11,6 +11,7 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
+from recollect.daemon.runtime import Runtime
 from recollect.extract.interface import (
     Claim,
     EntityClaim,
@@ -18,14 +19,11 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
-from recollect.remember import Recollection
 from recollect.retrieve.results import Result
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON, record
@@ -37,11 +35,12 @@ class Setup:
     """Recall by words alone, with the real store, engine and graph."""
 
     def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
-        self.store, self.clock, self.memories = store, clock, Memories(store)
+        self.store, self.clock = store, clock
         chosen = replace(settings, embedding=False)
-        self.it = Recollection(chosen, clock, store, self.memories, Counters(clock))
+        self.runtime = Runtime(chosen, clock, store)
+        self.memories = self.runtime.memories
+        self.it = self.runtime.load_recall()
         self.it.recall_now.limit_ms = 5000
-        self.it.start()
 
     def say(self, text: str, days: int = 0, *claims: Claim) -> Record:
         event = ids.new_ulid()
@@ -65,7 +64,7 @@ class Setup:
 
     def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
-        recalled = self.it.recall(replace(question, **fields))
+        recalled = self.it.recall_now(replace(question, **fields))
         self.it.receipts.flush()
         assert recalled.receipt_id is not None
         receipt = self.store.receipts.get(NAMESPACE, recalled.receipt_id)
@@ -76,7 +75,7 @@ class Setup:
 def setup(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator[Setup]:
     made = Setup(store, clock, settings)
     yield made
-    made.it.close()
+    made.runtime.close()
 
 
 def fact(subject: str, predicate: str, said: str, days: int = 0, **fields: Any) -> FactClaim:
@@ -136,7 +135,7 @@ def test_a_restart_remembers_which_facts_were_told(
     setup.recalled("on which port does billing-api listen?")
     again = Setup(store, clock, settings)
     assert again.ask("on which port does billing-api listen?") == ""
-    again.it.close()
+    again.runtime.close()
 
 
 @pytest.mark.parametrize("consent", [False, True])
@@ -150,7 +149,7 @@ def test_sensitive_facts_need_consent(
     told = receipt.detail["known"][0]
     assert told["injected"] == consent and "90000" not in str(receipt.detail)
     assert bool(told["why_not"]) != consent
-    setup.it.close()
+    setup.runtime.close()
 
 
 def test_the_graph_leads_to_a_memory_that_shares_no_name_with_the_question(setup: Setup) -> None:
@@ -225,7 +224,7 @@ def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> N
     question = RecallQuestion(
         "prompt", "billing retry rules", (NAMESPACE, GLOBAL), "now", None, 9500
     )
-    recalled = setup.it.recall(question)
+    recalled = setup.it.recall_now(question)
     assert "### Relevant History" in recalled.context and "### Known Context" in recalled.context
     assert count_tokens(recalled.context) <= 1200
 

@@ -24,7 +24,7 @@ def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
             asked,
             replace(asked, trigger="prompt", text="uv or pip in this project?", session_id="s3"),
         ):
-            text = fence.parse(made.it.recall(question).context) or ""
+            text = fence.parse(made.it.recall_now(question).context) or ""
             wanted, _, history = text.partition(context.HISTORY)
             assert rule in wanted
             assert not [line for line in history.split("\n") if line.endswith(f"] {rule}")]

@@ -13,14 +13,12 @@ from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import JsonBody, Preference, Record
+from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
-from recollect.remember import Recollection
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, record
 
@@ -30,11 +28,10 @@ GLOBAL = "/actor/ada/"
 class Setup:
     def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
         self.store = store
-        self.counters = Counters(clock)
-        self.memories = Memories(store)
-        self.it = Recollection(settings, clock, store, self.memories, self.counters)
+        self.runtime = Runtime(settings, clock, store)
+        self.counters, self.memories = self.runtime.counters, self.runtime.memories
+        self.it = self.runtime.load_recall()
         self.it.recall_now.limit_ms = 5000
-        self.it.start()
 
     def settle(self) -> None:
         """Until everything has its vector and the shelves are full."""
@@ -48,7 +45,7 @@ class Setup:
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
-        return self.it.recall(replace(question, **fields))
+        return self.it.recall_now(replace(question, **fields))
 
     def receipt(self, recalled: Any) -> Any:
         self.it.receipts.flush()
@@ -64,7 +61,7 @@ def chosen(settings: Settings) -> Settings:
 def setup(store: SqliteStore, clock: ManualClock, chosen: Settings) -> Iterator[Setup]:
     made = Setup(store, clock, chosen)
     yield made
-    made.it.close()
+    made.runtime.close()
 
 
 def episode(title: str, detail: str = "", **fields: Any) -> Record:
@@ -152,7 +149,7 @@ def test_nothing_is_repeated_in_a_session_until_its_context_is_gone(setup: Setup
     assert "injected earlier in this session" in told
     assert setup.ask(question, session="other").records == first.records
     compacted = arrival(kind="note", session_id="now", body=JsonBody(data={"signal": "compaction"}))
-    setup.it.heard(Notice(compacted, "claude-code", "compaction"))
+    setup.it.on_event(Notice(compacted, "claude-code", "compaction"))
     assert setup.ask(question).records == first.records
 
 
@@ -167,7 +164,7 @@ def test_a_restart_remembers_what_a_session_was_told(
     again = Setup(store, clock, chosen)
     again.settle()
     assert not set(again.ask(question).records) & set(first.records)
-    again.it.close()
+    again.runtime.close()
 
 
 def test_the_session_itself_is_not_told_what_it_just_said(setup: Setup) -> None:
@@ -212,7 +209,7 @@ def test_verdicts_survive_a_restart(
     again = Setup(store, clock, chosen)
     again.settle()
     assert made[0].record_id not in again.ask("retries of the billing api capped?").records
-    again.it.close()
+    again.runtime.close()
 
 
 def test_a_session_starts_with_preferences_and_recent_work(
@@ -264,7 +261,7 @@ def test_what_is_late_or_fails_is_answered_with_nothing(
     assert failed.context == ""
     assert made.receipt(failed).detail["failed"] == "ZeroDivisionError"
     assert made.counters.errors_last_hour()
-    made.it.close()
+    made.runtime.close()
 
 
 def test_while_the_index_is_filled_words_are_searched_in_the_store(
@@ -289,7 +286,7 @@ def test_without_a_model_recall_goes_by_words(
         recalled = made.ask("how are retries of the billing api capped?", session=str(changed))
         assert recalled.records, changed
         assert made.receipt(recalled).detail["semantic"] is False
-        made.it.close()
+        made.runtime.close()
 
 
 def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:

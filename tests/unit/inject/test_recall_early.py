@@ -8,11 +8,10 @@ import msgspec
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
+from recollect.daemon.recall import RecallParts
+from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.remember import Recollection
 from recollect.store.postgres import PostgresStore
 from tests.fakes.postgres import Server
 from tests.make import NAMESPACE, record, vector
@@ -28,21 +27,21 @@ def test_a_memory_in_other_words_is_recalled_before_the_index_is_full(
     )  # fmt: skip
     clock = SystemClock()
     store = PostgresStore(chosen, clock)
-    recollection = Recollection(chosen, clock, store, Memories(store), Counters(clock))
+    recall = RecallParts(Runtime(chosen, clock, store))
     try:
-        assert recollection.embedder is not None
-        recollection.embedder.load()
+        assert recall.embedder is not None
+        recall.embedder.load()
         texts = ("Cats sleep for most of the day.", "The invoice is due on Friday.")
-        rows = recollection.embedder.embed(list(texts))
+        rows = recall.embedder.embed(list(texts))
         for text, row in zip(texts, rows, strict=True):
             made = store.records.put([record(text, kind="knowledge", detail=text)])[0]
             kept = vector(made, model=MODEL, vector=layout.encode(row))
             store.vectors.put([msgspec.structs.replace(kept, part=0)])
         text = "Do felines spend their days asleep?"
         asked = RecallQuestion("prompt", text, (NAMESPACE,), "s", None, 5000)
-        recalled = recollection.recall(asked)
+        recalled = recall.recall_now(asked)
         assert texts[0] in recalled.context and texts[1] not in recalled.context
     finally:
-        recollection.close()
+        recall.close()
         store.close()
         postgres_server.drop(database)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from recollect.core.errors import DamagedDatabase, NotFound, StoreBusy
-from recollect.daemon import restore
+from recollect.daemon.restore import restore
 from recollect.portable.backups import chosen, made_at
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, arrival, record

@@ -11,10 +11,7 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Event
-from recollect.extract.tombstones import Tombstones
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.learn import Learning
+from recollect.daemon.runtime import Runtime
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE
 
@@ -49,23 +46,14 @@ def test_a_thousand_events_cost_less_than_two_seconds_of_cpu(
     store: SqliteStore, settings: Settings
 ) -> None:
     clock = ManualClock(gold.AFTERWARDS)
-    memories, counters = Memories(store), Counters(clock)
-    learning = Learning(
-        replace(settings, embedding=False),
-        clock,
-        store,
-        memories,
-        counters,
-        embedder=None,
-        tombstones=Tombstones(store),
-        publish=lambda kind, data: None,
-    )
+    runtime = Runtime(replace(settings, embedding=False), clock, store)
+    learning = runtime.load_learning()
     store.events.put([Arrival(event=event) for event in backlog()])
     learning.start()
     before = spent_by_all()
     assert learning.run_now([NAMESPACE], 120)
-    learning.close()
+    runtime.close()
     spent = spent_by_all() - before
     assert sum(one.count for one in store.events.backlog()) == 0
-    assert counters.totals()["memories extracted"] > 50
+    assert runtime.counters.totals()["memories extracted"] > 50
     assert spent < CPU_S, f"{spent:.2f} s"

@@ -90,7 +90,7 @@ def test_there_is_a_most_of_watchers_and_one_that_leaves_makes_room() -> None:
 def test_news_are_told_by_kind() -> None:
     told: list[tuple[str, Any]] = []
     news = News(lambda kind, data: told.append((kind, data)))
-    news.heard(Notice(arrival(), "codex", "session-start"))
+    news.on_event(Notice(arrival(), "codex", "session-start"))
     news.stored([record(), record(kind="summary")])
     news.removed(NAMESPACE, ["mr_x"])
     news.receipt(Receipt(receipt_id="rcp_1", namespace=NAMESPACE, trigger="prompt", query="q"))

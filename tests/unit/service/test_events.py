@@ -7,12 +7,13 @@ import pytest
 
 from recollect.core.errors import BadCursor
 from recollect.core.values import ChatMessage, MessageBody, TextBody
+from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.service import read, sessions
-from recollect.service.desk import Desk, Scope
 from recollect.service.read import EventRow, EventsQuery
+from recollect.service.scope import Scope
 from tests.make import NAMESPACE, NOON, arrival
 
 ELSEWHERE = "/actor/ada/project/engine2/"
@@ -22,11 +23,11 @@ def texts(rows: Sequence[EventRow]) -> list[str]:
     return [getattr(row.event.body, "content", "") for row in rows]
 
 
-def test_a_session_is_listed_as_it_happened_one_project_after_the_other(desk: Desk) -> None:
+def test_a_session_is_listed_as_it_happened_one_project_after_the_other(runtime: Runtime) -> None:
     for tick in (3, 0, 2, 1):
         for namespace in (NAMESPACE, ELSEWHERE):
             text = f"{namespace} {tick}"
-            desk.store.events.put(
+            runtime.store.events.put(
                 [arrival(text, namespace=namespace, boot_id="b", mono_ns=tick, session_id="s")]
             )
     wanted = [
@@ -39,7 +40,7 @@ def test_a_session_is_listed_as_it_happened_one_project_after_the_other(desk: De
         before = None
         while True:
             asked = EventsQuery(session_id="s", before=before, limit=size)
-            page = read.events(desk, asked, (NAMESPACE, ELSEWHERE))
+            page = read.events(runtime, asked, (NAMESPACE, ELSEWHERE))
             found += texts(page.items)
             if page.next is None:
                 break
@@ -47,17 +48,19 @@ def test_a_session_is_listed_as_it_happened_one_project_after_the_other(desk: De
         assert found == wanted, size
 
 
-def test_a_page_that_begins_nowhere_is_refused(desk: Desk) -> None:
-    desk.store.events.put([arrival("here", session_id="s"), arrival("there", session_id="t")])
-    (other,) = desk.store.events.session(NAMESPACE, "t")
+def test_a_page_that_begins_nowhere_is_refused(runtime: Runtime) -> None:
+    runtime.store.events.put([arrival("here", session_id="s"), arrival("there", session_id="t")])
+    (other,) = runtime.store.events.session(NAMESPACE, "t")
     for before in ("7:NOWHERE", f"{other.seq}:{other.event.event_id}"):
         with pytest.raises(BadCursor) as told:
-            read.events(desk, EventsQuery(session_id="s", before=before), (NAMESPACE,))
+            read.events(runtime, EventsQuery(session_id="s", before=before), (NAMESPACE,))
         assert "first page" in told.value.hint
 
 
-def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(desk: Desk) -> None:
-    scribe = TurnWriter(desk.store, desk.memories, Counters(desk.clock))
+def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
+    runtime: Runtime,
+) -> None:
+    scribe = TurnWriter(runtime.store, runtime.memories, Counters(runtime.clock))
     scribe.start()
     for number in (3, 4, 5, 0, 1, 2):
         answer = MessageBody(turns=(ChatMessage(role="assistant", content=f"answer {number}"),))
@@ -72,9 +75,9 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(d
                 session_id="s",
                 valid_time=NOON + timedelta(seconds=since),
             )
-            desk.store.events.put([one])
+            runtime.store.events.put([one])
             scribe.on_event(Notice(one, "test"))
         assert scribe.wait(10)
     scribe.close()
-    found = sessions.resume(desk, Scope(namespace=NAMESPACE), "s")
+    found = sessions.resume(runtime, Scope(namespace=NAMESPACE), "s")
     assert [one.title for one in found.last_turns] == ["turn 3", "turn 4", "turn 5"]

@@ -12,16 +12,12 @@ from recollect.core.clock import ManualClock
 from recollect.core.errors import NotFound
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Record
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline, RecallQuestion
-from recollect.ingest.turn_writer import TurnWriter
-from recollect.learn import Learning
+from recollect.daemon.runtime import Runtime
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.remember import Recollection
 from recollect.service import read, things, tools, write
-from recollect.service.desk import Desk, Scope
-from recollect.store.interface import Store
+from recollect.service.scope import Scope
+from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
 
@@ -32,29 +28,19 @@ GLOBAL = projects.namespace("ada")
 
 
 class House:
-    """What the daemon has of it: write path, scribe, extraction by rules, recall, desk."""
+    """A runtime with episodes, extraction by rules, and recall."""
 
-    def __init__(self, store: Store, clock: ManualClock, settings: Settings) -> None:
+    def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
         by_words = replace(settings, embedding=False)
-        counters, self.memories = Counters(clock), Memories(store)
         self.store, self.clock = store, clock
-        self.pipeline = Pipeline(store, clock, "ada", counters)
-        self.scribe = TurnWriter(store, self.memories, counters)
-        self.pipeline.listeners.append(self.scribe.on_event)
+        self.runtime = runtime = Runtime(by_words, clock, store)
+        self.memories, self.pipeline = runtime.memories, runtime.pipeline
+        self.scribe = runtime.episodes
         self.scribe.start()
-        self.it = Recollection(by_words, clock, store, self.memories, counters)
-        self.it.start()
-        self.learning = Learning(
-            by_words, clock, store, self.memories, counters, embedder=None,
-            tombstones=self.it.tombstones, publish=lambda kind, data: None,
-        )  # fmt: skip
+        self.it = runtime.load_recall()
+        self.learning = runtime.load_learning()
         self.learning.start()
         self.maintenance = Maintenance(store, self.memories, clock, by_words, lambda: None)
-        self.desk = Desk(
-            settings=by_words, clock=clock, store=store, memories=self.memories,
-            pipeline=self.pipeline, counters=counters, tombstones=self.it.tombstones,
-            recollection=lambda: self.it,
-        )  # fmt: skip
 
     def session(self, name: str, *said: str) -> None:
         told = Told(name, self.clock.now())
@@ -93,43 +79,41 @@ class House:
             ("generate_report", {"period": "month"}),
         ):
             arguments = dict(given.items())
-            parts.append(tools.BY_NAME[name].run(self.desk, {**arguments, **here}))
+            parts.append(tools.BY_NAME[name].run(self.runtime, {**arguments, **here}))
         for one in self.store.graph.entities(NAMESPACE):
             try:
                 parts.append(
-                    tools.BY_NAME["recall_entity"].run(self.desk, {"name": one.name, **here})
+                    tools.BY_NAME["recall_entity"].run(self.runtime, {"name": one.name, **here})
                 )
             except NotFound as error:  # nothing is known of it any more
                 parts.append(str(error).replace(one.name, ""))
-        parts += [one.title for one in read.memories(self.desk, read.ListQuery(limit=200)).items]
+        parts += [one.title for one in read.memories(self.runtime, read.ListQuery(limit=200)).items]
         return re.sub(r'id="\w+"', "", "\n".join(parts))
 
     def now(self) -> str:
         return (self.clock.now() + timedelta(seconds=1)).isoformat()
 
     def close(self) -> None:
-        self.learning.close()
-        self.scribe.close()
-        self.it.close()
+        self.runtime.close()
 
 
 @pytest.fixture
-def house(store: Store, clock: ManualClock, settings: Settings) -> Iterator[House]:
+def house(store: SqliteStore, clock: ManualClock, settings: Settings) -> Iterator[House]:
     made = House(store, clock, settings)
     yield made
     made.close()
 
 
 def never(house: House, record_id: str) -> str:
-    return write.judge(house.desk, record_id, "never").op_id
+    return write.judge(house.runtime, record_id, "never").op_id
 
 
 def forget(house: House, record_id: str) -> str:
-    return write.delete(house.desk, (record_id,)).op_ids[0]
+    return write.delete(house.runtime, (record_id,)).op_ids[0]
 
 
 def forget_for_ever(house: House, record_id: str) -> str:
-    return write.delete(house.desk, (record_id,), never=True).op_ids[0]
+    return write.delete(house.runtime, (record_id,), never=True).op_ids[0]
 
 
 @pytest.mark.parametrize("how", [never, forget, forget_for_ever])
@@ -146,7 +130,7 @@ def test_nothing_tells_it_and_undo_brings_all_back(
     after = house.everything(text)
     assert words not in after, [line for line in after.splitlines() if words in line]
     assert "PostgreSQL" in house.everything(OTHER)
-    write.undo(house.desk, op_id)
+    write.undo(house.runtime, op_id)
     assert house.everything(text) == before
 
 
@@ -203,9 +187,9 @@ def test_a_preference_taken_out_takes_its_statement_along(house: House) -> None:
     wishes = [*house.store.graph.preferences(NAMESPACE), *house.store.graph.preferences(GLOBAL)]
     wish = next(one for one in wishes if "pnpm" in one.value)
     before = house.everything(RULE)
-    done = things.remove(house.desk, wish.preference_id)
+    done = things.remove(house.runtime, wish.preference_id)
     assert "pnpm" not in house.everything(RULE)
-    write.undo(house.desk, done.op_id)
+    write.undo(house.runtime, done.op_id)
     assert house.everything(RULE) == before
 
 
@@ -214,20 +198,20 @@ def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None
     known = house.memory("pnpm")
     before = house.everything(RULE)
     done = write.edit(
-        house.desk, known.record_id, write.Change(title="Always use bun in packages/ui")
+        house.runtime, known.record_id, write.Change(title="Always use bun in packages/ui")
     )
     told = house.everything(RULE)
     assert "pnpm" not in told and "bun" in told
-    write.undo(house.desk, done.op_id)
+    write.undo(house.runtime, done.op_id)
     assert house.everything(RULE) == before
 
 
 def test_an_undone_undo_keeps_it_back_again(house: House) -> None:
     house.session("one", RULE)
     gone = forget(house, house.memory("pnpm").record_id)
-    undone = write.undo(house.desk, gone)
+    undone = write.undo(house.runtime, gone)
     assert "pnpm" in house.everything(RULE)
-    write.undo(house.desk, undone.op_id)
+    write.undo(house.runtime, undone.op_id)
     assert "pnpm" not in house.everything(RULE)
 
 
@@ -235,7 +219,7 @@ def test_a_verdict_goes_along_when_a_memory_is_moved(house: House) -> None:
     house.session("one", RULE)
     known = house.memory("pnpm")
     never(house, known.record_id)
-    write.move(house.desk, known.record_id, Scope(project="global"))
+    write.move(house.runtime, known.record_id, Scope(project="global"))
     assert "pnpm" not in house.everything(RULE)
 
 
@@ -244,5 +228,5 @@ def test_what_is_put_in_by_hand_after_all_is_told(house: House) -> None:
     forget_for_ever(house, house.memory("pnpm").record_id)
     house.clock.advance(minutes=1)
     note = write.NewNote(text="Always use pnpm, never npm, in packages/ui", namespace=NAMESPACE)
-    write.add_note(house.desk, note)
+    write.add_note(house.runtime, note)
     assert "pnpm" in house.everything(RULE)

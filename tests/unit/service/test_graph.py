@@ -7,15 +7,16 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.errors import NotFound
 from recollect.core.values import Entity, Fact, Relationship
+from recollect.daemon.runtime import Runtime
 from recollect.service import analytics, graph, write
-from recollect.service.desk import Desk, Scope
+from recollect.service.scope import Scope
 from tests.make import NAMESPACE, arrival
 
 HERE = Scope(namespace=NAMESPACE)
 
 
 @pytest.fixture
-def known(desk: Desk, clock: ManualClock) -> Desk:
+def known(runtime: Runtime, clock: ManualClock) -> Runtime:
     """billing - uses -> postgres - runs on -> fly; shop - uses -> postgres; island alone."""
     names = ("billing", "postgres", "fly", "shop", "island")
     things = [
@@ -38,13 +39,15 @@ def known(desk: Desk, clock: ManualClock) -> Desk:
     since = clock.now() - timedelta(days=5)
     new = Fact(fact_id="fact_2", namespace=NAMESPACE, entity_id="ent_postgres", subject="postgres",
                predicate="version", object="16", valid_from=since)  # fmt: skip
-    desk.store.graph.put(*things, *relations, old, new)
-    write.add_note(desk, write.NewNote(text="postgres needs a vacuum", namespace=NAMESPACE))
-    write.add_note(desk, write.NewNote(text="nothing of the kind", namespace=NAMESPACE))
-    return desk
+    runtime.store.graph.put(*things, *relations, old, new)
+    write.add_note(runtime, write.NewNote(text="postgres needs a vacuum", namespace=NAMESPACE))
+    write.add_note(runtime, write.NewNote(text="nothing of the kind", namespace=NAMESPACE))
+    return runtime
 
 
-def test_an_entity_comes_with_facts_relations_and_memories(known: Desk, clock: ManualClock) -> None:
+def test_an_entity_comes_with_facts_relations_and_memories(
+    known: Runtime, clock: ManualClock
+) -> None:
     asked = graph.EntityQuery(namespace=NAMESPACE, entity_id="postgres")
     found = graph.entity(known, asked)
     assert [fact.object for fact in found.facts] == ["16"]
@@ -59,7 +62,7 @@ def test_an_entity_comes_with_facts_relations_and_memories(known: Desk, clock: M
     assert [fact.object for fact in past.facts] == ["15"]
 
 
-def test_entities_are_paged_by_mentions(known: Desk) -> None:
+def test_entities_are_paged_by_mentions(known: Runtime) -> None:
     seen: list[str] = []
     before = None
     while True:
@@ -74,7 +77,7 @@ def test_entities_are_paged_by_mentions(known: Desk) -> None:
     assert [one.name for one in named.items] == ["shop"]
 
 
-def test_neighbours_reach_as_far_as_the_depth(known: Desk) -> None:
+def test_neighbours_reach_as_far_as_the_depth(known: Runtime) -> None:
     def names(depth: int, limit: int = 100) -> set[str]:
         asked = graph.NeighboursQuery(namespace=NAMESPACE, entity_id="billing", depth=depth,
                                       limit=limit)  # fmt: skip
@@ -85,7 +88,7 @@ def test_neighbours_reach_as_far_as_the_depth(known: Desk) -> None:
     assert len(names(2, limit=2)) == 2
 
 
-def test_paths_are_the_shortest_ways(known: Desk) -> None:
+def test_paths_are_the_shortest_ways(known: Runtime) -> None:
     def ways(target: str, depth: int = 4) -> list[tuple[str, ...]]:
         asked = graph.PathsQuery(namespace=NAMESPACE, source="billing", target=target, depth=depth)
         return [one.entities for one in graph.paths(known, asked).paths]
@@ -97,7 +100,7 @@ def test_paths_are_the_shortest_ways(known: Desk) -> None:
         ways("nowhere")
 
 
-def test_everything_about_a_name_is_recalled_by_its_aliases_too(known: Desk) -> None:
+def test_everything_about_a_name_is_recalled_by_its_aliases_too(known: Runtime) -> None:
     found = graph.recall_entity(known, "Postgres-API", HERE)
     assert [one.entity.name for one in found.entities] == ["postgres"]
     by_memories = graph.recall_entity(known, "vacuum", HERE)
@@ -106,12 +109,12 @@ def test_everything_about_a_name_is_recalled_by_its_aliases_too(known: Desk) -> 
         graph.recall_entity(known, "nobody", HERE)
 
 
-def test_a_session_far_from_the_usual_is_noticed(desk: Desk, clock: ManualClock) -> None:
+def test_a_session_far_from_the_usual_is_noticed(runtime: Runtime, clock: ManualClock) -> None:
     began = clock.now() - timedelta(days=2)
     for number in range(12):
         minutes = 600 if number == 7 else 10 + number % 2
         for offset in (0, minutes):
             moment = began + timedelta(minutes=offset)
-            desk.store.events.put([arrival(session_id=f"s{number}", valid_time=moment)])
-    (odd,) = analytics.anomalies(desk, analytics.AnalyticsQuery(namespace=NAMESPACE))
+            runtime.store.events.put([arrival(session_id=f"s{number}", valid_time=moment)])
+    (odd,) = analytics.anomalies(runtime, analytics.AnalyticsQuery(namespace=NAMESPACE))
     assert (odd.session_id, odd.what, odd.value) == ("s7", "minutes", 600.0) and odd.z > 2.5

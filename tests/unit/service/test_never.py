@@ -8,13 +8,8 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline
-from recollect.learn import Learning
-from recollect.remember import Recollection
+from recollect.daemon.runtime import Runtime
 from recollect.service import write
-from recollect.service.desk import Desk
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
@@ -29,35 +24,15 @@ STATED = (
 
 
 class House:
-    """What the daemon has of it: a desk, and extraction by rules."""
+    """A runtime with extraction by rules."""
 
     def __init__(self, store: SqliteStore, clock: ManualClock, settings: Settings) -> None:
         by_words = replace(settings, embedding=False)
-        counters, memories = Counters(clock), Memories(store)
         self.store = store
-        self.recollection = Recollection(by_words, clock, store, memories, counters)
-        self.recollection.start()
-        self.learning = Learning(
-            by_words,
-            clock,
-            store,
-            memories,
-            counters,
-            embedder=None,
-            tombstones=self.recollection.tombstones,
-            publish=lambda kind, data: None,
-        )
+        self.runtime = Runtime(by_words, clock, store)
+        self.runtime.load_recall()
+        self.learning = self.runtime.load_learning()
         self.learning.start()
-        self.desk = Desk(
-            settings=by_words,
-            clock=clock,
-            store=store,
-            memories=memories,
-            pipeline=Pipeline(store, clock, "ada", counters),
-            counters=counters,
-            tombstones=self.recollection.tombstones,
-            recollection=lambda: self.recollection,
-        )
 
     def say(self, session: str, text: str) -> list[Record]:
         """A session in which it is said; returns what is remembered of all."""
@@ -71,8 +46,7 @@ class House:
         ]
 
     def close(self) -> None:
-        self.learning.close()
-        self.recollection.close()
+        self.runtime.close()
 
 
 @pytest.fixture
@@ -90,29 +64,29 @@ def about(records: list[Record], text: str) -> list[Record]:
 def test_what_was_deleted_for_ever_is_not_learned_again(house: House, text: str) -> None:
     found = about(house.say("s1", text), text)
     assert any(one.author == "user" for one in found)
-    write.delete(house.desk, tuple(one.record_id for one in found), never=True)
+    write.delete(house.runtime, tuple(one.record_id for one in found), never=True)
     assert about(house.say("s2", text), text) == []
     assert about(house.say("s3", text.upper().capitalize()), text) == []
 
 
 def test_a_plain_delete_does_not_forbid_learning(house: House) -> None:
     found = about(house.say("s1", RULE), RULE)
-    write.delete(house.desk, tuple(one.record_id for one in found))
+    write.delete(house.runtime, tuple(one.record_id for one in found))
     assert about(house.say("s2", RULE), RULE)
 
 
 def test_undo_brings_it_back_and_lets_it_be_learned(house: House) -> None:
     (known,) = (one for one in house.say("s1", RULE) if one.author == "user")
-    gone = write.delete(house.desk, (known.record_id,), never=True)
-    assert house.recollection.tombstones.refused(NAMESPACE, known.title)
-    done = write.undo(house.desk, gone.op_ids[0])
+    gone = write.delete(house.runtime, (known.record_id,), never=True)
+    assert house.runtime.tombstones.refused(NAMESPACE, known.title)
+    done = write.undo(house.runtime, gone.op_ids[0])
     assert done.restored == (known.record_id,)
-    assert not house.recollection.tombstones.refused(NAMESPACE, known.title)
+    assert not house.runtime.tombstones.refused(NAMESPACE, known.title)
 
 
 def test_undo_leaves_a_stone_that_a_verdict_put(house: House) -> None:
     (known,) = (one for one in house.say("s1", RULE) if one.author == "user")
-    write.judge(house.desk, known.record_id, "never")
-    gone = write.delete(house.desk, (known.record_id,), never=True)
-    write.undo(house.desk, gone.op_ids[0])
-    assert house.recollection.tombstones.refused(NAMESPACE, known.title)
+    write.judge(house.runtime, known.record_id, "never")
+    gone = write.delete(house.runtime, (known.record_id,), never=True)
+    write.undo(house.runtime, gone.op_ids[0])
+    assert house.runtime.tombstones.refused(NAMESPACE, known.title)

@@ -6,34 +6,34 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
 from recollect.core.values import Entity, Fact
+from recollect.daemon.runtime import Runtime
 from recollect.service.context import ContextQuery, context
-from recollect.service.desk import Desk
 from tests.make import NAMESPACE, record
 
 
-def test_context_as_of_tells_what_memory_held_then(desk: Desk, clock: ManualClock) -> None:
+def test_context_as_of_tells_what_memory_held_then(runtime: Runtime, clock: ManualClock) -> None:
     ledger = Entity(entity_id="ent_1", namespace=NAMESPACE, name="ledger", type="service")
     fly = Fact(
         fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="ledger",
         predicate="deployed_on", object="Fly", valid_from=clock.now(),
     )  # fmt: skip
-    desk.store.graph.put(ledger, fly)
+    runtime.store.graph.put(ledger, fly)
     old = record("The retry cap of ledger is seven attempts", valid_from=clock.now())
-    desk.memories.add([old])
+    runtime.memories.add([old])
     clock.advance(days=1)
     then = clock.now()
     clock.advance(days=1)
-    desk.memories.delete(NAMESPACE, [old.record_id], "ada")
+    runtime.memories.delete(NAMESPACE, [old.record_id], "ada")
     over = {"valid_until": clock.now(), "superseded_by": "fact_2"}
     new = {"fact_id": "fact_2", "object": "Hetzner", "valid_from": clock.now()}
-    desk.store.graph.put(_with(fly, **over), _with(fly, **new))
+    runtime.store.graph.put(_with(fly, **over), _with(fly, **new))
     ask = "where is ledger deployed, and what is its retry cap?"
-    now = context(desk, ContextQuery(query=ask, namespace=NAMESPACE)).context
-    past = context(desk, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then)).context
+    now = context(runtime, ContextQuery(query=ask, namespace=NAMESPACE)).context
+    past = context(runtime, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then)).context
     assert "Hetzner" in now and "Fly" not in now and "seven attempts" not in now
     assert "Fly" in past and "Hetzner" not in past and "seven attempts" in past
     with pytest.raises(BadInput, match="of now"):
-        context(desk, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then, receipt=True))
+        context(runtime, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then, receipt=True))
 
 
 def _with(fact: Fact, **fields: object) -> Fact:

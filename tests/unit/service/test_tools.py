@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
+from recollect.daemon.runtime import Runtime
 from recollect.inject.budget import count_tokens
 from recollect.service import compact, tools
 from recollect.service.alarms import Facts, alarms
-from recollect.service.desk import Desk
 from tests.make import NAMESPACE
 
 MOST_TOKENS = 2500
@@ -80,24 +80,24 @@ def test_no_alarm_rings_when_all_is_well(facts: dict[str, Any]) -> None:
 
 
 def test_a_long_conversation_is_made_to_fit_keeps_its_end_and_is_stored_when_asked(
-    desk: Desk,
+    runtime: Runtime,
 ) -> None:
     turns = tuple(
         compact.Said(role="user", content=f"turn {number}. " + "words and more words " * 30)
         for number in range(40)
     )
-    fitted = compact.compact(desk, compact.Conversation(turns=turns, token_budget=2000))
+    fitted = compact.compact(runtime, compact.Conversation(turns=turns, token_budget=2000))
     assert fitted.tokens <= 2000 and fitted.turns[-1] == turns[-1]
     assert 5 < fitted.kept <= 10 and fitted.kept + fitted.summarised == 40
     assert fitted.record_id is None
     assert fitted.summary and fitted.summary in fitted.turns[0].content
-    short = compact.compact(desk, compact.Conversation(turns=turns[:1], token_budget=2000))
+    short = compact.compact(runtime, compact.Conversation(turns=turns[:1], token_budget=2000))
     assert short.turns == turns[:1] and short.summarised == 0
     asked = compact.Conversation(
         turns=turns, store=True, namespace=NAMESPACE, session_id="s1", token_budget=2000
     )
-    kept = compact.compact(desk, asked)
+    kept = compact.compact(runtime, asked)
     assert kept.record_id
-    (episode,) = desk.store.records.get(NAMESPACE, [kept.record_id])
+    (episode,) = runtime.store.records.get(NAMESPACE, [kept.record_id])
     assert (episode.kind, episode.level, episode.session_id) == ("episode", "compressed", "s1")
     assert "turn 0." in episode.detail and "turn 29." in episode.detail

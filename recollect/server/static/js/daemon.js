@@ -6,6 +6,7 @@ const id = encodeURIComponent;
 export const health = () => get("/healthz");
 export const alarms = () => get("/api/alarms");
 export const stats = (project) => get("/api/stats", { project });
+export const kinds = () => get("/api/kinds");
 export const projects = () => get("/api/projects");
 
 export const memories = (filters, signal) => get("/api/memories", filters, signal);

@@ -1,6 +1,7 @@
 // The frame: navigation, the palette, what the daemon says of itself; each view is a file.
 import * as daemon from "./daemon.js";
 import { html, render, useEffect } from "./html.js";
+import { table } from "./kinds.js";
 import { connection, start } from "./live.js";
 import { projects } from "./projects.js";
 import { href, route } from "./route.js";
@@ -47,6 +48,10 @@ function App() {
   const [title, View] = VIEWS[view] ?? ["Not found", Lost];
   const health = useData(daemon.health, "", ["reset"]);
   const known = useData(daemon.projects, "", ["session", "reset"]);
+  const kinds = useData(daemon.kinds, "", ["reset"]);
+  useEffect(() => {
+    if (kinds.data) table.value = kinds.data;
+  }, [kinds.data]);
   useEffect(() => {
     if (known.data) projects.value = known.data.items;
   }, [known.data]);

@@ -1,4 +1,4 @@
-// How numbers, times and kinds are said.
+// How numbers and times are written.
 const units = [
   ["year", 31536e3],
   ["month", 2592e3],
@@ -52,33 +52,6 @@ export const bytes = (value) => {
 export const short = (text, most) =>
   text && text.length > most ? `${text.slice(0, most - 1)}…` : (text ?? "");
 
-const KIND = {
-  episode: "Conversation",
-  observation: "Observation",
-  knowledge: "Knowledge",
-  summary: "Summary",
-};
-const TYPE = {
-  decision: "Decision",
-  constraint: "Constraint",
-  heuristic: "Heuristic",
-  rejected: "Rejected option",
-  error: "Error and fix",
-  discovery: "Discovery",
-  pattern: "Pattern",
-  tool_use: "Work done",
-  session_summary: "Session summary",
-};
-const COLOUR = { episode: "", observation: "info", knowledge: "accent", summary: "violet" };
-export const kindOf = (record) =>
-  TYPE[record.knowledge_type] ??
-  TYPE[record.observation_type] ??
-  KIND[record.kind] ??
-  record.kind;
-export const colourOf = (record) =>
-  record.knowledge_type === "rejected" || record.observation_type === "error"
-    ? "warn"
-    : (COLOUR[record.kind] ?? "");
 export const FRESH = {
   fresh: ["good", "Files unchanged"],
   drifted: ["warn", "Files changed since"],

@@ -1,7 +1,8 @@
 // Small things that several views show.
 import { html } from "../html.js";
+import { iconOf, labelOf, toneOf } from "../kinds.js";
 import { href } from "../route.js";
-import { ago, colourOf, FRESH, kindOf, when } from "../words.js";
+import { ago, FRESH, when } from "../words.js";
 
 const PATHS = {
   now: "M3 12h4l3 8 4-16 3 8h4",
@@ -19,9 +20,9 @@ const PATHS = {
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",
 };
-export const Icon = ({ name }) => html`
+export const Icon = ({ name, path = PATHS[name] }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${PATHS[name]} />
+    <path d=${path} />
   </svg>
 `;
 
@@ -30,7 +31,9 @@ export const Badge = ({ tone = "", title, children }) => html`
     ${children}
   </span>
 `;
-export const Kind = ({ record }) => html`<${Badge} tone=${colourOf(record)}>${kindOf(record)}<//>`;
+export const Kind = ({ record }) => html`
+  <${Badge} tone=${toneOf(record)}><${Icon} path=${iconOf(record)} />${labelOf(record)}<//>
+`;
 export const Fresh = ({ value }) =>
   FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null;
 export const Ago = ({ at }) => html`

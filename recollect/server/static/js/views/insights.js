@@ -1,6 +1,7 @@
 // Insights: when you work, what is learned, how fast and how much memory speaks, what it costs.
 import * as daemon from "../daemon.js";
 import { html } from "../html.js";
+import { pluralOf } from "../kinds.js";
 import { ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { count, plural } from "../words.js";
@@ -131,7 +132,11 @@ export function Insights() {
             k=${key}
             none=${(data) => !Object.keys(data.memories).length}>
             ${(data) => html`
-              <${Bars} items=${ordered({ ...data.memories, ...data.observation_types })} />
+              <${Bars}
+                items=${ordered({ ...data.memories, ...data.observation_types }).map(
+                  ([name, number]) => [pluralOf(name), number],
+                )}
+              />
             `}
           <//>
         <//>

@@ -1,6 +1,7 @@
 // Memories: search in three modes, filters in the address, and one memory beside the list.
 import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { kindOptions, typeOptions } from "../kinds.js";
 import { news } from "../live.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { go, refine, route } from "../route.js";
@@ -17,24 +18,6 @@ const MODES = [
   ["hybrid", "Both"],
   ["keyword", "Words"],
   ["semantic", "Meaning"],
-];
-const KINDS = [
-  ["", "Every kind"],
-  ["knowledge", "Knowledge"],
-  ["observation", "Observations"],
-  ["summary", "Summaries"],
-  ["episode", "Conversations"],
-];
-const TYPES = [
-  ["", "Every type"],
-  ["decision", "Decisions"],
-  ["constraint", "Constraints"],
-  ["heuristic", "Heuristics"],
-  ["rejected", "Rejected"],
-  ["error", "Errors and fixes"],
-  ["discovery", "Discoveries"],
-  ["pattern", "Patterns"],
-  ["tool_use", "Work done"],
 ];
 const SPANS = [
   ["", "Any time"],
@@ -181,8 +164,18 @@ function Found({ id, params, tabs }) {
       </div>
       <div class="filters">
         <${ProjectFilter} />
-        <${Choice} label="Kind" options=${KINDS} value=${params.kind} change=${set("kind")} />
-        <${Choice} label="Type" options=${TYPES} value=${params.type} change=${set("type")} />
+        <${Choice}
+          label="Kind"
+          options=${kindOptions()}
+          value=${params.kind}
+          change=${set("kind")}
+        />
+        <${Choice}
+          label="Type"
+          options=${typeOptions()}
+          value=${params.type}
+          change=${set("type")}
+        />
         <${Choice} label="Time" options=${SPANS} value=${params.days} change=${set("days")} />
         <label class="row-line small soft">
           As of <input type="date" value=${params.as_of ?? ""} onChange=${set("as_of")} />

@@ -1,6 +1,7 @@
 // One memory: what it says, where it comes from, its history, and what one can do with it.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
+import { editable } from "../kinds.js";
 import { nameOf, projects } from "../projects.js";
 import { go, href } from "../route.js";
 import { plural, when } from "../words.js";
@@ -260,22 +261,10 @@ function Past({ id, again }) {
   `;
 }
 
-// What was otherwise, field by field.
+// What changed, field by field.
 function Difference({ before, after }) {
-  const names = [
-    "title",
-    "summary",
-    "detail",
-    "facts",
-    "concepts",
-    "files",
-    "importance",
-    "confidence",
-    "pinned",
-  ];
-  const changed = after
-    ? names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-    : ["title"];
+  const differs = (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+  const changed = after ? editable(after).filter(differs) : ["title"];
   const text = (value) => (Array.isArray(value) ? value.join("; ") : String(value));
   return html`
     <dl class="facts small">
@@ -293,28 +282,53 @@ function Difference({ before, after }) {
   `;
 }
 
+// How each field is edited: its label, and what stands in the form. A field that is not
+// listed here has a place of its own (pin, confidence) or is too long for a form.
+const FIELDS = {
+  title: ["Title", { type: "text", required: true, maxlength: 200 }],
+  summary: ["Summary", { maxlength: 4000 }],
+  facts: ["Facts, one per line"],
+  concepts: ["Concepts, one per line"],
+  files: ["Files, one per line"],
+  importance: ["Importance, 1 to 10", { type: "number", min: 1, max: 10 }],
+};
+
+const LISTS = ["facts", "concepts", "files"];
+
+function Field({ name, value }) {
+  const [label, limits = {}] = FIELDS[name];
+  return html`
+    <label class="field">
+      ${label}
+      ${limits.type
+        ? html`<input name=${name} value=${value} ...${limits} />`
+        : html`<textarea name=${name} ...${limits}>${
+            LISTS.includes(name) ? (value ?? []).join("\n") : value
+          }</textarea>`}
+    </label>
+  `;
+}
+
+function given(form, name) {
+  if (FIELDS[name][1]?.type === "number") return Number(form.get(name));
+  if (!LISTS.includes(name)) return form.get(name);
+  return form
+    .get(name)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
 function Edit({ record, close, again }) {
+  const names = editable(record).filter((name) => name in FIELDS);
   const save = (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
-    const lines = (name) =>
-      form
-        .get(name)
-        .split("\n")
-        .map((line) => line.trim())
-        .filter(Boolean);
+    const wanted = names.map((name) => [name, given(form, name)]);
     close();
     change(
       record,
-      {
-        title: form.get("title"),
-        summary: form.get("summary"),
-        facts: lines("facts"),
-        concepts: lines("concepts"),
-        files: lines("files"),
-        importance: Number(form.get("importance")),
-        version: record.version,
-      },
+      { ...Object.fromEntries(wanted), version: record.version },
       "Saved.",
       again,
     );
@@ -324,30 +338,9 @@ function Edit({ record, close, again }) {
       <form onSubmit=${save}>
         <div class="body grid">
           <h2>Edit</h2>
-          <label class="field">
-            Title
-            <input name="title" type="text" required maxlength="200" value=${record.title} />
-          </label>
-          <label class="field">
-            Summary
-            <textarea name="summary" maxlength="4000">
-              ${record.summary}
-            </textarea>
-          </label>
-          <label class="field">
-            Facts, one a line<textarea name="facts">${(record.facts ?? []).join("\n")}</textarea>
-          </label>
-          <label class="field">
-            Concepts, one a line
-            <textarea name="concepts">${(record.concepts ?? []).join("\n")}</textarea>
-          </label>
-          <label class="field">
-            Files, one a line<textarea name="files">${(record.files ?? []).join("\n")}</textarea>
-          </label>
-          <label class="field">
-            Importance, 1 to 10
-            <input name="importance" type="number" min="1" max="10" value=${record.importance} />
-          </label>
+          ${names.map((name) => html`
+            <${Field} key=${name} name=${name} value=${record[name]} />
+          `)}
         </div>
         <footer>
           <button type="button" onClick=${close}>

@@ -1,6 +1,7 @@
 // Sessions: what each was about, turn by turn, where it stopped, and the text to resume it.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
+import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, route } from "../route.js";
 import { count, short, when } from "../words.js";
@@ -117,7 +118,7 @@ function One({ id, params }) {
       <${Shown} state=${state}>
         ${(data) => {
           const { session, checkpoint } = data;
-          const summary = data.memories.find((record) => record.kind === "summary");
+          const summary = data.memories.find(isSummary);
           return html`
             <header>
               <${Badge} tone=${TONE[standing(session)]}>${standing(session)}<//>

@@ -1,25 +1,20 @@
-"""Extraction put together: watcher, worker, rules, model and gates, as one thing.
+"""The parts of extraction: watcher, worker, rules, model and gates, put together.
 
-In: the store and what else the daemon has. Out: memories, a while after events came in. It stands
-beside the daemon because it imports numpy, which hooks must not wait for.
+In: the runtime and the embedder of recall. Out: memories, a while after events came in. It is a
+module of its own because it imports numpy, which hooks must not wait for.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from recollect.core.clock import Clock
-from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, ExtractionRun
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Extraction
 from recollect.extract.quality_gate import sift, sift_claims
 from recollect.extract.rules import StoreReads
 from recollect.extract.rules_worker import RulesWorker
-from recollect.extract.tombstones import Tombstones
 from recollect.extract.watcher import ExtractionWatcher
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
@@ -27,35 +22,26 @@ from recollect.llm.meter import report
 from recollect.reconcile import knowledge
 from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import ACTOR
-from recollect.store.interface import Store
 
-Publish = Callable[[str, Any], None]
+if TYPE_CHECKING:
+    from recollect.daemon.runtime import Runtime
 
 
 class Learning:
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        store: Store,
-        memories: Memories,
-        counters: Counters,
-        *,
-        embedder: Embedder | None,
-        tombstones: Tombstones,
-        publish: Publish,
-    ) -> None:
+    def __init__(self, runtime: "Runtime", embedder: Embedder | None) -> None:
+        settings, clock, store = runtime.settings, runtime.clock, runtime.store
+        tombstones = runtime.tombstones
         self._settings = settings
         self._clock = clock
         self._store = store
-        self._counters = counters
-        self._publish = publish
+        self._counters = runtime.counters
+        self._publish = runtime.publish
         self.provider = choose(settings, store.usage, clock)
         self._apart = RulesWorker(StoreReads(store, tombstones.refused), clock)
         self.worker = ExtractionWorker(
             store,
             clock,
-            memories,
+            runtime.memories,
             self._apart,
             provider=lambda: self.provider,
             gates=(tombstones.gate, self._quality),
@@ -65,7 +51,7 @@ class Learning:
             options=ExtractionOptions(
                 compact=settings.compact_backlog, idle_s=settings.extract_idle_s
             ),
-            told=self._told,
+            told=self._on_run,
         )
         self._watcher = ExtractionWatcher(
             store,
@@ -86,7 +72,7 @@ class Learning:
             self.provider.close()
         self._watcher.close()
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         self._watcher.on_event(notice.stored.event)
 
     # --- asked by people ---
@@ -134,7 +120,7 @@ class Learning:
             dropped=(*extraction.dropped, *dropped, *empty),
         )
 
-    def _told(self, run: ExtractionRun, checkpoints: Sequence[Checkpoint]) -> None:
+    def _on_run(self, run: ExtractionRun, checkpoints: Sequence[Checkpoint]) -> None:
         self._counters.count("extraction runs")
         self._counters.count("memories extracted", run.kept)
         if run.outcome in ("failed", "uncommitted"):

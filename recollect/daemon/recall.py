@@ -1,50 +1,38 @@
-"""Recall put together: engine, shelves, embedder, feedback and receipts, as one thing.
+"""The parts of recall: engine, index, embedder, graph, feedback and receipts, put together.
 
-In: the store and what else the daemon has. Out: `recall`. It is apart from the daemon only because
-it imports numpy, which hooks must not wait for.
+In: the runtime. Out: `recall_now`, which answers a question, and the parts for operations that need
+one of them. It is a module of its own because it imports numpy, which hooks must not wait for.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core import oslayer
-from recollect.core.clock import Clock
-from recollect.core.settings import Settings
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
-from recollect.extract.tombstones import Tombstones
-from recollect.extract.visible_store import visible_store
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
+from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
-from recollect.store.interface import Store
+
+if TYPE_CHECKING:
+    from recollect.daemon.runtime import Runtime
 
 
-class Recollection:
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        store: Store,
-        memories: Memories,
-        counters: Counters,
-        tombstones: Tombstones | None = None,
-    ) -> None:
+class RecallParts:
+    def __init__(self, runtime: "Runtime") -> None:
         oslayer.keep_large_blocks_apart()
+        settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = SearchEngine(self.embedder)
         self.shelves = IndexCache(store, self.engine, settings.cache_mb)
-        self.tombstones = tombstones or Tombstones(store)
-        self.feedback = Feedback(store, clock, self.tombstones)
-        self.graphs = GraphCache(visible_store(store, self.tombstones))
-        self.tombstones.listeners.append(self.graphs.drop_all)
-        self.receipts = Receipts(store, counters)
+        self.feedback = Feedback(store, clock, runtime.tombstones)
+        self.graphs = GraphCache(runtime.visible_store)
+        runtime.tombstones.listeners.append(self.graphs.drop_all)
+        self.receipts = Receipts(store, runtime.counters)
         self.recall_now = Recall(
             store,
             self.engine,
@@ -52,14 +40,14 @@ class Recollection:
             self.graphs,
             self.feedback,
             self.receipts,
-            counters,
+            runtime.counters,
             clock,
             settings,
         )
         self._backfill = (
             Backfill(store, self.embedder, self.shelves.embedded) if self.embedder else None
         )
-        memories.listeners.append(self.shelves)
+        runtime.memories.listeners.append(self.shelves)
 
     def start(self) -> None:
         self.receipts.start()
@@ -72,16 +60,13 @@ class Recollection:
             self._backfill.close()
         self.receipts.close()
 
-    def recall(self, question: RecallQuestion) -> Recalled:
-        return self.recall_now(question)
-
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         self.recall_now.heard(notice)
         if self._backfill is not None:
             self._backfill.wake()
 
-    def backfill(self) -> None:
-        """Give vectors to what has none, now and not at the next occasion."""
+    def embed_soon(self) -> None:
+        """Give vectors to what has none, now instead of at the next occasion."""
         if self._backfill is not None:
             self._backfill.wake()
 

@@ -10,17 +10,17 @@ import pytest
 from recollect.capture import frames, spool
 from recollect.core.errors import DiskFull
 from recollect.core.settings import Settings
-from recollect.daemon import Daemon
+from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import Reply
 from tests.torture.events import fill_spool
 
 
 @pytest.fixture
-def daemon(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
+def runtime(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     monkeypatch.setattr(spool, "BATCH_EVENTS", 10)
-    one = Daemon(settings)
-    yield one
-    one._close()
+    made = Runtime(settings)
+    yield made
+    made.close()
 
 
 def waiting(settings: Settings) -> int:
@@ -29,53 +29,53 @@ def waiting(settings: Settings) -> int:
 
 
 def test_a_stop_does_not_wait_for_the_whole_spool(
-    daemon: Daemon, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill_spool(pathlib.Path(settings.directory), 35, "x")
-    take = daemon._pipeline.spooled
+    take = runtime.pipeline.spooled
 
     def stopped_meanwhile(given: Sequence[Any]) -> list[Reply]:
-        daemon._stop.set()
+        runtime.stopping.set()
         return take(given)
 
-    monkeypatch.setattr(daemon._pipeline, "spooled", stopped_meanwhile)
-    daemon._drain()
+    monkeypatch.setattr(runtime.pipeline, "spooled", stopped_meanwhile)
+    runtime.upkeep.drain()
     assert waiting(settings) == 25
-    assert daemon._store.upkeep.stats().events == 10
+    assert runtime.store.upkeep.stats().events == 10
 
 
 def test_a_file_stays_until_the_commit_that_holds_its_event(
-    daemon: Daemon, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill_spool(pathlib.Path(settings.directory), 35, "x")
-    put = daemon._store.events.put
+    put = runtime.store.events.put
 
     def full_after_some(arrivals: Any) -> Any:
-        if daemon._store.upkeep.stats().events >= 20:
+        if runtime.store.upkeep.stats().events >= 20:
             raise DiskFull()
         return put(arrivals)
 
     with monkeypatch.context() as patched:
-        patched.setattr(daemon._store.events, "put", full_after_some)
+        patched.setattr(runtime.store.events, "put", full_after_some)
         with pytest.raises(DiskFull):
-            daemon._drain()
+            runtime.upkeep.drain()
     assert waiting(settings) == 15
-    assert daemon._store.upkeep.stats().events == 20
-    daemon._drain()
+    assert runtime.store.upkeep.stats().events == 20
+    runtime.upkeep.drain()
     assert waiting(settings) == 0
-    assert daemon._store.upkeep.stats().events == 35
+    assert runtime.store.upkeep.stats().events == 35
 
 
 def test_a_file_that_makes_us_stumble_is_set_aside(
-    daemon: Daemon, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill_spool(pathlib.Path(settings.directory), 3, "x")
 
     def stumble(given: Sequence[Any]) -> list[Reply]:
         return [Reply(frames.STORED), Reply(frames.NOT_NOW), Reply(frames.REFUSED)]
 
-    monkeypatch.setattr(daemon._pipeline, "spooled", stumble)
-    daemon._drain()
+    monkeypatch.setattr(runtime.pipeline, "spooled", stumble)
+    runtime.upkeep.drain()
     assert waiting(settings) == 0
     assert spool.statistics(settings.directory).damaged == 1
 

@@ -1,0 +1,27 @@
+/* Made from hosts/<name>/facts.py: python -m tests.docs --write */
+
+/* Variables that are passed on. */
+static const char *const environment[] = {
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PROJECT_DIR",
+    "COPILOT_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+    "CURSOR_VERSION",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_SESSION_ID",
+    "QWEN_CODE_SESSION_ID",
+    "QWEN_PROJECT_DIR",
+    "USER_PROMPT",
+};
+
+/* Events that start a session. */
+static const char *const session_starts[] = {
+    "agentspawn",
+    "session-start",
+    "session.created",
+    "session.resumed",
+    "sessionstart",
+    "taskresume",
+    "taskstart",
+};

@@ -1,0 +1,407 @@
+"""The one place where the parts of Recollect are put together, and the order in which they start.
+
+In: settings and a clock. Out: `Runtime`. Building it opens the store and wires the write path; no
+socket and no thread of its own comes before a stage is started: hooks answer, recall answers,
+extraction runs, HTTP serves. Tests, benchmarks and commands build one in process and start what
+they need. A store that fails while the daemon runs ends it: nothing may be half written.
+"""
+
+import functools
+import logging
+import os
+import signal
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from recollect import __version__
+from recollect.capture import launcher, paths, starter
+from recollect.core import daemon_stage, errors, oslayer
+from recollect.core.clock import Clock, SystemClock
+from recollect.core.settings import Settings
+from recollect.daemon.health import Health
+from recollect.daemon.upkeep import Upkeep
+from recollect.extract.tombstones import Tombstones
+from recollect.extract.visible_store import visible_store
+from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.turn_writer import TurnWriter
+from recollect.lifecycle.file_freshness import cite
+from recollect.lifecycle.maintenance import Maintenance
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
+from recollect.portable.backups import Backups
+from recollect.server.doors import DoorWatch
+from recollect.server.hooksock import HookServer
+from recollect.server.live import Live, News
+from recollect.store import open_store
+from recollect.store.interface import Change, Store
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from recollect.daemon.learning import Learning
+    from recollect.daemon.recall import RecallParts
+    from recollect.portable.clones import Clones
+    from recollect.portable.erasure import Erasure
+    from recollect.portable.importing import Importer
+    from recollect.server.http import HttpServer
+    from recollect.server.tokens import Tokens
+    from recollect.store.postgres import PostgresStore
+    from recollect.store.sqlite import SqliteStore
+
+log = logging.getLogger("recollect.daemon")
+
+HOOK_SOCKET = "hook.sock"
+EARLY_S = 0.6  # what the hook of a session's start may wait for recall to be loaded
+LOADING_S = 15.0  # what other doors may wait
+RETRY_S = 2.0
+# Of each door, where there are descriptors enough.
+CONNECTIONS = 256
+THREADS = 32
+
+
+class Runtime:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        store: "SqliteStore | PostgresStore | None" = None,
+    ) -> None:
+        """`store` is given by a caller who has opened one, and who closes it."""
+        self.settings = settings
+        self.clock = clock = clock or SystemClock()
+        self.started_at = clock.now()
+        self.port = settings.port  # where HTTP is served, once it is
+        self.stopping = threading.Event()
+        self.failure: Exception | None = None
+        self.counters = Counters(clock)
+        self.store = store or open_store(
+            settings, clock, doing=lambda what: self.announce("starting", what)
+        )
+        self._owns_store = store is None
+        self.keep_out = KeepOut(settings, self.counters)
+        self.pipeline = Pipeline(
+            self.store, clock, settings.actor_id, self.counters, keep_out=self.keep_out
+        )
+        self.pipeline.recall = self._recall_early
+        self.memories = Memories(self.store)
+        self.tombstones = Tombstones(self.store)
+        self.add_lock = threading.Lock()
+        self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
+        self.housekeeper = MaintenanceLoop(
+            Maintenance(
+                self.store,
+                self.memories,
+                clock,
+                settings,
+                lambda: self.loaded_learning.provider if self.loaded_learning else None,
+                told=self.tombstones.told,
+            ),
+            self.counters,
+            alone=lambda: self.store.upkeep.alone("maintenance"),
+        )
+        self.live = Live()
+        self.news = News(self.live.publish)
+        self.memories.listeners.append(self.news)
+        self.pipeline.listeners += [
+            self.episodes.on_event,
+            self.housekeeper.on_event,
+            self.news.on_event,
+        ]
+        self.backups = Backups(settings, self.store, clock)
+        self.upkeep = Upkeep(self)
+        self.doors = DoorWatch(clock, self.counters, also=lambda: self.tokens.current())
+        self.loaded_recall: RecallParts | None = None
+        self.loaded_learning: Learning | None = None
+        self.hooks: HookServer | None = None
+        self.http: HttpServer | None = None
+        self._health = Health(self)
+        self._recall_ready = threading.Event()
+        self._learning_ready = threading.Event()
+        limit = oslayer.descriptor_limit()
+        self.connections = oslayer.share_of(limit, CONNECTIONS, least=4)
+        self.threads = oslayer.share_of(limit, THREADS)
+
+    # --- parts that are imported when they are first needed, after hooks are answered ---
+
+    @functools.cached_property
+    def visible_store(self) -> Store:
+        """The store for whoever only reads: without what was forgotten."""
+        return visible_store(self.store, self.tombstones)
+
+    @functools.cached_property
+    def tokens(self) -> "Tokens":
+        from recollect.server.tokens import Tokens
+
+        return Tokens(self.settings.path("token"), tell=self._on_new_token)
+
+    @functools.cached_property
+    def importing(self) -> "Importer":
+        from recollect.portable.importing import Importer
+
+        return Importer(
+            self.store, self.pipeline, self.memories, self.clock, self.actor, self.stopping.is_set
+        )
+
+    @functools.cached_property
+    def erasure(self) -> "Erasure":
+        from recollect.portable.erasure import Erasure
+
+        return Erasure(
+            self.settings,
+            self.store,
+            self.pipeline,
+            self.memories,
+            self.backups,
+            self.upkeep.drain,
+            self.episodes.paused,
+            self.tombstones.refuse_erased,
+        )
+
+    @functools.cached_property
+    def clones(self) -> "Clones":
+        from recollect.portable.clones import Clones
+
+        clones = Clones(
+            self.store,
+            self.clock,
+            self.actor,
+            lambda old, new: self.erasure.join(old, new, self.actor),
+        )
+        self.pipeline.listeners.append(clones.on_event)
+        return clones
+
+    def app(self) -> "ASGIApp":
+        """The HTTP application with all routes, tools and pages."""
+        from recollect.server.app import build
+
+        return build(self)
+
+    # --- what operations and routes ask ---
+
+    @property
+    def actor(self) -> str:
+        return self.settings.actor_id
+
+    def recall(self) -> "RecallParts":
+        """Recall; it is loaded a moment after the start, which is waited for."""
+        self._recall_ready.wait(LOADING_S)
+        if self.loaded_recall is None:
+            raise errors.StoreError("Recall is still being loaded.", hint="Try again in a moment.")
+        return self.loaded_recall
+
+    def learning(self) -> "Learning":
+        """Extraction; it is loaded last, some moments after the start, which is waited for."""
+        self._learning_ready.wait(LOADING_S)
+        if self.loaded_learning is None:
+            raise errors.StoreError(
+                "Extraction is still being loaded.", hint="Try again in a moment."
+            )
+        return self.loaded_learning
+
+    def embed_soon(self) -> None:
+        """Something new wants its vector; full text finds it already."""
+        if self.loaded_recall is not None:
+            self.loaded_recall.embed_soon()
+
+    def publish(self, kind: str, data: Any) -> None:
+        """Tell whoever watches."""
+        self.live.publish(kind, data)
+
+    def health(self) -> dict[str, Any]:
+        return self._health.report()
+
+    # --- the stages ---
+
+    def run(self) -> None:
+        """All stages, one after the other; serves until stopped. A failure of the store, or of
+        the loading of recall for want of memory, is raised at the end."""
+        from recollect.daemon import serving
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        self.answer_hooks()
+        starter.succeeded(self.settings.directory)
+        log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
+        self.announce("starting", "hooks are answered; loading the rest")
+        try:
+            self.start_upkeep()
+            threading.Thread(target=self._load, name="recollect-load", daemon=True).start()
+            serving.serve(self)
+        finally:
+            self.close()
+        failure = self.store.writer.failure or self.failure
+        if failure is not None:
+            raise failure
+
+    def answer_hooks(self) -> None:
+        self.hooks = HookServer(
+            self.socket_path(HOOK_SOCKET),
+            self.pipeline.frame,
+            self.counters,
+            connections=self.connections,
+            workers=self.threads,
+        )
+        self.hooks.start()
+
+    def start_upkeep(self) -> None:
+        self.episodes.start()
+        self.store.changes.subscribe(self._on_change)
+        self._install_hook()
+        self.upkeep.start()
+        self.housekeeper.start()
+
+    def load_recall(self) -> "RecallParts":
+        """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
+        they are answered with nothing until it is there."""
+        from recollect.daemon.recall import RecallParts
+
+        recall = RecallParts(self)
+        self.pipeline.listeners.append(recall.on_event)
+        recall.receipts.listeners.append(self.news.receipt)
+        recall.start()
+        self.loaded_recall = recall
+        self.pipeline.recall = recall.recall_now
+        self.pipeline.own_text = recall.recall_now.own_text.without
+        self._recall_ready.set()
+        log.info("ready to recall")
+        return recall
+
+    def load_learning(self) -> "Learning":
+        """Extraction, which begins when everything that an agent waits for is there. It runs in
+        threads of its own once it is started."""
+        from recollect.daemon.learning import Learning
+
+        recall = self.loaded_recall
+        learning = Learning(self, recall.embedder if recall else None)
+        self.pipeline.listeners.append(learning.on_event)
+        self.loaded_learning = learning
+        self._learning_ready.set()
+        return learning
+
+    def stop(self) -> None:
+        """Let `run` end."""
+        self.stopping.set()
+        if self.http is not None:
+            self.http.should_exit = True
+
+    def close(self) -> None:
+        """Stop what was started, in the order in which nothing is lost."""
+        self.stopping.set()
+        parts: list[tuple[str, Any]] = [
+            ("the doors", self.doors),
+            ("hooks", self.hooks),
+            ("maintenance", self.housekeeper),
+            ("episodes", self.episodes),
+            ("extraction", self.loaded_learning),
+            ("recall", self.loaded_recall),
+            ("projects", self.__dict__.get("clones")),  # if it was ever needed
+            ("upkeep", self.upkeep),
+            ("the database", self.store if self._owns_store else None),
+        ]
+        for name, part in parts:
+            if part is not None:
+                self.announce("stopping", f"closing {name}")
+                part.close()
+        path = self.settings.path(daemon_stage.NAME)
+        if os.path.exists(path):
+            os.unlink(path)
+        log.info("stopped")
+
+    def announce(self, life: daemon_stage.Life, doing: str = "") -> None:
+        """Say to commands what happens here. Only they would miss it."""
+        now = daemon_stage.Stage(
+            life,
+            doing,
+            pid=os.getpid(),
+            port=self.port,
+            version=__version__,
+            started_at=self.started_at.isoformat(),
+        )
+        try:
+            daemon_stage.write(self.settings.directory, now)
+        except OSError as error:
+            log.warning("%s cannot be written: %s", daemon_stage.NAME, error)
+
+    def socket_path(self, name: str) -> str:
+        path = paths.socket_path(self.settings.directory, name)
+        paths.prepare_socket_directory(path, self.settings.directory)
+        return path
+
+    # --- parts of the stages ---
+
+    def _load(self) -> None:
+        """Too little memory for recall ends the daemon, which says why and can be started again.
+        After any other failure hooks are still answered and events stored; health shows it."""
+        try:
+            self.load_recall()
+            self._start_learning()
+        except Exception as error:
+            log.exception("recall and extraction could not be started")
+            if out_of_resources(error):
+                self.failure = error
+                self.stop()
+            else:
+                self.counters.error(f"recall and extraction could not be started: {error}")
+
+    def _start_learning(self) -> None:
+        learning = self.load_learning()
+        while not self.stopping.is_set():
+            try:
+                learning.start()
+                return
+            except errors.StoreError as error:  # a server that is away now
+                log.warning("extraction waits: %s", error)
+                self.stopping.wait(RETRY_S)
+
+    def _install_hook(self) -> None:
+        """A disk without room keeps the hook that is there, which does as well for now."""
+        try:
+            launcher.write(self.settings.directory)
+            launcher.install_hook(self.settings.directory)
+        except OSError as error:
+            self.counters.error(f"the hook could not be put in place: {error}")
+            log.error("the hook could not be put in place: %s", error)
+
+    def _recall_early(self, question: RecallQuestion) -> Recalled:
+        """The hook that started the daemon has a moment to spare; a prompt has not."""
+        patience = EARLY_S if question.trigger == "session-start" else 0.0
+        if self._recall_ready.wait(patience) and self.loaded_recall is not None:
+            return self.loaded_recall.recall_now(question)
+        self.counters.count("recall: not loaded yet")
+        return Recalled()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.stop()
+
+    def _on_new_token(self, reason: str) -> None:
+        log.warning("%s", reason)
+        self.counters.error(reason)
+
+    def _on_change(self, change: Change) -> None:
+        """Another daemon on the same server wrote: what is kept in memory here follows."""
+        recall = self.loaded_recall
+        if change.kind in ("all", "decisions"):
+            self.tombstones.forget_known()
+            if recall is not None:
+                recall.feedback.forget_known()
+        if change.kind == "all" and recall is not None:
+            recall.shelves.drop_all()
+        elif change.kind == "records":
+            self.memories.changed(change.namespace, change.ids)
+        elif change.kind == "vectors" and recall is not None:
+            recall.shelves.stored(self.store.records.get(change.namespace, change.ids))
+        elif change.kind == "events":
+            for event_id in change.ids:
+                stored = self.store.events.get(change.namespace, event_id)
+                if stored is not None:
+                    self.news.on_event(Notice(stored, stored.event.source.surface))
+
+
+def out_of_resources(error: Exception) -> bool:
+    """Whether there was no memory or no thread to be had."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "new thread" in str(error)
+    )

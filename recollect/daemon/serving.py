@@ -1,0 +1,94 @@
+"""HTTP for the daemon: its listeners, uvicorn, and the watch over the doors.
+
+In: the runtime. Out: an HTTP server on `recollect.sock` and on loopback, until the runtime stops.
+StoreBusy when no port is free.
+"""
+
+import functools
+import logging
+import os
+import socket
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.core import errors, oslayer
+from recollect.server import doors
+
+if TYPE_CHECKING:
+    from recollect.daemon.runtime import Runtime
+
+log = logging.getLogger("recollect.daemon")
+
+HTTP_SOCKET = "recollect.sock"
+PORTS_TRIED = 50
+GRACE_S = 1
+
+
+def serve(runtime: "Runtime") -> None:
+    """The slow imports come here, when hooks are already answered."""
+    import uvicorn
+
+    from recollect.server.http import Connections, DoorProtocol, HttpServer
+
+    listener = _listen(runtime.settings.port)
+    runtime.port = listener.getsockname()[1]
+    runtime.clones.start()
+    runtime.upkeep.catch_up_later()
+    address = runtime.socket_path(HTTP_SOCKET)
+    unix = oslayer.listen_unix(address)
+    limits = {
+        int(family): Connections(runtime.connections) for family in (socket.AF_UNIX, socket.AF_INET)
+    }
+    config = uvicorn.Config(
+        runtime.app(),
+        http=cast(Any, functools.partial(DoorProtocol, doors=limits)),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        backlog=min(32, runtime.connections),
+    )
+    server = runtime.http = HttpServer(config, runtime.threads)
+    server.should_exit = runtime.stopping.is_set()  # it was stopped while it started
+    runtime.announce("ready")
+    _watch_doors(runtime, server, address)
+    log.info("dashboard and API on http://127.0.0.1:%d", runtime.port)
+    try:
+        server.run(sockets=[listener, unix])
+    finally:
+        if os.path.exists(address):
+            os.unlink(address)
+
+
+def _watch_doors(runtime: "Runtime", server: Any, address: str) -> None:
+    hooks = runtime.hooks
+    watched = {
+        "socket": doors.Door(
+            doors.http(socket.AF_UNIX, address, "localhost"),
+            lambda: server.also_serve(oslayer.listen_unix(address)),
+        ),
+        "tcp": doors.Door(
+            doors.http(socket.AF_INET, ("127.0.0.1", runtime.port), f"127.0.0.1:{runtime.port}")
+        ),
+    }
+    if hooks is not None:
+        watched["hooks"] = doors.Door(doors.hooks(hooks.path), hooks.reopen)
+    runtime.doors.start(watched)
+
+
+def _listen(port: int) -> socket.socket:
+    """A listener on loopback, at the port asked for or the next free one."""
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)):
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", candidate))
+        except OSError:
+            listener.close()
+            continue
+        return listener
+    raise errors.StoreBusy(
+        f"no free port from {port} to {port + PORTS_TRIED - 1}",
+        hint="recollect settings set port NUMBER",
+    )

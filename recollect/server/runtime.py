@@ -1,0 +1,49 @@
+"""What routes need of the daemon's Runtime beyond what the operations need, as types."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.lifecycle.maintenance_loop import MaintenanceLoop
+from recollect.portable.backups import Backups
+from recollect.portable.erasure import Erasure
+from recollect.portable.importing import Importer
+from recollect.server.live import Live
+from recollect.server.tokens import Tokens
+from recollect.service.runtime import ServiceRuntime
+
+
+class LoadedLearning(Protocol):
+    def run_now(self, namespaces: Sequence[str], wait_s: float) -> bool:
+        """Extract what waits there, now; False when that takes longer than `wait_s`."""
+
+    def retry(self, namespace: str) -> int:
+        """Put events that were set aside back in line; how many."""
+
+    def status(self) -> dict[str, Any]: ...
+
+
+class ServerRuntime(ServiceRuntime, Protocol):
+    live: Live
+    housekeeper: MaintenanceLoop
+    backups: Backups
+    started_at: datetime
+    port: int
+
+    @property
+    def tokens(self) -> Tokens: ...
+
+    @property
+    def importing(self) -> Importer: ...
+
+    @property
+    def erasure(self) -> Erasure: ...
+
+    @property
+    def loaded_learning(self) -> LoadedLearning | None:
+        """None while it is being loaded."""
+
+    def learning(self) -> LoadedLearning:
+        """Waits until extraction is loaded; StoreError when that takes too long."""
+
+    def health(self) -> dict[str, Any]: ...

@@ -1,0 +1,31 @@
+// The kinds and types of memory, as the daemon's table has them: labels, colours, icons, what a
+// person may edit.
+import { signal } from "./html.js";
+
+export const table = signal({ kinds: [], types: [] });
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const kindOf = (name) => table.value.kinds.find((one) => one.name === name);
+const typeOf = (record) =>
+  table.value.types.find(
+    (one) => one.name === (record.knowledge_type ?? record.observation_type),
+  );
+
+export const labelOf = (record) =>
+  typeOf(record)?.label ?? capital(kindOf(record.kind)?.label ?? record.kind);
+export const toneOf = (record) => typeOf(record)?.tone || (kindOf(record.kind)?.tone ?? "");
+export const iconOf = (record) => kindOf(record.kind)?.icon ?? "";
+export const editable = (record) => kindOf(record.kind)?.editable ?? [];
+export const isSummary = (record) => kindOf(record.kind)?.is_summary ?? false;
+
+// What a count by kind or type is called.
+export const pluralOf = (name) => {
+  const named = kindOf(name) ?? table.value.types.find((one) => one.name === name);
+  return named ? capital(named.plural) : name;
+};
+const options = (first, rows) => [
+  ["", first],
+  ...rows.map((one) => [one.name, capital(one.plural)]),
+];
+export const kindOptions = () => options("Every kind", table.value.kinds);
+export const typeOptions = () => options("Every type", table.value.types);

@@ -1,0 +1,72 @@
+"""What the operations need of the daemon's Runtime, as types.
+
+In: nothing. Out: protocols, which `daemon.runtime.Runtime` and `daemon.recall.RecallParts` satisfy.
+An operation takes the runtime as its first argument and names what it uses of it.
+"""
+
+import threading
+from typing import Any, Protocol
+
+from recollect.core.clock import Clock
+from recollect.core.settings import Settings
+from recollect.embedding.embedder import Embedder
+from recollect.extract.tombstones import Tombstones
+from recollect.ingest.counters import Counters
+from recollect.ingest.memories import Memories
+from recollect.ingest.pipeline import Pipeline
+from recollect.inject.feedback import Feedback
+from recollect.inject.recall import Recall
+from recollect.inject.receipts import Receipts
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.graph import GraphCache
+from recollect.retrieve.index_cache import IndexCache
+from recollect.store.interface import Store
+
+
+class LoadedRecall(Protocol):
+    embedder: Embedder | None
+    engine: SearchEngine
+    shelves: IndexCache
+    graphs: GraphCache
+    feedback: Feedback
+    receipts: Receipts
+    recall_now: Recall
+
+    def embed_soon(self) -> None:
+        """Give vectors to what has none, now instead of at the next occasion."""
+
+    def health(self) -> dict[str, Any]:
+        """The state of embedding and the size of the index."""
+
+
+class ServiceRuntime(Protocol):
+    settings: Settings
+    clock: Clock
+    pipeline: Pipeline
+    memories: Memories
+    counters: Counters
+    tombstones: Tombstones
+    add_lock: threading.Lock  # held while it is decided whether something is new, and added
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def visible_store(self) -> Store:
+        """The store for whoever only reads: without what was forgotten."""
+
+    @property
+    def actor(self) -> str: ...
+
+    @property
+    def loaded_recall(self) -> LoadedRecall | None:
+        """None while it is being loaded."""
+
+    def recall(self) -> LoadedRecall:
+        """Waits until recall is loaded; StoreError when that takes too long."""
+
+    def embed_soon(self) -> None:
+        """Something new wants its vector; full text finds it already."""
+
+    def publish(self, kind: str, data: Any) -> None:
+        """Tell whoever watches the daemon."""
