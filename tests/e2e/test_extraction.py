@@ -152,13 +152,12 @@ def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path)
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(3):
                 (one,) = queue_now(daemon)["items"]
-            assert one["quarantined"] == 2 and "nothing readable" in one["set_aside"][0]["reason"]
+            assert one["quarantined"] == 2 and "unreadable answers" in one["set_aside"][0]["reason"]
             told = command(daemon, "queue", "list").stdout
             assert "Set aside in (everywhere)" in told and "recollect queue retry" in told
             assert "Set aside after failing: 2 events" in command(daemon, "status").stdout
-            assert "Back in line" in command(daemon, "queue", "retry").stdout
-            again = command(daemon, "queue", "run")
-            assert "Back in line: 2 events." in again.stdout
+            assert "Back in line: 2 events." in command(daemon, "queue", "retry").stdout
+            assert command(daemon, "queue", "run").returncode == 0
             (one,) = daemon.client.get("/api/queue")["items"]
             # the model failed three times in a row: rules go on, and say why
             assert one["last_run"]["provider"] == "none" and one["quarantined"] == 0
