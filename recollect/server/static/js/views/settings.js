@@ -174,7 +174,7 @@ function Queue() {
                 ${plural(held, "event")}
                 ${held ? html`
                   ${" "}
-                  <code>recollect queue --retry</code>
+                  <code>recollect queue retry</code>
                 ` : null}
               </dd>
               ${runs[0] ? html`
