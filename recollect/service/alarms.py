@@ -120,7 +120,7 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
             level="error",
             message=f"{facts.waiting} {'event waits' if facts.waiting == 1 else 'events wait'} "
             "and nothing was extracted for hours",
-            hint="recollect queue",
+            hint="recollect queue list",
         )
     if facts.quarantined:
         yield Alarm(
@@ -129,7 +129,7 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
             message=f"{facts.quarantined} "
             f"{'event was' if facts.quarantined == 1 else 'events were'} "
             "set aside after failed extractions",
-            hint="recollect queue",
+            hint="recollect queue list",
         )
 
 
@@ -141,7 +141,7 @@ def _junk(facts: Facts) -> Iterator[Alarm]:
             name="junk_rate",
             level="warning",
             message=f"{bad} of the last {total} verdicts say that what was injected was no good",
-            hint="recollect why",
+            hint="recollect receipt list",
         )
 
 
