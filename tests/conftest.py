@@ -1,20 +1,24 @@
-"""A test home: no test can read or write the real one, not even by mistake."""
+"""A test home: no test can read or write the real one, not even by mistake, and no process that a
+test started outlives it."""
 
 import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.store.sqlite import SqliteStore
+from tests.fakes import processes
 
 if TYPE_CHECKING:
     from tests.fakes.postgres import Server
+    from tests.fakes.runtime import RuntimeHome
 
 REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent)
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
@@ -48,6 +52,43 @@ def _guard(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_guard)
 
 
+# --- processes ----------------------------------------------------------------------------------
+
+_LEAVE_S = 30.0  # what a hook left to a child may take so long; a daemon stays for ever
+_failed = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[_failed] = item.stash.get(_failed, False) or report.failed
+    return report
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_by_a_failed_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that failed may not have come to stopping its daemon."""
+    yield
+    if request.node.stash.get(_failed, False) and "tmp_path" in request.node.funcargs:
+        processes.end(processes.naming(str(request.node.funcargs["tmp_path"])))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """At the end of the run every process that a test started is gone."""
+    yield
+    places = str(tmp_path_factory.getbasetemp()), TEST_HOME
+    deadline = time.monotonic() + _LEAVE_S
+    while (left := processes.naming(*places)) and time.monotonic() < deadline:
+        if any("recollect.daemon" in command for command in left.values()):
+            break
+        time.sleep(0.1)
+    processes.end(left)
+    assert not left, "tests left processes behind: " + "; ".join(left.values())
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> "Iterator[Server]":
     """A real PostgreSQL for the whole session; it starts when a test first asks for it."""
@@ -72,3 +113,13 @@ def store(settings: Settings, clock: ManualClock) -> Iterator[SqliteStore]:
     opened = SqliteStore(settings, clock)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def runtime_home(tmp_path: pathlib.Path) -> "Iterator[RuntimeHome]":
+    """A Runtime with its HTTP app, in this process, on a ManualClock, by words alone."""
+    from tests.fakes.runtime import RuntimeHome
+
+    home = RuntimeHome(tmp_path / "home")
+    yield home
+    home.close()

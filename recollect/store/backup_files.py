@@ -14,12 +14,14 @@ from recollect.store.sql import statements as sql
 from recollect.store.sql.bulk import erase_project, erase_selected
 from recollect.store.sql.selection import Choice
 from recollect.store.sqlite.connect import translated
+from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.statements import OPTIMIZE
 
 
 def namespaces_in(path: str) -> list[str]:
     """Those that a backup holds; some may be gone from the store by now."""
     with _opened(path) as db:
-        return [namespace for (namespace,) in db.execute(sql.LIST_NAMESPACES)]
+        return [namespace for (namespace,) in db.run(sql.LIST_NAMESPACES)]
 
 
 def projects_in(path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
@@ -27,8 +29,7 @@ def projects_in(path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
     again has another id by now."""
     with _opened(path) as db:
         found = (
-            db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
-            for kind, value in marks
+            db.run(sql.FIND_PROJECT, {"kind": kind, "value": value}).get for kind, value in marks
         )
         return {project_id for project_id in found if project_id}
 
@@ -48,16 +49,16 @@ def erase_in(path: str, namespace: str, what: Selection, *, apply: bool = True) 
             erase_project(db, namespace)
         db.execute("COMMIT")
         if chosen.total:
-            for statement in sql.OPTIMIZE:
-                db.execute(statement)
+            for statement in OPTIMIZE:
+                db.run(statement)
             db.execute("VACUUM")
         return chosen
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[apsw.Connection]:
+def _opened(path: str) -> Iterator[SqliteConnection]:
     with translated():
-        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        db = SqliteConnection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             yield db
         finally:

@@ -103,7 +103,7 @@ def _namespaces(side: Any, actor: str) -> list[str]:
 
 def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
     for table, statement in (
-        ("projects", sql.COPY_PROJECTS),
+        ("projects", sql.LIST_PROJECTS),
         ("project_identities", sql.COPY_MARKS),
     ):
         names = {
@@ -123,19 +123,18 @@ def _marks(source: Any, target: Any) -> None:
 
     def work(db: Any) -> None:
         for (mark,) in found:
-            db.execute(sql.PUT_FORGOTTEN, {"mark": mark})
+            db.run(sql.PUT_FORGOTTEN, {"mark": mark})
 
     target.engine.write(work)
 
 
 def _columns(source: Any, target: Any, table: str) -> tuple[str, ...]:
-    """The columns that both stores have; the vector last, as its insertion expects it."""
+    """The columns that both stores have."""
     sides = [
         [name for (name,) in side.engine.rows(sql.TABLE_COLUMNS, {"table": table})]
         for side in (source, target)
     ]
-    both = [name for name in sides[0] if name in sides[1] and name not in LOCAL]
-    return tuple(sorted(both, key=lambda name: name == "vector"))
+    return tuple(name for name in sides[0] if name in sides[1] and name not in LOCAL)
 
 
 def _batches(
@@ -144,13 +143,7 @@ def _batches(
     names = [*columns, *(name for name in key if name not in columns)]
     last: dict[str, Any] = {}
     while True:
-        places = ", ".join(f":after_{name}" for name in key)
-        statement = sql.COPY_OUT.format(
-            columns=", ".join(names),
-            table=table,
-            key=", ".join(key),
-            after=f"({', '.join(key)}) > ({places})" if last else "1 = 1",
-        )
+        statement = sql.copy_out(table, tuple(names), tuple(key), bool(last))
         values = {"namespace": namespace, "limit": BATCH, **last}
         found = [dict(zip(names, row, strict=True)) for row in side.engine.rows(statement, values)]
         if found:
@@ -171,39 +164,28 @@ def _put(db: Any, table: str, batch: Sequence[dict[str, Any]]) -> int:
         new += inserted
         if table == "events" and inserted:
             # It came in as if it had just happened; whether it waits is told by the next table.
-            db.execute(sql.NOT_WAITING, cells)
+            db.run(sql.NOT_WAITING, cells)
         elif table == "events":
             _same(db, cells)
     return new
 
 
 def _insert(db: Any, table: str, cells: dict[str, Any]) -> int:
-    if table == "archive" and db.execute(sql.ARCHIVED_SAME, cells).fetchone():
+    if table == "archive" and db.run(sql.ARCHIVED_SAME, cells).fetchone():
         return 0
-    statement = sql.COPY_IN.format(
-        table=table,
-        columns=", ".join(cells),
-        values=", ".join(f":{name}" for name in cells),
-    )
-    db.execute(statement, cells)
+    if table == "embeddings":
+        cells = db.vector_row(cells)
+    db.run(sql.copy_in(table, tuple(cells)), cells)
     return int(db.changes())
 
 
 def _session(db: Any, cells: dict[str, Any]) -> None:
-    changes = ", ".join(
-        f"{name} = excluded.{name}" for name in cells if name not in ("namespace", "session_id")
-    )
-    statement = sql.COPY_SESSION.format(
-        columns=", ".join(cells),
-        values=", ".join(f":{name}" for name in cells),
-        changes=changes,
-    )
-    db.execute(statement, cells)
+    db.run(sql.copy_session(tuple(cells)), cells)
 
 
 def _same(db: Any, cells: dict[str, Any]) -> None:
     """An event that was not taken must be there already, under its own number."""
-    known = db.execute(sql.GET_EVENT, cells).fetchone()
+    known = db.run(sql.GET_EVENT, cells).fetchone()
     there = dict(zip(layout.EVENT_READ, known, strict=True)) if known else {}
     if there.get("seq") != cells["seq"]:
         raise Conflict(

@@ -128,7 +128,7 @@ def measure() -> Walk:
                 answered(pipeline, project, walk)
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
     return walk
 
 

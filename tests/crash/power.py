@@ -15,9 +15,10 @@ import apsw
 
 from recollect.core.clock import SystemClock
 from recollect.core.errors import NewerDatabase, RecollectError
+from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import DATABASE, SqliteStore
 from recollect.store.sqlite.connect import open_writer
-from recollect.store.sqlite.migrations import MIGRATIONS, Migration, migrate
+from recollect.store.sqlite.migrations import MIGRATIONS, migrate
 from tests.crash.oracle import (
     CLIENTS,
     MOMENT,

@@ -7,9 +7,10 @@ import pytest
 
 from recollect.core.clock import SystemClock
 from recollect.core.errors import MigrationDrift, NewerDatabase, StoreError
+from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import DATABASE
 from recollect.store.sqlite.connect import open_writer
-from recollect.store.sqlite.migrations import MIGRATIONS, Migration, applied, migrate
+from recollect.store.sqlite.migrations import MIGRATIONS, applied, migrate
 from tests.crash.oracle import converse, open_store
 from tests.crash.power import SECOND
 from tests.fakes.vfs import FailingVFS, Trouble

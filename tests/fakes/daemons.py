@@ -17,6 +17,7 @@ from recollect.capture import launcher, paths
 from recollect.client import Client
 from recollect.core.settings import Settings
 from tests.fakes.hooks import start_nothing
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
@@ -73,26 +74,29 @@ class RealDaemon:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while not self.client.alive():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                told = self.process.stderr.read() if self.process.stderr else b""
+                self.process.kill()
+                _, told = self.process.communicate()
+                self.process = None
                 raise RuntimeError(f"the daemon did not start: {told.decode()}\n{self.log()}")
             time.sleep(0.02)
         return self
 
     def wait_for_hooks(self) -> None:
         """Only the hook socket, which is there earlier than the rest."""
-        deadline = time.monotonic() + 30
-        while not os.path.exists(paths.socket_path(str(self.home))):
-            assert time.monotonic() < deadline, self.log()
-            time.sleep(0.01)
+        wait_until(lambda: os.path.exists(paths.socket_path(str(self.home))), self.log)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(number)
-        code = self.process.wait(timeout=20)
+        try:
+            code = self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()  # nothing is left behind, and the test fails
+            raise
         if self.process.stderr:
             self.process.stderr.close()
         self.process = None
@@ -122,7 +126,7 @@ class RealDaemon:
             input=raw,
             env=environment,
             capture_output=True,
-            timeout=20,
+            timeout=PATIENCE_S,
             **extra,
         )
 
@@ -136,7 +140,7 @@ class RealDaemon:
         token: bool = True,
     ) -> tuple[int, dict[str, str], bytes]:
         """One request over TCP, with the token unless told otherwise."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         sent = {"Authorization": f"Bearer {self.token}"} if token else {}
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -155,7 +159,7 @@ class RealDaemon:
     def events(self, directory: str | None = None, expected: int = 0) -> list[dict[str, Any]]:
         """All events of a directory's project, oldest first. On a busy machine a hook may have
         given up waiting and spooled its event: so many are waited for."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             found = self._events(directory)
             if len(found) >= expected or time.monotonic() > deadline:

@@ -2,9 +2,12 @@
 
 One server serves a whole test session; each test gets a database of its own, copied from one that
 is migrated already. Tests that kill the server start their own, with a disk that is really synced.
+Root cannot run it and lends it a user, who may not be able to enter the repository or TMPDIR: then
+the programs are copied, and the data is put, where everybody may go.
 RECOLLECT_TEST_POSTGRES names another version, or the directory of another server's programs.
 """
 
+import atexit
 import contextlib
 import functools
 import itertools
@@ -36,13 +39,47 @@ SMALL = ("shared_buffers=32MB", "max_connections=80", "autovacuum_naptime=10s")
 _USER = "pgserver"
 
 
+def is_open(path: pathlib.Path) -> bool:
+    """Whether every user may enter a directory."""
+    there = path.resolve()
+    return all(part.stat().st_mode & 0o001 for part in (there, *there.parents))
+
+
+def open_directory() -> pathlib.Path:
+    """Where the server's user can go: the directory for temporary files, or another like it."""
+    usual = pathlib.Path(tempfile.gettempdir())
+    if os.geteuid() != 0:
+        return usual
+    for place in (usual, *map(pathlib.Path, ("/tmp", "/var/tmp", "/dev/shm"))):
+        if place.is_dir() and is_open(place) and os.access(place, os.W_OK):
+            return place
+    raise AssertionError(f"the user {_USER} can enter neither {usual} nor /tmp, /var/tmp, /dev/shm")
+
+
+@functools.cache
+def programs(version: int) -> pathlib.Path:
+    """The directory of the server's programs, as they are or as a copy until the tests end."""
+    there: pathlib.Path = POSTGRES_VERSIONS[version]
+    if os.geteuid() != 0 or is_open(there):
+        return there
+    copy = pathlib.Path(tempfile.mkdtemp(prefix="rcl-pg-programs-", dir=open_directory()))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy.chmod(0o755)
+    package = there.parents[1]
+    shutil.copytree(there.parent, copy / package.name / there.parent.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")  # the programs look for them beside it
+    if libraries.is_dir():
+        shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+    return copy / package.name / there.parent.name / there.name
+
+
 class Server:
     """One server in a directory of its own."""
 
     def __init__(self, *, durable: bool = False, which: str = WHICH) -> None:
-        self.bin = POSTGRES_VERSIONS[int(which)] if which.isdigit() else pathlib.Path(which)
+        self.bin = programs(int(which)) if which.isdigit() else pathlib.Path(which)
         # Short: the path of a socket has little room.
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="rcl-pg-"))
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="rcl-pg-", dir=open_directory()))
         self.data = self.directory / "data"
         self._as: dict[str, object] = {}
         if os.geteuid() == 0:

@@ -203,7 +203,8 @@ def _failures(daemon: RealDaemon) -> list[int]:
     """The runs that are counted against each event, as the file has it."""
     store = SqliteStore(daemon.settings)
     try:
-        return [count for (count,) in store.engine.rows("SELECT failures FROM unextracted", {})]
+        with store.engine.reader() as db:
+            return [count for (count,) in db.execute("SELECT failures FROM unextracted")]
     finally:
         store.close()
 

@@ -1,7 +1,7 @@
 """The PostgreSQL backend: one server, many daemons.
 
 In: settings with the server's address, and a clock. Out: a `Store` that behaves as SQLite's does;
-`store/sql` does the work, on statements in PostgreSQL's dialect. The server may be
+`store/sql` does the work. The server may be
 away when the store opens and at any time later: what needs it raises StoreBusy until it is back.
 """
 
@@ -14,17 +14,18 @@ from typing import Any, TypeVar
 from recollect.core import ids, projects
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import StoreBusy, StoreError, WrongStore
-from recollect.core.oslayer import FileLock, private_directory
+from recollect.core.oslayer import FileLock
 from recollect.core.settings import Settings
+from recollect.store.directory import hold
 from recollect.store.interface import Batch, Chosen, Row, Transaction
-from recollect.store.postgres import statements as sql
+from recollect.store.postgres import statements as own
 from recollect.store.postgres.changes import PostgresChanges
-from recollect.store.postgres.dialect import near
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import PostgresEvents
 from recollect.store.postgres.migrations import migrate
 from recollect.store.postgres.password import from_keychain
 from recollect.store.postgres.upkeep import PostgresUpkeep
+from recollect.store.postgres.values import near
 from recollect.store.sql.aging import SqlAging
 from recollect.store.sql.bulk import SqlBulk
 from recollect.store.sql.graph import SqlGraph
@@ -36,7 +37,6 @@ from recollect.store.sql.sessions import SqlReceipts, SqlSessions
 from recollect.store.sql.transaction import SqlTransaction
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
-from recollect.store.sqlite.connect import refused
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class PostgresVectors(SqlVectors):
     ) -> list[tuple[str, float]]:
         with self._server.reader() as db:
             values = {"namespace": namespace, "model": model, "near": near(vector), "limit": limit}
-            return [(owner, 1.0 - distance) for owner, distance in db.run(sql.FIND_NEAREST, values)]
+            return [(owner, 1.0 - distance) for owner, distance in db.run(own.FIND_NEAREST, values)]
 
 
 class PostgresBulk(SqlBulk):
@@ -67,19 +67,19 @@ class PostgresBulk(SqlBulk):
 
     def load(self, rows: Sequence[Row]) -> dict[str, int]:
         loaded = super().load(rows)
-        self._server.ask(sql.GO_ON_COUNTING, {})
+        self._server.rows(own.GO_ON_COUNTING, {})
         return loaded
 
     def _patiently(self, work: Callable[[Any], Chosen]) -> Chosen:
         def deferred(db: Any) -> Chosen:
-            db.run(sql.DEFER)  # rows that refer to each other move one table at a time
+            db.run(own.DEFER)  # rows that refer to each other move one table at a time
             return work(db)
 
         return super()._patiently(deferred)
 
     def sweep(self) -> None:
         """Take dead rows out of the tables. What the server's log and backups keep is its own."""
-        self._server.ask(sql.SWEEP, {})
+        self._server.rows(own.SWEEP, {})
 
 
 class Link:
@@ -113,7 +113,7 @@ class PostgresStore:
         is of no use then says that it is `needed`."""
         self._lock: FileLock | None = None
         if locked:
-            self._lock = _hold(settings)
+            self._lock = hold(settings)
         doing("asking the server")
         try:
             self._open(settings, clock or SystemClock(), needed)
@@ -158,7 +158,7 @@ class PostgresStore:
     def _writable(self, actor: str) -> str:
         """Why nothing can be written; empty when it can. WrongStore for a login that may not act
         for this actor at all."""
-        login, acts, writes, standby = self._engine.ask(sql.MAY, {})[0]
+        login, acts, writes, standby = self._engine.rows(own.MAY, {})[0]
         if not acts:
             raise WrongStore(
                 f"the login {login!r} may not act for {actor!r}",
@@ -195,7 +195,7 @@ class PostgresStore:
 
     def copied(self) -> None:
         """Rows came in with their numbers: new ones go on from there."""
-        self._engine.ask(sql.GO_ON_COUNTING, {})
+        self._engine.rows(own.GO_ON_COUNTING, {})
 
     def close(self) -> None:
         if not self._engine._closed.is_set():
@@ -224,15 +224,3 @@ class PostgresTransaction(SqlTransaction):
     def attempt(self, part: Callable[[], T]) -> T:
         with self._db:  # a savepoint
             return part()
-
-
-def _hold(settings: Settings) -> FileLock:
-    try:
-        private_directory(settings.directory)
-        lock = FileLock(settings.path("lock"))
-        held = lock.acquire()
-    except OSError as error:
-        raise refused(error, settings.directory) from error
-    if not held:
-        raise StoreBusy(f"process {lock.holder()} holds {settings.directory}")
-    return lock

@@ -14,7 +14,7 @@ import psycopg
 
 from recollect.core.errors import StoreError
 from recollect.store.interface import Change, ChangeKind
-from recollect.store.postgres.connection import Connection, meaning
+from recollect.store.postgres.connection import PostgresConnection, meaning
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import LEASE_S, PostgresEvents
 from recollect.store.sql.projects import SqlProjects
@@ -78,9 +78,9 @@ class PostgresChanges:
             missed = True
             self._stop.wait(PAUSE_S)
 
-    def _listen(self, connection: Connection, missed: bool) -> None:
-        (channel,) = connection.run("SELECT channel(acting())").fetchall()[0]
-        connection.run(f'LISTEN "{channel}"')
+    def _listen(self, connection: PostgresConnection, missed: bool) -> None:
+        (channel,) = connection.execute("SELECT channel(acting())").fetchall()[0]
+        connection.execute(f'LISTEN "{channel}"')
         self._events.telling = True
         self._projects.forget_known()  # what was asked before this moment may be old already
         self.listening.set()

@@ -1,17 +1,15 @@
-"""A connection to PostgreSQL that speaks as SQLite's does, so that one logic serves both.
+"""A connection to PostgreSQL, as the shared logic takes it.
 
-In: statements of either backend. Out: rows. Errors leave in our words: a server that cannot be
-reached is StoreBusy, for it comes back; a broken rule of the schema is apsw's ConstraintError, as
-the rooms that are shared with SQLite expect it.
+In: statements and values. Out: rows. Errors leave in our words: a server that cannot be reached is
+StoreBusy, for it comes back; what a rule of a table refuses is ConstraintFailed.
 """
 
 import contextlib
 import itertools
 import select
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import apsw
 import psycopg
 from psycopg import pq
 from psycopg.abc import AdaptContext
@@ -20,9 +18,11 @@ from psycopg.types import TypeInfo
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from recollect.core import errors
-from recollect.store.postgres import dialect
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connect_errors import LATER, not_connected
+from recollect.store.postgres.values import AsItIs, Half, near, without_nul
+from recollect.store.sql.connection import NO_VALUES, AlreadyThere, BadValue, ConstraintFailed
+from recollect.store.sql.statement import Statement
 
 
 class _Sums(Loader):
@@ -35,12 +35,12 @@ class _Sums(Loader):
 class _HalfDumper(Dumper):
     format = pq.Format.BINARY
 
-    def dump(self, obj: dialect.Half) -> Buffer:
+    def dump(self, obj: Half) -> Buffer:
         return bytes(obj)
 
 
-class Rows:
-    """What a statement gave, in the way of apsw's cursors."""
+class Fetched:
+    """All rows that a statement gave."""
 
     def __init__(self, found: list[tuple[Any, ...]]) -> None:
         self._found = found
@@ -63,7 +63,9 @@ class Rows:
         return row[0] if row is not None and len(row) == 1 else row
 
 
-class Connection:
+class PostgresConnection:
+    row_number = "row_id"
+
     def __init__(self, raw: "psycopg.Connection[Any]") -> None:
         self.raw = raw
         self._changes = 0
@@ -83,29 +85,34 @@ class Connection:
         look.register(self.raw.fileno(), select.POLLIN)
         return bool(look.poll(0))
 
-    def execute(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
-        """Run one of SQLite's statements."""
-        return self.run(*dialect.statement(text, dict(values or {})))
+    def run(self, statement: Statement, values: Mapping[str, Any] = NO_VALUES) -> Fetched:
+        text = statement.postgres
+        given = values if isinstance(values, AsItIs) else without_nul(values)
+        return self.execute(text if isinstance(text, str) else text.given(given), given)
 
-    def run(self, text: str, values: Mapping[str, Any] | None = None) -> Rows:
-        """Run a statement of PostgreSQL's own."""
+    def execute(self, text: str, values: Mapping[str, Any] | None = None) -> Fetched:
+        """Run a text in psycopg's notation."""
         with explained():
             cursor = self.raw.execute(text, values)
             self._changes = cursor.rowcount
-            return Rows(cursor.fetchall() if cursor.description else [])
+            return Fetched(cursor.fetchall() if cursor.description else [])
 
     def changes(self) -> int:
         return max(self._changes, 0)
 
-    def table_exists(self, schema: str, name: str) -> bool:
-        return self.run("SELECT to_regclass(%(name)s)::text", {"name": name}).get is not None
+    def has_table(self, name: str) -> bool:
+        return self.execute("SELECT to_regclass(%(name)s)::text", {"name": name}).get is not None
 
-    def get_autocommit(self) -> bool:
-        return self.lost
+    def vector_row(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "near": near(row["vector"])}
 
-    def __enter__(self) -> "Connection":
+    @staticmethod
+    def one_text(columns: Sequence[str]) -> str:
+        return f"jsonb_build_array({', '.join(columns)})::text"
+
+    def __enter__(self) -> "PostgresConnection":
         name = f"part_{next(self._savepoints)}"
-        self.run(f"SAVEPOINT {name}")
+        self.execute(f"SAVEPOINT {name}")
         self._open.append(name)
         return self
 
@@ -113,14 +120,16 @@ class Connection:
         name = self._open.pop()
         if self.lost:
             return
-        self.run(f"ROLLBACK TO SAVEPOINT {name}" if kind else f"RELEASE SAVEPOINT {name}")
+        self.execute(f"ROLLBACK TO SAVEPOINT {name}" if kind else f"RELEASE SAVEPOINT {name}")
 
     def close(self) -> None:
         with contextlib.suppress(psycopg.Error):
             self.raw.close()
 
 
-def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: int) -> Connection:
+def connect(
+    url: str, password: str | None, actor: str, origin: str, timeout_s: int
+) -> PostgresConnection:
     """A connection that has said whom it acts for."""
     known: dict[str, Any] = {"password": password} if password else {}
     try:
@@ -139,12 +148,13 @@ def connect(url: str, password: str | None, actor: str, origin: str, timeout_s: 
         raise not_connected(error) from error
     with explained():
         try:
-            raw.execute(sql.INTRODUCE, {"actor": actor, "origin": origin})
+            connection = PostgresConnection(raw)
+            connection.run(sql.INTRODUCE, {"actor": actor, "origin": origin})
             adapt(raw)
         except BaseException:
             raw.close()
             raise
-    return Connection(raw)
+    return connection
 
 
 def adapt(raw: "psycopg.Connection[Any]") -> None:
@@ -155,7 +165,7 @@ def adapt(raw: "psycopg.Connection[Any]") -> None:
     half = TypeInfo.fetch(raw, "halfvec")
     if half is not None:
         dumper = type("HalfDumper", (_HalfDumper,), {"oid": half.oid})
-        context.adapters.register_dumper(dialect.Half, dumper)
+        context.adapters.register_dumper(Half, dumper)
 
 
 @contextlib.contextmanager
@@ -169,18 +179,19 @@ def explained() -> Iterator[None]:
 
 
 def meaning(error: psycopg.Error) -> Exception:
-    """A server's error in our words, or in those of the shared rooms."""
+    """A server's error in our words."""
     said = (error.diag.message_primary or str(error)).strip()
     code = error.sqlstate or ""
     if not code and not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return errors.BadInput(f"the server cannot take this value: {said}")
     match code[:2], code:
         case _, "23505":
-            return apsw.ConstraintError(f"UNIQUE constraint failed: {said}")
+            return AlreadyThere("PostgreSQL", said)
         case "23", _:
-            return apsw.ConstraintError(f"{error.diag.constraint_name or 'constraint'}: {said}")
+            rule = error.diag.constraint_name or "constraint"
+            return ConstraintFailed("PostgreSQL", f"{rule}: {said}")
         case "22", _:
-            return apsw.MismatchError(said)
+            return BadValue("PostgreSQL", said)
         case "53", "53100":
             return errors.DiskFull(f"the server's disk is full ({said})")
         case _, "42501":

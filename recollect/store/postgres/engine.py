@@ -11,15 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-import apsw
-
 from recollect.core import errors
 from recollect.core.clock import Clock
 from recollect.store.postgres import search
-from recollect.store.postgres import statements as sql
-from recollect.store.postgres.connection import Connection, connect
+from recollect.store.postgres import statements as own
+from recollect.store.postgres.connection import PostgresConnection, connect
+from recollect.store.sql.connection import NO_VALUES, ConstraintFailed
 from recollect.store.sql.engine import Engine
-from recollect.store.sqlite.connect import explained as sqlite_explained
+from recollect.store.sql.statement import Statement
 
 T = TypeVar("T")
 
@@ -43,14 +42,14 @@ class PostgresEngine(Engine):
         self._password = password
         self.actor = actor
         self.origin = origin
-        self._ready: queue.LifoQueue[Connection] = queue.LifoQueue()
+        self._ready: queue.LifoQueue[PostgresConnection] = queue.LifoQueue()
         self._room = threading.BoundedSemaphore(MOST)
         self._away_until = 0.0
         self._away: errors.StoreError | None = None
         self._prepare_lock = threading.Lock()
         self._prepared = False
         self._inside = threading.local()
-        self.prepare: Callable[[Connection], int] = lambda connection: 0
+        self.prepare: Callable[[PostgresConnection], int] = lambda connection: 0
 
     # --- connections ---
 
@@ -58,7 +57,7 @@ class PostgresEngine(Engine):
     def reachable(self) -> bool:
         return self._away is None
 
-    def connect(self) -> Connection:
+    def connect(self) -> PostgresConnection:
         """A new connection; the first one that succeeds brings the schema up to date."""
         if self._closed.is_set():
             raise errors.StoreClosed()
@@ -82,7 +81,7 @@ class PostgresEngine(Engine):
         return connection
 
     @contextlib.contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def _connection(self) -> Iterator[PostgresConnection]:
         if self._closed.is_set():
             raise errors.StoreClosed()
         if not self._room.acquire(timeout=CONNECT_S):
@@ -103,7 +102,7 @@ class PostgresEngine(Engine):
         finally:
             self._room.release()
 
-    def _idle_one(self) -> Connection | None:
+    def _idle_one(self) -> PostgresConnection | None:
         """A connection that lay idle and was not cut meanwhile, as a restart does to all."""
         while True:
             try:
@@ -123,11 +122,11 @@ class PostgresEngine(Engine):
 
     # --- work ---
 
-    def write(self, work: Callable[[Any], T], *, when_full: bool = False) -> T:
+    def write(self, work: Callable[[PostgresConnection], T], *, when_full: bool = False) -> T:
         """Read, decide and write in one transaction, one at a time for each actor."""
         return self.transact(work, one_writer=True)
 
-    def transact(self, work: Callable[[Any], T], *, one_writer: bool = False) -> T:
+    def transact(self, work: Callable[[PostgresConnection], T], *, one_writer: bool = False) -> T:
         if getattr(self._inside, "busy", False):
             raise RuntimeError("transactions do not nest")
         for attempt in range(TRIES):
@@ -142,57 +141,54 @@ class PostgresEngine(Engine):
                     raise
         raise AssertionError("unreachable")
 
-    def _once(self, work: Callable[[Any], T], one_writer: bool, begun: list[bool]) -> T:
+    def _once(
+        self, work: Callable[[PostgresConnection], T], one_writer: bool, begun: list[bool]
+    ) -> T:
         with self._connection() as connection:
-            connection.run(sql.BEGIN)
+            connection.run(own.BEGIN)
             if one_writer:
-                connection.run(sql.ONE_WRITER, {"actor": self.actor})
+                connection.run(own.ONE_WRITER, {"actor": self.actor})
             begun.append(True)
             self._inside.busy = True
             try:
                 result = work(connection)
-            except BaseException as error:
+            except BaseException:
                 self._undo(connection)
-                if isinstance(error, apsw.Error):
-                    raise sqlite_explained(error) from error
                 raise
             finally:
                 self._inside.busy = False
             try:
-                connection.run("COMMIT")
-            except apsw.ConstraintError as error:  # one that was put off until now
-                raise errors.BadInput(f"this does not hold together: {error}") from error
+                connection.execute("COMMIT")
+            except ConstraintFailed as error:  # a check that was put off until now
+                raise errors.BadInput(f"this does not hold together: {error.reason}") from error
             return result
 
-    def once(self, work: Callable[[Connection], T]) -> T:
+    def once(self, work: Callable[[PostgresConnection], T]) -> T:
         """One statement that is a transaction by itself. It is not tried again: whether it was
         done before the connection was lost, nobody knows."""
         with self._connection() as connection:
-            try:
-                return work(connection)
-            except apsw.Error as error:
-                raise sqlite_explained(error) from error
+            return work(connection)
 
     @staticmethod
-    def _undo(connection: Connection) -> None:
+    def _undo(connection: PostgresConnection) -> None:
         if connection.lost:
             return
         try:
-            connection.run("ROLLBACK")
+            connection.execute("ROLLBACK")
         except errors.StoreError:
             connection.close()  # the server rolls back what it loses sight of
 
     @contextlib.contextmanager
-    def reader(self) -> Iterator[Any]:
+    def reader(self) -> Iterator[PostgresConnection]:
         """A connection in one snapshot for as long as it is held."""
-        with self._fresh(sql.BEGIN_READ) as connection:
+        with self._fresh(own.BEGIN_READ) as connection:
             try:
                 yield connection
             finally:
                 self._undo(connection)
 
     @contextlib.contextmanager
-    def _fresh(self, first: str) -> Iterator[Connection]:
+    def _fresh(self, first: Statement) -> Iterator[PostgresConnection]:
         """A connection on which a first statement succeeded: an idle one may have been cut."""
         for attempt in range(TRIES):
             holder = self._connection()
@@ -217,15 +213,13 @@ class PostgresEngine(Engine):
         else:
             holder.__exit__(None, None, None)
 
-    def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """One statement of SQLite's, in a transaction of its own."""
-        return self._retried(lambda connection: connection.execute(sql, values).fetchall())
+    def rows(
+        self, statement: Statement, values: Mapping[str, Any] = NO_VALUES
+    ) -> list[tuple[Any, ...]]:
+        """One statement, in a transaction of its own."""
+        return self._retried(lambda connection: connection.run(statement, values).fetchall())
 
-    def ask(self, text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """One statement of PostgreSQL's own."""
-        return self._retried(lambda connection: connection.run(text, values).fetchall())
-
-    def _retried(self, work: Callable[[Connection], T]) -> T:
+    def _retried(self, work: Callable[[PostgresConnection], T]) -> T:
         for attempt in range(TRIES):
             try:
                 with self._connection() as connection:
@@ -233,8 +227,6 @@ class PostgresEngine(Engine):
             except errors.StoreBusy:
                 if attempt + 1 == TRIES:
                     raise
-            except apsw.Error as error:
-                raise sqlite_explained(error) from error
         raise AssertionError("unreachable")
 
     def close(self) -> None:

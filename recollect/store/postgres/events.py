@@ -13,11 +13,13 @@ from recollect.core import ids
 from recollect.core.errors import StoreBusy
 from recollect.core.values import Arrival
 from recollect.store.interface import Batch, Outcome
-from recollect.store.postgres import statements as sql
-from recollect.store.postgres.connection import Connection
-from recollect.store.postgres.dialect import event_without_nul
+from recollect.store.postgres import statements as own
+from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.postgres.values import event_without_nul
 from recollect.store.sql import rows
+from recollect.store.sql import statements as sql
+from recollect.store.sql.engine import ids_json
 from recollect.store.sql.events import SqlEvents, choose, outcome_of_known
 from recollect.store.sql.order import in_order
 
@@ -53,19 +55,19 @@ class PostgresEvents(SqlEvents):
         for namespace, event_id in untold:
             by_namespace.setdefault(namespace, []).append(event_id)
         for namespace, event_ids in by_namespace.items():
-            self._server.ask(sql.TELL_EVENTS, {"namespace": namespace, "event_ids": event_ids})
+            self._server.rows(own.TELL_EVENTS, {"namespace": namespace, "event_ids": event_ids})
 
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
-        def work(db: Connection) -> Batch | None:
-            db.run(sql.ALIVE, {"runner": self._server.origin})
-            dead = db.run(sql.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
+        def work(db: PostgresConnection) -> Batch | None:
+            db.run(own.ALIVE, {"runner": self._server.origin})
+            dead = db.run(own.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
             values = {"namespace": namespace, "limit": limit, "dead": [one for (one,) in dead]}
-            chosen = choose(db.run(sql.CLAIMABLE, values), limit, max_bytes)
+            chosen = choose(db.run(own.CLAIMABLE, values), limit, max_bytes)
             if not chosen:
                 return None
             claim = f"{self._server.origin}/{ids.new_ulid()}"
-            db.run(sql.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
-            found = db.run(sql.CLAIMED_EVENTS, {"namespace": namespace, "seqs": chosen})
+            db.run(own.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
+            found = db.run(sql.EVENTS_BY_SEQ, {"namespace": namespace, "seqs": ids_json(chosen)})
             events = [rows.read_event(row) for row in found]
             return Batch(namespace, in_order(db, namespace, events))
 
@@ -77,20 +79,20 @@ class PostgresEvents(SqlEvents):
         return replace(batch, begun=True)
 
     def release(self, batch: Batch) -> None:
-        statement = sql.TAKE_BACK_RUN if batch.begun else sql.RELEASE
+        statement = sql.TAKE_BACK_RUN if batch.begun else own.RELEASE
         self._server.transact(lambda db: db.run(statement, self._mine(batch)) and None)
 
     def fail(self, batch: Batch, reason: str) -> int:
-        values = {**self._mine(batch), "reason": reason.replace("\0", "\u2400")}
+        values = {**self._mine(batch), "reason": reason}
         states = self._server.transact(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
         return states.count("quarantined")
 
     def claimed(self, seqs: Iterable[int]) -> bool:
         """Whether any of these is in somebody's hands."""
         values = {"seqs": list(seqs), "lease_s": LEASE_S}
-        return bool(self._server.ask(sql.HELD, values))
+        return bool(self._server.rows(own.HELD, values))
 
-    def finish(self, db: Connection, batch: Batch) -> None:
+    def finish(self, db: PostgresConnection, batch: Batch) -> None:
         """Only what is still ours: a daemon that was away too long must not do work twice."""
         db.run(sql.FINISH, self._mine(batch))
         if db.changes() != len(batch.events):
@@ -101,16 +103,16 @@ class PostgresEvents(SqlEvents):
     def beat(self) -> None:
         """Say that this daemon lives, so that its claims do."""
         self._server.transact(
-            lambda db: db.run(sql.ALIVE, {"runner": self._server.origin}) and None
+            lambda db: db.run(own.ALIVE, {"runner": self._server.origin}) and None
         )
 
     def give_back(self) -> None:
         """Release everything, at the end."""
 
-        def work(db: Connection) -> None:
-            db.run(sql.RELEASE_ALL, {"mine": f"{self._server.origin}/%"})
-            db.run(sql.GONE, {"runner": self._server.origin})
-            db.run(sql.FORGET_RUNNERS)
+        def work(db: PostgresConnection) -> None:
+            db.run(own.RELEASE_ALL, {"mine": f"{self._server.origin}/%"})
+            db.run(own.GONE, {"runner": self._server.origin})
+            db.run(own.FORGET_RUNNERS)
 
         self._server.transact(work)
 
@@ -122,14 +124,14 @@ class PostgresEvents(SqlEvents):
         }
 
 
-def _put_all(db: Connection, prepared: Sequence[dict[str, Any]]) -> list[Outcome]:
+def _put_all(db: PostgresConnection, prepared: Sequence[dict[str, Any]]) -> list[Outcome]:
     sessions: dict[str, set[str]] = {}
     for row in prepared:
         sessions.setdefault(row["namespace"], set()).add(row["session_id"])
     if len(prepared) > 1:
         for namespace in sorted(sessions):
             held = {"namespace": namespace, "session_ids": sorted(sessions[namespace])}
-            db.run(sql.HOLD_SESSIONS, held)
+            db.run(own.HOLD_SESSIONS, held)
     return [_outcome(row, *db.run(sql.PUT_EVENT, row).get) for row in prepared]
 
 

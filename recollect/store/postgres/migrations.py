@@ -8,8 +8,8 @@ an advisory lock lets one of them migrate while the others wait.
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import ReadOnlyStore, WrongStore
 from recollect.store.postgres import schema_0001, schema_0002, schema_0003, schema_0004
-from recollect.store.postgres.connection import Connection
-from recollect.store.sqlite.migrations import Migration, Step, a_beginning
+from recollect.store.postgres.connection import PostgresConnection
+from recollect.store.sql.migrations import Migration, Step, a_beginning
 
 LOCK = 0x52434C54  # "RCLT"
 OLDEST_SERVER = 150000
@@ -32,23 +32,25 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 
-def applied(connection: Connection) -> list[Step]:
+def applied(connection: PostgresConnection) -> list[Step]:
     """What the database says was done to it."""
-    if connection.run("SELECT to_regclass('recollect._migrations')::text").get is None:
+    if connection.execute("SELECT to_regclass('recollect._migrations')::text").get is None:
         return []
-    found = connection.run(
+    found = connection.execute(
         "SELECT version, name, digest FROM recollect._migrations ORDER BY version"
     )
     return [(version, name, digest) for version, name, digest in found]
 
 
-def verify(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> list[Step]:
+def verify(
+    connection: PostgresConnection, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> list[Step]:
     """Refuse a history that is not a beginning of ours; returns it."""
     return a_beginning(applied(connection), migrations)
 
 
 def migrate(
-    connection: Connection, clock: Clock, migrations: tuple[Migration, ...] = MIGRATIONS
+    connection: PostgresConnection, clock: Clock, migrations: tuple[Migration, ...] = MIGRATIONS
 ) -> int:
     """Bring the database to the newest version; returns how many steps that took. WrongStore when
     the server, or this login on it, cannot do that."""
@@ -67,7 +69,7 @@ def migrate(
         ) from error
     if known == len(migrations):
         return 0
-    connection.run("SELECT pg_advisory_lock(%(lock)s)", {"lock": LOCK})
+    connection.execute("SELECT pg_advisory_lock(%(lock)s)", {"lock": LOCK})
     try:
         _has_vectors(connection)
         pending = migrations[len(verify(connection, migrations)) :]
@@ -78,10 +80,10 @@ def migrate(
         raise _may_not(connection, known, migrations[-1].version) from error
     finally:
         if not connection.lost:
-            connection.run("SELECT pg_advisory_unlock(%(lock)s)", {"lock": LOCK})
+            connection.execute("SELECT pg_advisory_unlock(%(lock)s)", {"lock": LOCK})
 
 
-def _may_not(connection: Connection, known: int, newest: int) -> WrongStore:
+def _may_not(connection: PostgresConnection, known: int, newest: int) -> WrongStore:
     server = connection.raw.info
     if not known:
         return WrongStore(
@@ -98,9 +100,9 @@ def _may_not(connection: Connection, known: int, newest: int) -> WrongStore:
     )
 
 
-def _has_vectors(connection: Connection) -> None:
+def _has_vectors(connection: PostgresConnection) -> None:
     """The extension is there in a version that we can use, or can be made by whoever we are."""
-    found = connection.run(
+    found = connection.execute(
         "SELECT a.default_version, e.extversion FROM pg_available_extensions AS a"
         " LEFT JOIN pg_extension AS e ON e.extname = a.name WHERE a.name = 'vector'"
     ).fetchone()
@@ -117,7 +119,7 @@ def _has_vectors(connection: Connection) -> None:
         )
     if installed is None:
         try:
-            connection.run("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
         except ReadOnlyStore as error:
             name = connection.raw.info.dbname
             raise WrongStore(
@@ -130,14 +132,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
 
-def _apply(connection: Connection, clock: Clock, migration: Migration) -> None:
-    connection.run("BEGIN")  # the step and its record, or neither
+def _apply(connection: PostgresConnection, clock: Clock, migration: Migration) -> None:
+    connection.execute("BEGIN")  # the step and its record, or neither
     try:
         if migration.version == 1:
-            connection.run("CREATE SCHEMA IF NOT EXISTS recollect")
-            connection.run(BOOKKEEPING)
-        connection.run(migration.sql)
-        connection.run(
+            connection.execute("CREATE SCHEMA IF NOT EXISTS recollect")
+            connection.execute(BOOKKEEPING)
+        connection.execute(migration.sql)
+        connection.execute(
             "INSERT INTO recollect._migrations (version, name, digest, applied_at) "
             "VALUES (%(version)s, %(name)s, %(digest)s, %(at)s)",
             {
@@ -147,8 +149,8 @@ def _apply(connection: Connection, clock: Clock, migration: Migration) -> None:
                 "at": to_micros(clock.now()),
             },
         )
-        connection.run("COMMIT")
+        connection.execute("COMMIT")
     except BaseException:
         if not connection.lost:
-            connection.run("ROLLBACK")
+            connection.execute("ROLLBACK")
         raise

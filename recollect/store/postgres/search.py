@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from recollect.core.values import Entity, Fact, Procedure
 from recollect.store.interface import Hit
-from recollect.store.postgres import statements as sql
-from recollect.store.postgres.connection import Connection
+from recollect.store.postgres import statements as own
+from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql import records as shared
 from recollect.store.sql import rows
 from recollect.store.sql import search as words
@@ -22,7 +22,7 @@ _BARE = re.compile(r"[\w\u0080-\U0010ffff]+\*?", re.ASCII)
 
 
 def records(
-    db: Connection,
+    db: PostgresConnection,
     namespaces: Sequence[str],
     query: str,
     limit: int,
@@ -43,7 +43,7 @@ def records(
 
 
 def _one(
-    db: Connection, namespace: str, text: str, limit: int, raw: bool, most_terms: int
+    db: PostgresConnection, namespace: str, text: str, limit: int, raw: bool, most_terms: int
 ) -> list[Hit]:
     if raw:
         wanted = expression(db, text)
@@ -63,22 +63,22 @@ def _one(
         "idf": idf,
         "limit": limit,
     }
-    scores = dict(db.run(sql.FIND_RECORDS, values).fetchall())
-    found = shared.read(db, namespace, list(scores))  # type: ignore[arg-type]
+    scores = dict(db.run(own.FIND_RECORDS, values).fetchall())
+    found = shared.read(db, namespace, list(scores))
     return [Hit(record, scores[record.record_id], "words") for record in found]
 
 
 def _weighed(
-    db: Connection, namespace: str, terms: Sequence[str], most: int
+    db: PostgresConnection, namespace: str, terms: Sequence[str], most: int
 ) -> list[tuple[str, float]]:
     """The rarest terms that any memory has, as queries, with how much each tells."""
     values = {"namespace": namespace, "terms": list(terms), "most": _COUNTED}
-    counts = {term: count for term, count in db.run(sql.TERM_COUNTS, values) if count}
+    counts = {term: count for term, count in db.run(own.TERM_COUNTS, values) if count}
     rarest = sorted(counts, key=lambda term: counts[term])[:most]
     if not rarest:
         return []
-    total = db.run(sql.COUNT_LIVE, {"namespace": namespace}).get
-    queries = [query for (query,) in db.run(sql.ANY_OF, {"terms": rarest})]
+    total = db.run(own.COUNT_LIVE, {"namespace": namespace}).get
+    queries = [query for (query,) in db.run(own.ANY_OF, {"terms": rarest})]
     return [
         (query, math.log(1 + (total - counts[term] + 0.5) / (counts[term] + 0.5)))
         for term, query in zip(rarest, queries, strict=True)
@@ -86,14 +86,14 @@ def _weighed(
 
 
 def graph(
-    db: Connection, namespace: str, query: str, limit: int
+    db: PostgresConnection, namespace: str, query: str, limit: int
 ) -> list[Entity | Fact | Procedure]:
     terms = words.terms(words.clean(query))
-    queries = [text for (text,) in db.run(sql.ANY_OF, {"terms": terms}) if text]
+    queries = [text for (text,) in db.run(own.ANY_OF, {"terms": terms}) if text]
     if not queries:
         return []
     wanted = " | ".join(f"({text})" for text in queries[: words.MAX_TERMS])
-    found = db.run(sql.FIND_THINGS, {"namespace": namespace, "wanted": wanted, "limit": limit})
+    found = db.run(own.FIND_THINGS, {"namespace": namespace, "wanted": wanted, "limit": limit})
     by_kind: dict[str, list[str]] = {"entity": [], "fact": [], "procedure": []}
     for kind, identity in found:
         by_kind[kind].append(identity)
@@ -101,7 +101,7 @@ def graph(
     result: list[Entity | Fact | Procedure] = []
     for kind, ids in by_kind.items():
         values = {"namespace": namespace, "ids": ids}
-        there = {row[0]: row for row in db.run(sql.THINGS_BY_ID[kind], values)}
+        there = {row[0]: row for row in db.run(own.THINGS_BY_ID[kind], values)}
         result += [codecs[kind].decode(there[one]) for one in ids]  # type: ignore[attr-defined]
     return result
 
@@ -113,7 +113,7 @@ class _Refused(Exception):
     """This is no expression."""
 
 
-def expression(db: Connection, text: str) -> str | None:
+def expression(db: PostgresConnection, text: str) -> str | None:
     """A query in PostgreSQL's notation; None for what SQLite's index would refuse."""
     tokens: list[str] = []
     position = 0
@@ -130,7 +130,7 @@ def expression(db: Connection, text: str) -> str | None:
     return wanted if not rest else None
 
 
-def _either(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
+def _either(db: PostgresConnection, tokens: list[str]) -> tuple[str, list[str]]:
     left, tokens = _both(db, tokens)
     while tokens and tokens[0] == "OR":
         right, tokens = _both(db, tokens[1:])
@@ -138,7 +138,7 @@ def _either(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
     return left, tokens
 
 
-def _both(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
+def _both(db: PostgresConnection, tokens: list[str]) -> tuple[str, list[str]]:
     left, tokens = _word(db, tokens)
     while tokens and tokens[0] not in ("OR", ")"):
         negated = tokens[0] == "NOT"
@@ -149,7 +149,7 @@ def _both(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
     return left, tokens
 
 
-def _word(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
+def _word(db: PostgresConnection, tokens: list[str]) -> tuple[str, list[str]]:
     if not tokens or tokens[0] in ("AND", "OR", "NOT", ")"):
         raise _Refused
     first, rest = tokens[0], tokens[1:]
@@ -162,10 +162,10 @@ def _word(db: Connection, tokens: list[str]) -> tuple[str, list[str]]:
     if not quoted and not _BARE.fullmatch(first):
         raise _Refused
     if not quoted and first.endswith("*"):
-        found = db.run(sql.PREFIX, {"text": first[:-1]}).get
+        found = db.run(own.PREFIX, {"text": first[:-1]}).get
     else:
         bare = first[1:-1].replace('""', '"') if quoted else first
-        found = db.run(sql.ANY_OF, {"terms": [bare]}).get
+        found = db.run(own.ANY_OF, {"terms": [bare]}).get
     if not found:
         raise _Refused
     return found, rest

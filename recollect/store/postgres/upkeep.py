@@ -5,21 +5,15 @@ In: positions. Out: reports. What a server does better by itself is answered wit
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 from recollect.core.errors import StoreError
-from recollect.store.interface import BackupInfo, Damage, ScrubStep
+from recollect.store.interface import BackupInfo
 from recollect.store.postgres import migrations
-from recollect.store.postgres import statements as sql
-from recollect.store.postgres.connection import Connection
+from recollect.store.postgres import statements as own
+from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
-from recollect.store.sql import rows
 from recollect.store.sql.upkeep import SqlUpkeep
 
-_SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("events", sql.SCRUB_EVENTS, rows.EVENT_COLUMNS),
-    ("memory_records", sql.SCRUB_RECORDS, rows.RECORD_HASHED),
-)
 _BACKUP = "a store on PostgreSQL is backed up by its server"
 
 
@@ -36,21 +30,8 @@ class PostgresUpkeep(SqlUpkeep):
     def verify(self, path: str) -> BackupInfo:
         raise StoreError(_BACKUP, hint="pg_restore --list tells what a dump holds.")
 
-    def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
-        names = [name for name, _, _ in _SCRUBBED]
-        table, after = position or (names[0], 0)
-        _, statement, columns = _SCRUBBED[names.index(table)]
-        found = self._server.ask(statement, {"after": after, "limit": limit})
-        damaged = tuple(
-            Damage(table, str(row[2])) for row in found if not _intact(row[1], columns, row[2:])
-        )
-        if len(found) == limit:
-            return ScrubStep((table, found[-1][0]), len(found), damaged)
-        following = names[names.index(table) + 1 :]
-        return ScrubStep((following[0], 0) if following else None, len(found), damaged)
-
     def size(self) -> tuple[int, int]:
-        return int(self._server.ask(sql.SIZE, {})[0][0]), 0
+        return int(self._server.rows(own.SIZE, {})[0][0]), 0
 
     def shrink(self, pages: int) -> int:
         return 0  # autovacuum gives space back
@@ -65,30 +46,26 @@ class PostgresUpkeep(SqlUpkeep):
         connection = self._server.connect()
         try:
             yield bool(
-                connection.run(sql.ALONE, {"work": f"recollect {self._server.actor} {work}"}).get
+                connection.run(own.ALONE, {"work": f"recollect {self._server.actor} {work}"}).get
             )
         finally:
             connection.close()
 
     def rebuild_index(self) -> None:
-        def work(db: Connection) -> None:
-            for statement in sql.REBUILD:
+        def work(db: PostgresConnection) -> None:
+            for statement in own.REBUILD:
                 db.run(statement)
 
         self._server.transact(work)
 
     def check(self) -> list[str]:
-        def work(db: Connection) -> list[str]:
+        def work(db: PostgresConnection) -> list[str]:
             migrations.verify(db)
-            problems = [f"index {name} is not valid" for (name,) in db.run(sql.BROKEN_INDEXES)]
-            problems += [f"{name} has no row-level security" for (name,) in db.run(sql.UNPROTECTED)]
-            if lost := db.run(sql.NOT_INDEXED).get:
+            problems = [f"index {name} is not valid" for (name,) in db.run(own.BROKEN_INDEXES)]
+            problems += [f"{name} has no row-level security" for (name,) in db.run(own.UNPROTECTED)]
+            if lost := db.run(own.NOT_INDEXED).get:
                 problems.append(f"{lost} memories are not in the full-text index")
             return problems
 
         with self._server.reader() as db:
             return work(db)
-
-
-def _intact(stored: bytes, columns: tuple[str, ...], cells: tuple[Any, ...]) -> bool:
-    return rows.row_hash(dict(zip(columns, cells, strict=True)), columns) == bytes(stored)

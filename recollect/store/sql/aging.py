@@ -7,7 +7,6 @@ whoever acts asks the same questions as whoever only looks.
 from collections.abc import Sequence
 from datetime import datetime
 
-import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
@@ -16,6 +15,7 @@ from recollect.core.values import Fact, Record, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json, micros
 
 
@@ -93,10 +93,10 @@ class SqlAging:
 
 
 def mark(
-    db: apsw.Connection, namespace: str, source_ids: Sequence[str], into_id: str, at: datetime
+    db: Connection, namespace: str, source_ids: Sequence[str], into_id: str, at: datetime
 ) -> None:
     for source_id in source_ids:
-        db.execute(
+        db.run(
             sql.MARK,
             {
                 "namespace": namespace,

@@ -8,19 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import apsw
-
 from recollect.core.errors import BadInput, RecollectError, StoreBusy
 from recollect.core.event_identity import mark
 from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection, Refused
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.events import SqlEvents
 from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.projects import SqlProjects
 from recollect.store.sql.selection import BLANKED, Choice
+from recollect.store.sql.statement import Statement
 from recollect.store.sql.tables import Table, columns_of, tables
 
 CLAIM_WAIT_S = 30.0
@@ -73,7 +73,7 @@ class SqlBulk:
     def erase(self, namespace: str, what: Selection, actor: str) -> Chosen:
         clock = self._engine.clock
 
-        def work(db: apsw.Connection) -> Chosen:
+        def work(db: Connection) -> Chosen:
             choice = Choice(db, namespace, what)
             self._refuse_claimed(db, choice)
             chosen = choice.chosen()
@@ -98,7 +98,7 @@ class SqlBulk:
             raise BadInput("these memories are there already", field="target")
         clock = self._engine.clock
 
-        def work(db: apsw.Connection) -> Chosen:
+        def work(db: Connection) -> Chosen:
             choice = Choice(db, namespace, what)
             self._refuse_claimed(db, choice)
             chosen = choice.chosen()
@@ -119,16 +119,16 @@ class SqlBulk:
         self._engine.graph_versions.note(target)
         return chosen
 
-    def _refuse_claimed(self, db: apsw.Connection, choice: Choice) -> None:
+    def _refuse_claimed(self, db: Connection, choice: Choice) -> None:
         """A run of the extractor holds these events in its hands, and would write what it made of
         them after they are gone."""
         values = {"namespace": choice.namespace, "ids": ids_json(sorted(choice.keys["events"]))}
-        if self._events.claimed(seq for (seq,) in db.execute(sql.SEQS_OF, values)):
+        if self._events.claimed(seq for (seq,) in db.run(sql.SEQS_OF, values)):
             raise StoreBusy(
                 "some of these events are being extracted right now", hint="Try again in a minute."
             )
 
-    def _patiently(self, work: Callable[[apsw.Connection], Chosen]) -> Chosen:
+    def _patiently(self, work: Callable[[Connection], Chosen]) -> Chosen:
         deadline = time.monotonic() + CLAIM_WAIT_S
         while True:
             try:
@@ -166,21 +166,21 @@ class SqlBulk:
 
     def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
         with self._engine.reader() as db:
-            return {mark for mark in marks if db.execute(sql.FORGOTTEN, {"mark": mark}).fetchone()}
+            return {mark for mark in marks if db.run(sql.FORGOTTEN, {"mark": mark}).fetchone()}
 
     # --- orphans ---
 
     def orphans(self) -> dict[str, int]:
         with self._engine.reader() as db:
-            found = {name: len(list(db.execute(text))) for name, (text, _) in _ORPHANS.items()}
+            found = {name: len(list(db.run(text))) for name, (text, _) in _ORPHANS.items()}
         return {name: count for name, count in found.items() if count}
 
     def drop_orphans(self) -> int:
-        def work(db: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             dropped = 0
             for find, drop in _ORPHANS.values():
-                ids = [row for (row,) in db.execute(find)]
-                db.execute(drop, {"ids": ids_json(ids)})
+                ids = [row for (row,) in db.run(find)]
+                db.run(drop, {"ids": ids_json(ids)})
                 dropped += len(ids)
             return dropped
 
@@ -200,46 +200,43 @@ def _project_id(namespace: str) -> str:
     return namespace.rstrip("/").rpartition("/project/")[2] if "/project/" in namespace else ""
 
 
-def _project_rows(db: apsw.Connection, namespace: str) -> Iterator[Row]:
+def _project_rows(db: Connection, namespace: str) -> Iterator[Row]:
     key = {"project_id": _project_id(namespace)}
     names = columns_of(db, "projects")
     mark_names = columns_of(db, "project_identities")
     about = Table("projects", _PROJECT, "project_id", names, frozenset())
     marks = Table("project_identities", "mark", "value", mark_names, frozenset())
-    for cells in db.execute(sql.DUMP_PROJECT.format(columns=", ".join(names)), key):
+    for cells in db.run(sql.dump_project(names), key):
         row = about.plain(names, cells)
-        statement = sql.DUMP_IDENTITIES.format(columns=", ".join(mark_names))
-        row["marks"] = [marks.plain(mark_names, one) for one in db.execute(statement, key)]
+        found = db.run(sql.dump_identities(mark_names), key)
+        row["marks"] = [marks.plain(mark_names, one) for one in found]
         yield _PROJECT, row
 
 
-def _rows_of(db: apsw.Connection, table: Table, namespace: str) -> Iterator[Row]:
+def _rows_of(db: Connection, table: Table, namespace: str) -> Iterator[Row]:
     names = table.travelling
     scope = {"namespace": namespace}
     if table.name == "events":
-        columns = ", ".join(f"t.{name}" for name in names)
-        for *cells, failures, reason, state in db.execute(
-            sql.DUMP_EVENTS.format(columns=columns), scope
-        ):
+        for *cells, failures, reason, state in db.run(sql.dump_events(names), scope):
             row = table.plain(names, tuple(cells))
             # `failures` is NULL when a run has finished the event.
             waits = {"failures": failures, "reason": reason, "state": state}
             row["unextracted"] = None if state is None else waits
             yield table.kind, row
         return
-    statement = sql.DUMP_ROWS.format(columns=", ".join(names), table=table.name, order=table.order)
-    for cells in db.execute(statement, scope):
-        row = table.plain(names, cells)
+    statement = sql.dump_rows(table.name, names, table.order)
+    for found in db.run(statement, scope):
+        row = table.plain(names, found)
         if table.name == "archive":
             row["payload"].pop("vectors", None)
         yield table.kind, row
 
 
 def _plain_rows(
-    db: apsw.Connection, table: Table, namespace: str
+    db: Connection, table: Table, namespace: str
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    statement = sql.SCAN.format(key=table.key, columns=", ".join(table.columns), table=table.name)
-    for key, *cells in db.execute(statement, {"namespace": namespace}):
+    statement = sql.scan(table.name, table.key, table.columns)
+    for key, *cells in db.run(statement, {"namespace": namespace}):
         yield key, table.plain(table.columns, tuple(cells))
 
 
@@ -255,7 +252,7 @@ def _texts(row: dict[str, Any]) -> dict[str, Any]:
 # --- rows in -------------------------------------------------------------------------------------
 
 
-def _load(db: apsw.Connection, given: Sequence[Row]) -> dict[str, int]:
+def _load(db: Connection, given: Sequence[Row]) -> dict[str, int]:
     known = {table.kind: table for table in tables(db).values()}
     loaded: dict[str, int] = {}
     for kind, row in given:
@@ -270,7 +267,7 @@ def _load(db: apsw.Connection, given: Sequence[Row]) -> dict[str, int]:
     return loaded
 
 
-def _load_project(db: apsw.Connection, row: dict[str, Any]) -> bool:
+def _load_project(db: Connection, row: dict[str, Any]) -> bool:
     names = columns_of(db, "projects")
     about = Table("projects", _PROJECT, "project_id", names, frozenset())
     new = _insert(db, about, about.cells(row))
@@ -283,7 +280,7 @@ def _load_project(db: apsw.Connection, row: dict[str, Any]) -> bool:
     return new
 
 
-def _load_row(db: apsw.Connection, table: Table, row: dict[str, Any]) -> bool:
+def _load_row(db: Connection, table: Table, row: dict[str, Any]) -> bool:
     cells = table.cells(row)
     _valid(table, cells)
     # Only some tables make their namespace known by themselves.
@@ -292,47 +289,43 @@ def _load_row(db: apsw.Connection, table: Table, row: dict[str, Any]) -> bool:
         return _load_event(db, table, cells, row.get("unextracted"))
     if table.name == "memory_records":
         cells["hash"] = rows.row_hash(cells, rows.RECORD_HASHED)
-    if table.name == "archive" and db.execute(sql.ARCHIVED_ALREADY, cells).fetchone():
+    if table.name == "archive" and db.run(sql.ARCHIVED_ALREADY, cells).fetchone():
         return False
     if table.name == "sessions":
-        columns = ", ".join(cells)
-        values = ", ".join(f":{name}" for name in cells)
-        db.execute(sql.LOAD_SESSION.format(columns=columns, values=values), cells)
+        db.run(sql.load_session(tuple(cells)), cells)
         return False  # it came with its events
     return _insert(db, table, cells)
 
 
 def _load_event(
-    db: apsw.Connection, table: Table, cells: dict[str, Any], waits: dict[str, Any] | None
+    db: Connection, table: Table, cells: dict[str, Any], waits: dict[str, Any] | None
 ) -> bool:
     cells["hash"] = rows.row_hash(cells, rows.EVENT_COLUMNS)
     if not _insert(db, table, cells):
         return False
     place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
-    seq = db.execute(sql.SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
+    seq = db.run(sql.SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
     if waits is None:
-        db.execute(sql.NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
+        db.run(sql.NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
     elif isinstance(waits, dict):
         state = {name: waits.get(name) for name in ("failures", "reason", "state")}
         _checked(db, table, sql.WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
     return True
 
 
-def _insert(db: apsw.Connection, table: Table, cells: dict[str, Any]) -> bool:
-    if "seq" in cells and db.execute(sql.SEQ_TAKEN.format(table=table.name), cells).fetchone():
+def _insert(db: Connection, table: Table, cells: dict[str, Any]) -> bool:
+    if "seq" in cells and db.run(sql.seq_taken(table.name), cells).fetchone():
         cells = {name: cell for name, cell in cells.items() if name != "seq"}
-    columns = ", ".join(cells)
-    values = ", ".join(f":{name}" for name in cells)
-    statement = sql.LOAD_ROW.format(table=table.name, columns=columns, values=values)
-    return _checked(db, table, statement, cells) is not None
+    return _checked(db, table, sql.load_row(table.name, tuple(cells)), cells) is not None
 
 
-def _checked(db: apsw.Connection, table: Table, statement: str, cells: dict[str, Any]) -> Any:
+def _checked(db: Connection, table: Table, statement: Statement, cells: dict[str, Any]) -> Any:
     try:
-        return db.execute(statement, cells).fetchone()
-    except (apsw.ConstraintError, apsw.MismatchError, apsw.SQLError, TypeError) as error:
+        return db.run(statement, cells).fetchone()
+    except (Refused, TypeError) as error:
         key = cells.get(table.key)
-        raise BadInput(f"{table.kind} {key} does not fit: {error}", field=table.kind) from error
+        reason = error.reason if isinstance(error, Refused) else str(error)
+        raise BadInput(f"{table.kind} {key} does not fit: {reason}", field=table.kind) from error
 
 
 def _valid(table: Table, cells: dict[str, Any]) -> None:
@@ -355,74 +348,66 @@ def _valid(table: Table, cells: dict[str, Any]) -> None:
 # --- erasing -------------------------------------------------------------------------------------
 
 
-def erase_selected(db: apsw.Connection, choice: Choice) -> None:
+def erase_selected(db: Connection, choice: Choice) -> None:
     """Children before parents. A mark of each event stays, so that no import brings it back."""
     _remember_forgotten(db, choice)
     scope = {"namespace": choice.namespace}
-    db.execute(sql.ERASE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    db.run(sql.ERASE_VECTORS, {**scope, "ids": ids_json(choice.things())})
     for table in reversed(choice.tables.values()):
         keys = choice.keys[table.name]
         if not keys:
             continue
         ids = ids_json(sorted(keys))
         blanked = [] if table.name != BLANKED else _blank(db, table, choice.namespace, ids)
-        statement = sql.ERASE_ROWS.format(table=table.name, key=table.key)
-        db.execute(statement, {**scope, "ids": ids})
+        db.run(sql.erase_rows(table.name, table.key), {**scope, "ids": ids})
         for cells in blanked:
             _insert(db, table, cells)
 
 
-def _remember_forgotten(db: apsw.Connection, choice: Choice) -> None:
-    if not db.table_exists("main", "forgotten"):
+def _remember_forgotten(db: Connection, choice: Choice) -> None:
+    if not db.has_table("forgotten"):
         return  # a backup from before there were marks
-    statement = sql.GET_ROWS.format(
-        columns=", ".join(rows.EVENT_READ), table="events", key="event_id"
-    )
+    statement = sql.get_rows("events", "event_id", rows.EVENT_READ)
     values = {
         "namespace": choice.namespace,
         "ids": ids_json(sorted(choice.keys["events"])),
     }
-    for cells in list(db.execute(statement, values)):
+    for cells in list(db.run(statement, values)):
         event = rows.read_event(cells).event
         marked = mark(event.session_id, event.kind, event.body)
         if marked is not None:
-            db.execute(sql.PUT_FORGOTTEN, {"mark": marked})
+            db.run(sql.PUT_FORGOTTEN, {"mark": marked})
 
 
-def _blank(db: apsw.Connection, table: Table, namespace: str, ids: str) -> list[dict[str, Any]]:
+def _blank(db: Connection, table: Table, namespace: str, ids: str) -> list[dict[str, Any]]:
     """Operations without their words. They cannot be changed, only written anew in their place."""
     names = table.travelling
-    statement = sql.GET_ROWS.format(columns=", ".join(names), table=table.name, key=table.key)
-    found = db.execute(statement, {"namespace": namespace, "ids": ids})
+    statement = sql.get_rows(table.name, table.key, names)
+    found = db.run(statement, {"namespace": namespace, "ids": ids})
     return [
         {**dict(zip(names, cells, strict=True)), "reason": "", "detail": "null"} for cells in found
     ]
 
 
-def erase_project(db: apsw.Connection, namespace: str) -> None:
+def erase_project(db: Connection, namespace: str) -> None:
     """Nothing is left of it: not even its operations, its name and where it lay."""
     for table in tables(db).values():
-        keys = [
-            key
-            for (key,) in db.execute(
-                sql.KEYS.format(key=table.key, table=table.name), {"namespace": namespace}
-            )
-        ]
-        db.execute(
-            sql.ERASE_ROWS.format(table=table.name, key=table.key),
+        keys = [key for (key,) in db.run(sql.keys(table.name, table.key), {"namespace": namespace})]
+        db.run(
+            sql.erase_rows(table.name, table.key),
             {"namespace": namespace, "ids": ids_json(keys)},
         )
-    db.execute(sql.ERASE_NAMESPACE, {"namespace": namespace})
+    db.run(sql.ERASE_NAMESPACE, {"namespace": namespace})
     project = {"project_id": _project_id(namespace)}
-    db.execute(sql.ERASE_IDENTITIES, project)
-    db.execute(sql.ERASE_PROJECT, project)
+    db.run(sql.ERASE_IDENTITIES, project)
+    db.run(sql.ERASE_PROJECT, project)
 
 
 # --- cleaning ------------------------------------------------------------------------------------
 
 
 def _rewrite(
-    db: apsw.Connection,
+    db: Connection,
     all_tables: dict[str, Table],
     namespace: str,
     dirty: dict[str, list[Any]],
@@ -431,20 +416,18 @@ def _rewrite(
     for name, keys in dirty.items():
         table = all_tables[name]
         names = table.columns
-        statement = sql.GET_ROWS.format(
-            columns=f"{table.key}, {', '.join(names)}", table=name, key=table.key
-        )
-        found = list(db.execute(statement, {"namespace": namespace, "ids": ids_json(keys)}))
+        statement = sql.get_rows(name, table.key, (table.key, *names))
+        found = list(db.run(statement, {"namespace": namespace, "ids": ids_json(keys)}))
         for key, *cells in found:
             row = table.plain(names, tuple(cells))
             changed = table.cells(clean(_texts(row))[0])
             _store_cleaned(db, table, namespace, key, dict(zip(names, cells, strict=True)), changed)
     records = ids_json(dirty.get("memory_records", []))
-    db.execute(sql.ERASE_VECTORS, {"namespace": namespace, "ids": records})
+    db.run(sql.ERASE_VECTORS, {"namespace": namespace, "ids": records})
 
 
 def _store_cleaned(
-    db: apsw.Connection,
+    db: Connection,
     table: Table,
     namespace: str,
     key: Any,
@@ -453,13 +436,12 @@ def _store_cleaned(
 ) -> None:
     if table.name == BLANKED:
         scope = {"namespace": namespace, "ids": ids_json([key])}
-        db.execute(sql.ERASE_ROWS.format(table=table.name, key=table.key), scope)
+        db.run(sql.erase_rows(table.name, table.key), scope)
         kept = {name: before[name] for name in table.travelling}
         _insert(db, table, {**kept, **changed})
         return
     changed = _with_hash(table, {**before, **changed}, changed)
-    changes = ", ".join(f"{name} = :{name}" for name in changed)
-    statement = sql.REWRITE_ROW.format(table=table.name, changes=changes, key=table.key)
+    statement = sql.rewrite_row(table.name, table.key, tuple(changed))
     _checked(db, table, statement, {**changed, "namespace": namespace, "key_": key})
 
 
@@ -471,16 +453,16 @@ def _with_hash(table: Table, row: dict[str, Any], changed: dict[str, Any]) -> di
 # --- moving --------------------------------------------------------------------------------------
 
 
-def _move(db: apsw.Connection, choice: Choice, target: str, *, everything: bool) -> None:
+def _move(db: Connection, choice: Choice, target: str, *, everything: bool) -> None:
     namespace = choice.namespace
     scope = {"namespace": namespace, "target": target}
-    db.execute(sql.ADD_NAMESPACE, {"target": target})
+    db.run(sql.ADD_NAMESPACE, {"target": target})
     if not everything:
         _leave_shared_things(db, choice)
     events = {"namespace": namespace, "ids": ids_json(sorted(choice.keys["events"]))}
-    waiting = [seq for (seq,) in db.execute(sql.SEQS_OF, events)]
-    db.execute(sql.MOVE_WAITING, {**scope, "ids": ids_json(waiting)})
-    db.execute(sql.MOVE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    waiting = [seq for (seq,) in db.run(sql.SEQS_OF, events)]
+    db.run(sql.MOVE_WAITING, {**scope, "ids": ids_json(waiting)})
+    db.run(sql.MOVE_VECTORS, {**scope, "ids": ids_json(choice.things())})
     for table in choice.tables.values():
         keys = choice.keys[table.name]
         if not keys:
@@ -489,11 +471,10 @@ def _move(db: apsw.Connection, choice: Choice, target: str, *, everything: bool)
         if table.name in ("events", "memory_records", "archive", "sessions", BLANKED):
             _move_one_by_one(db, table, namespace, target, ids)
         else:
-            statement = sql.MOVE_ROWS.format(table=table.name, key=table.key)
-            db.execute(statement, {**scope, "ids": ids})
+            db.run(sql.move_rows(table.name, table.key), {**scope, "ids": ids})
 
 
-def _leave_shared_things(db: apsw.Connection, choice: Choice) -> None:
+def _leave_shared_things(db: Connection, choice: Choice) -> None:
     """Part of a project moves: what is known of an entity that stays, stays connected to it."""
     choice.keys["relationships"].clear()
     values = {
@@ -502,31 +483,26 @@ def _leave_shared_things(db: apsw.Connection, choice: Choice) -> None:
         "kept": ids_json([]),
     }
     choice.keys["entities"].clear()
-    db.execute(sql.LOOSEN_FACTS, values)
+    db.run(sql.LOOSEN_FACTS, values)
 
 
-def _move_one_by_one(
-    db: apsw.Connection, table: Table, namespace: str, target: str, ids: str
-) -> None:
+def _move_one_by_one(db: Connection, table: Table, namespace: str, target: str, ids: str) -> None:
     """Rows that say their namespace in more than its column, or that meet others there."""
     names = table.columns
-    statement = sql.GET_ROWS.format(columns=", ".join(names), table=table.name, key=table.key)
+    statement = sql.get_rows(table.name, table.key, names)
     found = [
         dict(zip(names, cells, strict=True))
-        for cells in db.execute(statement, {"namespace": namespace, "ids": ids})
+        for cells in db.run(statement, {"namespace": namespace, "ids": ids})
     ]
     if table.name in ("events", "memory_records"):
         for row in found:
             moved = {**row, "namespace": target}
             changed = _with_hash(table, moved, {})
-            statement = sql.REWRITE_ROW.format(
-                table=table.name, changes="namespace = :into, hash = :hash", key=table.key
-            )
             values = {"namespace": namespace, "into": target, "key_": row[table.key], **changed}
-            db.execute(statement, values)
+            db.run(sql.move_row(table.name, table.key), values)
         return
     scope = {"namespace": namespace, "ids": ids}
-    db.execute(sql.ERASE_ROWS.format(table=table.name, key=table.key), scope)
+    db.run(sql.erase_rows(table.name, table.key), scope)
     for row in found:
         plain = table.plain(names, tuple(row.values()))
         plain["namespace"] = target
@@ -546,11 +522,11 @@ def _rename(tree: Any, namespace: str, target: str) -> None:
             _rename(value, namespace, target)
 
 
-def _move_marks(db: apsw.Connection, namespace: str, target: str) -> None:
+def _move_marks(db: Connection, namespace: str, target: str) -> None:
     """What is seen there from now on belongs to the other project."""
     project, into = _project_id(namespace), _project_id(target)
     if not project or not into:
         return
-    db.execute(sql.MOVE_IDENTITIES, {"project_id": project, "into": into})
-    db.execute(sql.ERASE_PROJECT, {"project_id": project})
-    db.execute(sql.ERASE_NAMESPACE, {"namespace": namespace})
+    db.run(sql.MOVE_IDENTITIES, {"project_id": project, "into": into})
+    db.run(sql.ERASE_PROJECT, {"project_id": project})
+    db.run(sql.ERASE_NAMESPACE, {"namespace": namespace})

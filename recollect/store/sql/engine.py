@@ -4,8 +4,6 @@ In: pieces of work. Out: their results, after they were committed. Errors of the
 StoreError.
 """
 
-import functools
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +13,9 @@ from typing import Any, Protocol, TypeVar
 from recollect.core.clock import Clock, to_micros
 from recollect.core.values import Entity, Fact, Procedure, encode
 from recollect.store.interface import Hit
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.graph_versions import GraphVersions
+from recollect.store.sql.statement import Statement
 
 T = TypeVar("T")
 
@@ -53,43 +53,24 @@ class Engine(ABC):
         self.graph_versions = GraphVersions()
 
     @abstractmethod
-    def write(self, work: Callable[[Any], T], *, when_full: bool = False) -> T:
+    def write(self, work: Callable[[Connection], T], *, when_full: bool = False) -> T:
         """Run a piece of work in a transaction; returns after it is durable. `when_full`: worth
         trying on a full disk, because it frees space."""
 
     @abstractmethod
-    def reader(self) -> AbstractContextManager[Any]:
+    def reader(self) -> AbstractContextManager[Connection]:
         """A connection that only reads, in one snapshot for as long as it is held."""
 
     @abstractmethod
-    def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def rows(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All rows of one reading statement."""
 
-    def one(self, sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        found = self.rows(sql, values)
+    def one(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        found = self.rows(statement, values)
         return found[0] if found else None
 
     @abstractmethod
     def close(self) -> None: ...
-
-
-def planned(text: str, values: Mapping[str, Any]) -> str:
-    """A statement in which every `:name IS NULL` is answered: SQLite plans before it sees values,
-    and would walk a whole namespace for a filter that might not be there."""
-    asked = _asked(text)
-    if not asked:
-        return text
-    return _answered(text, frozenset(name for name in asked if values.get(name) is None))
-
-
-@functools.cache
-def _asked(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(re.findall(r":(\w+) IS NULL", text)))
-
-
-@functools.cache
-def _answered(text: str, empty: frozenset[str]) -> str:
-    return re.sub(r":(\w+) IS NULL", lambda m: "TRUE" if m[1] in empty else "FALSE", text)
 
 
 def ids_json(ids: Sequence[Any]) -> str:

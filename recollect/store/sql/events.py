@@ -7,14 +7,13 @@ its batch differ: `sqlite/events.py` and `postgres/events.py`.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import apsw
-
 from recollect.core.clock import from_micros
 from recollect.core.errors import BadCursor
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.interface import Backlog, Cursor, Outcome, Page, SetAside
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
 from recollect.store.sql.order import Walk, just_before, place_of
 
@@ -115,8 +114,8 @@ class SqlEvents:
             return min([seq, *(walk.lowest_after(place) for place in walk.places([seq]))])
 
     def retry(self, namespace: str) -> int:
-        def work(db: apsw.Connection) -> int:
-            db.execute(sql.RETRY, {"namespace": namespace})
+        def work(db: Connection) -> int:
+            db.run(sql.RETRY, {"namespace": namespace})
             return db.changes()
 
         return self._engine.write(work)

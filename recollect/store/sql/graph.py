@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
@@ -17,12 +16,14 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Relations
 from recollect.store.interface import ThingKind, Waiting
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection, ConstraintFailed
 from recollect.store.sql.engine import Engine, ids_json, micros
+from recollect.store.sql.statement import Statement
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 T = TypeVar("T")
 
-PUT: dict[type[Any], tuple[str, rows.Codec[Any]]] = {
+PUT: dict[type[Any], tuple[Statement, rows.Codec[Any]]] = {
     Entity: (sql.PUT_ENTITY, rows.ENTITY),
     Relationship: (sql.PUT_RELATIONSHIP, rows.RELATIONSHIP),
     Fact: (sql.PUT_FACT, rows.FACT),
@@ -83,7 +84,8 @@ class SqlGraph:
         self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
     ) -> list[Fact]:
         values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
-        return [rows.FACT.decode(row) for row in self._engine.rows(sql.LIST_FACTS, values)]
+        listed = sql.CURRENT_FACTS if as_of is None else sql.FACTS_AS_OF
+        return [rows.FACT.decode(row) for row in self._engine.rows(listed, values)]
 
     def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
         values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
@@ -110,8 +112,8 @@ class SqlGraph:
         codec: rows.Codec[Any] = PUT[shape][1]
         values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
         with self._engine.reader() as db:
-            found = [codec.decode(row) for row in db.execute(sql.THINGS_SINCE[table], values)]
-            kept = [decoded(kind, text).thing for (text,) in db.execute(sql.THINGS_THEN, values)]
+            found = [codec.decode(row) for row in db.run(sql.THINGS_SINCE[table], values)]
+            kept = [decoded(kind, text).thing for (text,) in db.run(sql.THINGS_THEN, values)]
         found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
         return sorted({identity(thing): thing for thing in found}.values(), key=identity)
 
@@ -120,7 +122,7 @@ class SqlGraph:
             return self._engine.full_text.graph(db, namespace, query, limit)
 
     def delete(self, namespace: str, ids: Sequence[str]) -> int:
-        def work(db: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
 
         removed = self._engine.write(work, when_full=True)
@@ -150,13 +152,13 @@ def changed_in(things: Sequence[Thing]) -> dict[str, set[str]]:
 
 
 def live(
-    db: apsw.Connection, namespace: str, ids: Sequence[str]
+    db: Connection, namespace: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, Thing, str | None]]:
     """Those of these things that exist: their kind, the thing, the operation that made it so."""
     values = {"namespace": namespace, "ids": ids_json(list(ids))}
     for kind, (table, shape) in TABLES.items():
         codec: rows.Codec[Any] = PUT[shape][1]
-        for made_by, *row in db.execute(sql.GRAPH_ROWS[table], values).fetchall():
+        for made_by, *row in db.run(sql.GRAPH_ROWS[table], values).fetchall():
             yield kind, codec.decode(row), None if made_by is None else str(made_by)
 
 
@@ -164,38 +166,38 @@ def identity(thing: Any) -> str:
     return str(getattr(thing, thing.__struct_fields__[0]))
 
 
-def put_things(db: apsw.Connection, things: Sequence[Thing], now: datetime) -> None:
+def put_things(db: Connection, things: Sequence[Thing], now: datetime) -> None:
     for thing in things:
         _put(db, msgspec.structs.replace(thing, created_at=thing.created_at or now), now)
 
 
-def _put(db: apsw.Connection, thing: Thing, now: datetime) -> None:
+def _put(db: Connection, thing: Thing, now: datetime) -> None:
     statement, codec = PUT[type(thing)]
     row = codec.encode(msgspec.structs.replace(thing, updated_at=now))
     try:
-        db.execute(statement, row)
-    except apsw.ConstraintError as error:
-        raise BadInput(f"{next(iter(row.values()))} is not valid: {error}") from error
+        db.run(statement, row)
+    except ConstraintFailed as error:
+        raise BadInput(f"{next(iter(row.values()))} is not valid: {error.reason}") from error
     if db.changes() == 0:
         raise Conflict(f"{next(iter(row.values()))} exists in another namespace")
 
 
-def delete_thing(db: apsw.Connection, namespace: str, thing_id: str) -> int:
+def delete_thing(db: Connection, namespace: str, thing_id: str) -> int:
     removed = 0
     for table, statement in sql.DELETE_GRAPH.items():
-        db.execute(statement, {"namespace": namespace, "id": thing_id})
+        db.run(statement, {"namespace": namespace, "id": thing_id})
         if db.changes():
             removed += 1
             if kind := _EMBEDDED.get(table):
                 owner = {"namespace": namespace, "source_kind": kind, "source_id": thing_id}
-                db.execute(sql.DELETE_VECTORS, owner)
+                db.run(sql.DELETE_VECTORS, owner)
     return removed
 
 
 def keep_waiting(
-    db: apsw.Connection, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
+    db: Connection, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
 ) -> None:
-    db.execute(sql.DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
+    db.run(sql.DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
     for one in put:
         values = {
             "namespace": namespace,
@@ -205,6 +207,6 @@ def keep_waiting(
             "claims": json.dumps(one.claims),
             "at": to_micros(one.at),
         }
-        db.execute(sql.PUT_WAITING, values)
+        db.run(sql.PUT_WAITING, values)
     if put:
-        db.execute(sql.TRIM_WAITING, {"namespace": namespace, "most": most})
+        db.run(sql.TRIM_WAITING, {"namespace": namespace, "most": most})

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from recollect.core.clock import to_micros
 from recollect.core.values import Operation, SourceKind, encode
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.graph import (
     PUT,
     TABLES,
@@ -31,7 +30,7 @@ _KIND = {kind: name for name, (_, kind) in TABLES.items()}
 
 
 def change(
-    db: apsw.Connection,
+    db: Connection,
     operation: Operation,
     displaced: Sequence[str],
     things: Sequence[Thing],
@@ -48,7 +47,7 @@ def change(
 
 
 def restore(
-    db: apsw.Connection, undo: Operation, there: Sequence[str], kept: Iterable[tuple[str, str]]
+    db: Connection, undo: Operation, there: Sequence[str], kept: Iterable[tuple[str, str]]
 ) -> None:
     """Undo: archive what is live, put back what was kept exactly as it was."""
     archive(db, undo, there)
@@ -57,7 +56,7 @@ def restore(
     was.sort(key=lambda one: order.index(_KIND[type(one.thing)]))
     for one in was:
         statement, codec = PUT[type(one.thing)]
-        db.execute(statement, codec.encode(one.thing))
+        db.run(statement, codec.encode(one.thing))
     _made_by(db, undo, [one.thing for one in was])
     staying = {identity(one.thing) for one in was}
     for thing_id in there:
@@ -68,13 +67,13 @@ def restore(
             put_vector(db, vector)
 
 
-def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> None:
+def archive(db: Connection, operation: Operation, ids: Sequence[str]) -> None:
     until = to_micros(operation.at)
     for kind, thing, made_by in live(db, operation.namespace, ids):
         since = to_micros(thing.updated_at or operation.at)
         owner = _EMBEDDED.get(kind)
         vectors = vectors_of(db, operation.namespace, owner, identity(thing)) if owner else []
-        db.execute(
+        db.run(
             sql.ARCHIVE,
             {
                 "op_id": operation.op_id,
@@ -89,12 +88,12 @@ def archive(db: apsw.Connection, operation: Operation, ids: Sequence[str]) -> No
         )
 
 
-def states(db: apsw.Connection, namespace: str, ids: Sequence[str]) -> dict[str, str | None]:
+def states(db: Connection, namespace: str, ids: Sequence[str]) -> dict[str, str | None]:
     """Of those that are live: the operation that made each what it is."""
     return {identity(thing): made_by for _, thing, made_by in live(db, namespace, ids)}
 
 
-def _made_by(db: apsw.Connection, operation: Operation, things: Sequence[Any]) -> None:
+def _made_by(db: Connection, operation: Operation, things: Sequence[Any]) -> None:
     for thing in things:
         table = TABLES[_KIND[type(thing)]][0]
         values = {
@@ -102,4 +101,4 @@ def _made_by(db: apsw.Connection, operation: Operation, things: Sequence[Any]) -
             "id": identity(thing),
             "op_id": operation.op_id,
         }
-        db.execute(sql.GRAPH_MADE_BY[table], values)
+        db.run(sql.GRAPH_MADE_BY[table], values)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
 import msgspec
 
 from recollect.core.clock import to_micros
@@ -18,6 +17,7 @@ from recollect.core.values import ArchivedVersion, Operation
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import graph_changes, records, rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
@@ -62,7 +62,7 @@ class SqlLog:
         return [msgspec.json.decode(detail) for (detail,) in found]
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
-        def work(db: apsw.Connection) -> Operation:
+        def work(db: Connection) -> Operation:
             operation = get_operation(db, namespace, op_id)
             if operation is None:
                 raise NotFound(f"there is no operation {op_id}")
@@ -86,8 +86,8 @@ class SqlLog:
     def purge(self, before: datetime, limit: int | None = None) -> int:
         values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
 
-        def work(db: apsw.Connection) -> int:
-            db.execute(sql.PURGE_ARCHIVE, values)
+        def work(db: Connection) -> int:
+            db.run(sql.PURGE_ARCHIVE, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)
@@ -98,15 +98,15 @@ class SqlLog:
 
 
 def _displaced(
-    db: apsw.Connection, operation: Operation
+    db: Connection, operation: Operation
 ) -> tuple[list[ArchivedVersion], list[tuple[str, str]], list[str]]:
     """What comes back when it is undone: memories, other things, and the ids of both. CannotUndo
     when that cannot be."""
     op_id = operation.op_id
     key = {"namespace": operation.namespace, "op_id": op_id}
-    if earlier := db.execute(sql.UNDONE_BY, key).get:
+    if earlier := db.run(sql.UNDONE_BY, key).get:
         raise CannotUndo(f"{op_id} was undone already, by {earlier}")
-    kept = [(str(kind), str(payload)) for kind, payload in db.execute(sql.ARCHIVED_BY, key)]
+    kept = [(str(kind), str(payload)) for kind, payload in db.run(sql.ARCHIVED_BY, key)]
     displaced = [
         msgspec.json.decode(payload, type=ArchivedVersion)
         for kind, payload in kept
@@ -123,7 +123,7 @@ def _displaced(
     return displaced, things, returning
 
 
-def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
+def _undo(db: Connection, operation: Operation, actor: str, engine: Engine) -> Operation:
     namespace, op_id = operation.namespace, operation.op_id
     displaced, things, returning = _displaced(db, operation)
     undo = new_operation(
@@ -146,7 +146,7 @@ def _undo(db: apsw.Connection, operation: Operation, actor: str, engine: Engine)
     return undo
 
 
-def _live(db: apsw.Connection, operation: Operation) -> list[str]:
+def _live(db: Connection, operation: Operation) -> list[str]:
     """What an operation left alive: that which it made, and that which it edited."""
     touched = [*operation.created, *operation.targets]
     found = records.read(db, operation.namespace, touched)
@@ -154,11 +154,11 @@ def _live(db: apsw.Connection, operation: Operation) -> list[str]:
     return [*(record.record_id for record in found), *things]
 
 
-def _refuse_if_changed_since(db: apsw.Connection, operation: Operation) -> None:
+def _refuse_if_changed_since(db: Connection, operation: Operation) -> None:
     """Undo only what still stands as the operation left it."""
     touched = [*operation.created, *operation.targets]
     values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
-    states = {record_id: made_by for record_id, _, made_by in db.execute(sql.RECORD_STATE, values)}
+    states = {record_id: made_by for record_id, _, made_by in db.run(sql.RECORD_STATE, values)}
     states |= graph_changes.states(db, operation.namespace, touched)
     for record_id, made_by in states.items():
         if made_by != operation.op_id:

@@ -6,13 +6,12 @@ In: the decision. Out: the row, written in the transaction that carries it out.
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Operation, OperationKind
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 
 
 def new_operation(
@@ -41,10 +40,10 @@ def new_operation(
     )
 
 
-def put_operation(db: apsw.Connection, operation: Operation) -> None:
-    db.execute(sql.PUT_OPERATION, rows.OPERATION.encode(operation))
+def put_operation(db: Connection, operation: Operation) -> None:
+    db.run(sql.PUT_OPERATION, rows.OPERATION.encode(operation))
 
 
-def get_operation(db: apsw.Connection, namespace: str, op_id: str) -> Operation | None:
-    row = db.execute(sql.GET_OPERATION, {"namespace": namespace, "op_id": op_id}).fetchone()
+def get_operation(db: Connection, namespace: str, op_id: str) -> Operation | None:
+    row = db.run(sql.GET_OPERATION, {"namespace": namespace, "op_id": op_id}).fetchone()
     return rows.OPERATION.decode(row) if row else None

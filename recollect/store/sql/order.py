@@ -11,7 +11,9 @@ from typing import Any
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
-from recollect.store.sql.engine import ids_json, planned
+from recollect.store.sql.connection import Connection
+from recollect.store.sql.engine import ids_json
+from recollect.store.sql.statement import Statement
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -34,7 +36,7 @@ def place_of(stored: StoredEvent) -> Place:
 class Walk:
     """Goes through one session, forwards or backwards from any place, within one snapshot."""
 
-    def __init__(self, db: Any, namespace: str, session_id: str) -> None:
+    def __init__(self, db: Connection, namespace: str, session_id: str) -> None:
         self._db = db
         self._session = {"namespace": namespace, "session_id": session_id}
         boots = self._run(sql.SESSION_BOOTS, {})
@@ -89,20 +91,24 @@ class Walk:
                 }
 
     def _read(
-        self, text: str, ranges: Iterable[dict[str, Any]], kind: EventKind | None, limit: int
+        self,
+        statement: Statement,
+        ranges: Iterable[dict[str, Any]],
+        kind: EventKind | None,
+        limit: int,
     ) -> list[StoredEvent]:
         found: list[StoredEvent] = []
         for span in ranges:
             if len(found) == limit:
                 break
             left = limit - len(found) if limit >= 0 else -1
-            read = self._run(text, {**span, "kind": kind, "limit": left})
+            read = self._run(statement, {**span, "kind": kind, "limit": left})
             found += [rows.read_event(row) for row in read]
         return found
 
-    def _run(self, text: str, given: dict[str, Any]) -> list[tuple[Any, ...]]:
+    def _run(self, statement: Statement, given: dict[str, Any]) -> list[tuple[Any, ...]]:
         values = {**self._session, **given}
-        return list(self._db.execute(planned(text, values), values))
+        return list(self._db.run(statement, values))
 
 
 def just_before(stored: StoredEvent) -> Place:
@@ -111,7 +117,9 @@ def just_before(stored: StoredEvent) -> Place:
     return Place(place.boot, place.tick, place.seq - 1)
 
 
-def in_order(db: Any, namespace: str, events: Sequence[StoredEvent]) -> tuple[StoredEvent, ...]:
+def in_order(
+    db: Connection, namespace: str, events: Sequence[StoredEvent]
+) -> tuple[StoredEvent, ...]:
     """Events of several sessions: each session's as they happened, in the places that its events
     have among the others."""
     sessions: dict[str, list[int]] = {}

@@ -6,14 +6,13 @@ says of itself never decides: only where it lies does.
 
 from collections.abc import Sequence
 
-import apsw
-
 from recollect.core import ids
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, Place
 from recollect.store.interface import ProjectInfo
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
 
 # Two kinds of aliases are the store's own: a commit of a project's history, and the root of a
@@ -46,7 +45,7 @@ class SqlProjects:
         marks: dict[str, list[tuple[str, str]]] = {}
         apart: dict[str, list[str]] = {}
         with self._engine.reader() as db:
-            for project_id, kind, value in db.execute(sql.LIST_IDENTITIES):
+            for project_id, kind, value in db.run(sql.LIST_IDENTITIES):
                 if kind == "alias" and value.startswith(_APART):
                     apart.setdefault(project_id, []).append(value.removeprefix(_APART))
                 else:
@@ -60,12 +59,12 @@ class SqlProjects:
                     from_micros(last_seen),
                     tuple(apart.get(project_id, ())),
                 )
-                for project_id, name, created_at, last_seen in db.execute(sql.LIST_PROJECTS)
+                for project_id, name, created_at, last_seen in db.run(sql.LIST_PROJECTS)
             ]
 
     def rename(self, project_id: str, name: str) -> None:
-        def work(db: apsw.Connection) -> None:
-            db.execute(sql.RENAME_PROJECT, {"project_id": project_id, "name": name})
+        def work(db: Connection) -> None:
+            db.run(sql.RENAME_PROJECT, {"project_id": project_id, "name": name})
             if db.changes() == 0:
                 raise NotFound(f"there is no project {project_id}")
 
@@ -74,15 +73,15 @@ class SqlProjects:
     def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
         mark = {"kind": kind, "value": value}
 
-        def work(db: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             at = to_micros(self._engine.clock.now())
-            db.execute(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            db.run(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
             if db.changes() == 0:
                 raise NotFound(f"there is no project {project_id}")
-            owner = db.execute(sql.FIND_PROJECT, mark).get
+            owner = db.run(sql.FIND_PROJECT, mark).get
             if owner not in (None, project_id):
                 raise Conflict(f"{value} belongs to project {owner}")
-            db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+            db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
 
         self._engine.write(work)
         self.forget_known()
@@ -95,16 +94,16 @@ class SqlProjects:
         # Two projects may share a history, so a mark names the project too.
         given = [f"{_COMMIT}{commit}:{project_id}" for commit in commits[:WINDOW]]
 
-        def work(db: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             at = to_micros(self._engine.clock.now())
-            known = [value for (value,) in db.execute(sql.LIST_COMMITS, {"project_id": project_id})]
+            known = [value for (value,) in db.run(sql.LIST_COMMITS, {"project_id": project_id})]
             old = [value for value in known if value not in given]
             for value in old[WINDOW - len(given) :]:
-                db.execute(sql.DROP_IDENTITY, {"kind": "alias", "value": value})
+                db.run(sql.DROP_IDENTITY, {"kind": "alias", "value": value})
             for number, value in enumerate(given):
                 mark = {"kind": "alias", "value": value}
-                db.execute(sql.DROP_IDENTITY, mark)
-                db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
+                db.run(sql.DROP_IDENTITY, mark)
+                db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
 
         self._engine.write(work)
 
@@ -112,23 +111,23 @@ class SqlProjects:
         """The project is new when others have a share in the one that it was, and keeps its id
         when it was alone."""
 
-        def work(db: apsw.Connection) -> str:
+        def work(db: Connection) -> str:
             at = to_micros(self._engine.clock.now())
             project_id = self._resolve(db, place)
             own = {*place.identities, ("alias", _APART + place.root)}
             others = [
                 (kind, value)
-                for owner, kind, value in db.execute(sql.LIST_IDENTITIES)
+                for owner, kind, value in db.run(sql.LIST_IDENTITIES)
                 if owner == project_id and kind in ("root", "git") and (kind, value) not in own
             ]
             if others:
                 project_id = ids.new_id(ids.PROJECT)
                 about = {"project_id": project_id, "name": place.name, "at": at}
-                db.execute(sql.PUT_PROJECT, about)
+                db.run(sql.PUT_PROJECT, about)
             for kind, value in own:
                 mark = {"kind": kind, "value": value}
-                db.execute(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
-                db.execute(sql.GIVE_IDENTITY, {**mark, "into": project_id})
+                db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+                db.run(sql.GIVE_IDENTITY, {**mark, "into": project_id})
             return project_id
 
         project_id = self._engine.write(work)
@@ -138,19 +137,19 @@ class SqlProjects:
     def namespaces(self) -> list[str]:
         return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]
 
-    def _resolve(self, db: apsw.Connection, place: Place) -> str:
+    def _resolve(self, db: Connection, place: Place) -> str:
         at = to_micros(self._engine.clock.now())
         found: str | None = None
         for kind, value in place.identities:
-            found = found or db.execute(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
+            found = found or db.run(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
         project_id = found or ids.new_id(ids.PROJECT)
         if found is None:
-            db.execute(sql.PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
+            db.run(sql.PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
         marks = list(place.identities)
         if place.git_dir and place.remote:
             marks.append(("remote", place.remote))  # its own, unless another one had it first
         for kind, value in marks:
             mark = {"kind": kind, "value": value, "project_id": project_id, "at": at}
-            db.execute(sql.PUT_IDENTITY, mark)
-        db.execute(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            db.run(sql.PUT_IDENTITY, mark)
+        db.run(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
         return project_id

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
 import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
@@ -17,7 +16,8 @@ from recollect.core.values import ArchivedVersion, Freshness, Operation, Record,
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
-from recollect.store.sql.engine import END, Engine, ids_json, micros, planned
+from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintFailed
+from recollect.store.sql.engine import END, Engine, ids_json, micros
 from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.search import MAX_TERMS
 from recollect.store.sql.vectors import put_vector, vectors_of
@@ -30,7 +30,7 @@ class SqlRecords:
     def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
         stamped = [stamp(record, self._engine.clock) for record in records]
 
-        def work(db: apsw.Connection) -> list[Record]:
+        def work(db: Connection) -> list[Record]:
             for record in stamped:
                 insert(db, record, since=record.updated_at)
             for vector in vectors:
@@ -66,7 +66,7 @@ class SqlRecords:
         }
         with self._engine.reader() as db:
             listed = sql.LIST_RECORDS if where.session_id is None else sql.LIST_SESSION_RECORDS
-            found = [rows.RECORD.decode(row) for row in db.execute(planned(listed, values), values)]
+            found = [rows.RECORD.decode(row) for row in db.run(listed, values)]
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)
@@ -93,7 +93,7 @@ class SqlRecords:
             "limit": limit,
         }
         with self._engine.reader() as db:
-            newer = db.execute(planned(sql.NEWER_RECORDS, values), values)
+            newer = db.run(sql.NEWER_RECORDS, values)
             return [rows.RECORD.decode(row) for row in newer]
 
     def search(
@@ -113,7 +113,7 @@ class SqlRecords:
     def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
         clock = self._engine.clock
 
-        def work(db: apsw.Connection) -> Operation:
+        def work(db: Connection) -> Operation:
             known = read(db, record.namespace, [record.record_id])
             if not known:
                 raise NotFound(f"there is no memory {record.record_id}")
@@ -138,7 +138,7 @@ class SqlRecords:
     ) -> Operation | None:
         clock = self._engine.clock
 
-        def work(db: apsw.Connection) -> Operation | None:
+        def work(db: Connection) -> Operation | None:
             known = [record.record_id for record in read(db, namespace, record_ids)]
             if not known:
                 return None
@@ -153,13 +153,13 @@ class SqlRecords:
 
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
-        self._engine.write(lambda db: db.execute(sql.TOUCH_RECORDS, values) and None)
+        self._engine.write(lambda db: db.run(sql.TOUCH_RECORDS, values) and None)
 
     def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
-        def work(db: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             changed = 0
             for record_id, freshness in found.items():
-                db.execute(
+                db.run(
                     sql.SET_FRESHNESS,
                     {"namespace": namespace, "record_id": record_id, "freshness": freshness},
                 )
@@ -181,13 +181,13 @@ class SqlRecords:
         return found
 
 
-def put_over(db: apsw.Connection, record: Record, clock: Clock) -> Record:
+def put_over(db: Connection, record: Record, clock: Clock) -> Record:
     """Put a memory over what stands under its id."""
     before = read(db, record.namespace, [record.record_id])
     if before:
         _remove(db, record.namespace, record.record_id)
         # It says something else now: what was made of it before does not stand for it.
-        db.execute(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
+        db.run(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
         record = msgspec.structs.replace(record, created_at=before[0].created_at)
     stamped = stamp(record, clock)
     insert(db, stamped, since=stamped.updated_at)
@@ -203,7 +203,7 @@ def stamp(record: Record, clock: Clock) -> Record:
 
 
 def insert(
-    db: apsw.Connection, record: Record, *, since: datetime | None, op_id: str | None = None
+    db: Connection, record: Record, *, since: datetime | None, op_id: str | None = None
 ) -> None:
     assert since is not None and record.created_at is not None
     row = rows.RECORD.encode(record)
@@ -211,39 +211,39 @@ def insert(
     row["op_id"] = op_id
     row["hash"] = rows.row_hash(row, rows.RECORD_HASHED)
     try:
-        db.execute(sql.PUT_RECORD, row)
-    except apsw.ConstraintError as error:
-        if "UNIQUE" in str(error):
-            raise RecordExists(f"there is already a memory {record.record_id}") from error
-        raise BadInput(f"memory {record.record_id} is not valid: {error}") from error
+        db.run(sql.PUT_RECORD, row)
+    except AlreadyThere as error:
+        raise RecordExists(f"there is already a memory {record.record_id}") from error
+    except ConstraintFailed as error:
+        raise BadInput(f"memory {record.record_id} is not valid: {error.reason}") from error
 
 
-def read(db: apsw.Connection, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+def read(db: Connection, namespace: str, record_ids: Sequence[str]) -> list[Record]:
     """The records that exist, in the order asked for, each once."""
     values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
-    found = {row[0]: rows.RECORD.decode(row) for row in db.execute(sql.GET_RECORDS, values)}
+    found = {row[0]: rows.RECORD.decode(row) for row in db.run(sql.GET_RECORDS, values)}
     return [found[record_id] for record_id in dict.fromkeys(record_ids) if record_id in found]
 
 
-def _next_version(db: apsw.Connection, record: Record) -> int:
+def _next_version(db: Connection, record: Record) -> int:
     """A number that the memory never had: an undo brings an old number back, and whoever read the
     version that was undone must not take the next one for it."""
     values = {"namespace": record.namespace, "source_id": record.record_id}
     archived = (
         msgspec.json.decode(payload, type=ArchivedVersion).record.version
-        for (payload,) in db.execute(sql.VERSIONS, values)
+        for (payload,) in db.run(sql.VERSIONS, values)
     )
     return 1 + max(record.version, *archived, 0)
 
 
 def displace(
-    db: apsw.Connection, namespace: str, record_ids: Sequence[str], operation: Operation
+    db: Connection, namespace: str, record_ids: Sequence[str], operation: Operation
 ) -> list[str]:
     """Move live records with their vectors to the archive, on behalf of an operation."""
     values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
     states = {
         record_id: (since, made_by)
-        for record_id, since, made_by in db.execute(sql.RECORD_STATE, values)
+        for record_id, since, made_by in db.run(sql.RECORD_STATE, values)
     }
     until = to_micros(operation.at)
     moved = []
@@ -269,21 +269,21 @@ def displace(
             "made_by": made_by,
             "payload": encode(version).decode(),
         }
-        db.execute(sql.ARCHIVE, archived)
+        db.run(sql.ARCHIVE, archived)
         _remove(db, namespace, record.record_id)
         moved.append(record.record_id)
     return moved
 
 
-def _remove(db: apsw.Connection, namespace: str, record_id: str) -> None:
+def _remove(db: Connection, namespace: str, record_id: str) -> None:
     """Child state before parent: the vectors, then the row (and with it its index entry)."""
     owner = {"namespace": namespace, "source_kind": "record", "source_id": record_id}
-    db.execute(sql.DELETE_VECTORS, owner)
-    db.execute(sql.DELETE_RECORD, {"namespace": namespace, "record_id": record_id})
+    db.run(sql.DELETE_VECTORS, owner)
+    db.run(sql.DELETE_RECORD, {"namespace": namespace, "record_id": record_id})
 
 
 def _archived(
-    db: apsw.Connection,
+    db: Connection,
     namespace: str,
     as_of: datetime,
     where: RecordFilter,
@@ -293,7 +293,7 @@ def _archived(
     values = {"namespace": namespace, "as_of": to_micros(as_of)}
     found = [
         msgspec.json.decode(payload, type=ArchivedVersion).record
-        for (payload,) in db.execute(sql.ARCHIVED_AT, values)
+        for (payload,) in db.run(sql.ARCHIVED_AT, values)
     ]
     edge = (before.number, before.id) if before else None
     return [

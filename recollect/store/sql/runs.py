@@ -3,13 +3,12 @@
 In: runs. Out: the same, newest first. Each namespace keeps its last thousand.
 """
 
-import apsw
-
 from recollect.core.clock import to_micros
 from recollect.core.values import ExtractionRun
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import END, Engine
 
 KEPT = 1000
@@ -22,9 +21,9 @@ class SqlRuns:
     def put(self, run: ExtractionRun) -> None:
         row = rows.RUN.encode(run)
 
-        def work(db: apsw.Connection) -> None:
-            db.execute(sql.PUT_RUN, row)
-            db.execute(sql.FORGET_RUNS, {"namespace": run.namespace, "kept": KEPT})
+        def work(db: Connection) -> None:
+            db.run(sql.PUT_RUN, row)
+            db.run(sql.FORGET_RUNS, {"namespace": run.namespace, "kept": KEPT})
 
         self._engine.write(work)
 

@@ -4,13 +4,13 @@ In: any text. Out: its words; hits of a search for the text as it stands. No tex
 """
 
 import re
-from typing import Any
 
 from recollect.core.errors import BadInput
 from recollect.core.values import Record
 from recollect.store.interface import Hit
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 
 MAX_TERMS = 32
 
@@ -38,9 +38,9 @@ def like_pattern(text: str) -> str:
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
-def literally(db: Any, namespace: str, text: str, limit: int) -> list[Hit]:
+def literally(db: Connection, namespace: str, text: str, limit: int) -> list[Hit]:
     values = {"namespace": namespace, "pattern": like_pattern(text.strip()), "limit": limit}
-    found = db.execute(sql.SEARCH_LITERAL, values)
+    found = db.run(sql.SEARCH_LITERAL, values)
     return [Hit(rows.RECORD.decode(row), 0.0, "substring") for row in found]
 
 

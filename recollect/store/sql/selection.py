@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import apsw
-
 from recollect.core.clock import to_micros
 from recollect.core.values import encode
 from recollect.store.interface import Chosen, Selection
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import ids_json
-from recollect.store.sql.tables import Table, tables
+from recollect.store.sql.statement import Statement
+from recollect.store.sql.tables import tables
 
 _TITLES = 8
 _SHORTEST = 3  # a shorter name would mean nearly everything
@@ -30,7 +30,7 @@ BLANKED = "operations"
 class Choice:
     """Keys by table, growing until it is closed."""
 
-    def __init__(self, db: apsw.Connection, namespace: str, what: Selection) -> None:
+    def __init__(self, db: Connection, namespace: str, what: Selection) -> None:
         self._db = db
         self.namespace = namespace
         self.tables = tables(db)
@@ -52,7 +52,7 @@ class Choice:
             namespace=self.namespace,
             counts={self.tables[name].kind: len(keys) for name, keys in self.keys.items() if keys},
             record_ids=tuple(records),
-            titles=tuple(title for (title,) in self._db.execute(sql.TITLES_OF, values)),
+            titles=tuple(title for (title,) in self._db.run(sql.TITLES_OF, values)),
         )
 
     def things(self) -> list[str]:
@@ -67,42 +67,31 @@ class Choice:
 
     def _all(self) -> None:
         for table in self.tables.values():
-            self.keys[table.name].update(self._column(sql.KEYS, table))
+            self.keys[table.name].update(self._column(sql.keys(table.name, table.key)))
 
     def _direct(self, what: Selection) -> None:
         if what.record_ids:
             self.keys["memory_records"].update(
-                self._where(
-                    "memory_records",
-                    "record_id IN (SELECT value FROM json_each(:ids))",
-                    ids=ids_json(what.record_ids),
-                )
+                self._column(sql.RECORDS_NAMED, ids=ids_json(what.record_ids))
             )
             ids = ids_json(sorted(self.keys["memory_records"]))
             values = {"namespace": self.namespace, "ids": ids}
-            sources = {event for (event,) in self._db.execute(sql.SOURCES_OF, values)}
+            sources = {event for (event,) in self._db.run(sql.SOURCES_OF, values)}
             for key, source, payload in self._rows("archive", "source_id", "payload"):
                 if source in what.record_ids:
                     self._archived.add(source)
                     self.keys["archive"].add(key)
                     sources.update(_EVENT_ID.findall(payload))
             self.keys["events"].update(
-                self._where(
-                    "events",
-                    "event_id IN (SELECT value FROM json_each(:ids))",
-                    ids=ids_json(sorted(sources)),
-                )
+                self._column(sql.EVENTS_NAMED, ids=ids_json(sorted(sources)))
             )
         if what.session_id is not None:
             for name in ("events", "memory_records", "receipts", "checkpoints", "sessions"):
-                self.keys[name].update(
-                    self._where(name, "session_id = :session", session=what.session_id)
-                )
+                statement = sql.keys_of_session(name, self.tables[name].key)
+                self.keys[name].update(self._column(statement, session=what.session_id))
         if what.path is not None:
             values = {"namespace": self.namespace, "path": what.path.rstrip("/")}
-            self.keys["events"].update(
-                event for (event,) in self._db.execute(sql.EVENTS_UNDER, values)
-            )
+            self.keys["events"].update(event for (event,) in self._db.run(sql.EVENTS_UNDER, values))
         if what.before is not None:
             self._older(to_micros(what.before))
         if what.words:
@@ -121,33 +110,20 @@ class Choice:
         return tuple(found)
 
     def _older(self, edge: int) -> None:
-        conditions = {
-            "events": "valid_time < :edge",
-            "memory_records": "valid_from < :edge AND pinned = 0",
-            "facts": "valid_from < :edge",
-            "relationships": "valid_from < :edge",
-            "receipts": "created_at < :edge",
-            "checkpoints": "created_at < :edge",
-            "archive": "until < :edge",
-            "operations": "at < :edge",
-            "procedures": "updated_at < :edge",
-            "preferences": "updated_at < :edge",
-        }
-        for name, condition in conditions.items():
-            self.keys[name].update(self._where(name, condition, edge=edge))
+        for name in sql.OLD_BY:
+            statement = sql.old_keys(name, self.tables[name].key)
+            self.keys[name].update(self._column(statement, edge=edge))
 
     def _mentions(self, words: Iterable[str], *, whole: bool) -> None:
         """Rows that hold one of these texts, in any column."""
         pattern = _pattern(words, whole=whole)
         for table in self.tables.values():
-            statement = sql.SCAN.format(
-                key=table.key, columns=", ".join(table.columns), table=table.name
-            )
-            for key, *cells in self._db.execute(statement, {"namespace": self.namespace}):
+            statement = sql.scan(table.name, table.key, table.columns)
+            for key, *cells in self._db.run(statement, {"namespace": self.namespace}):
                 if any(isinstance(cell, str) and pattern.search(cell) for cell in cells):
                     self.keys[table.name].add(key)
         ids = ids_json(sorted(self.keys["entities"]))
-        for kind, key in self._db.execute(
+        for kind, key in self._db.run(
             sql.ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}
         ):
             self.keys["facts" if kind == "fact" else "relationships"].add(key)
@@ -158,16 +134,16 @@ class Choice:
         values = {"namespace": self.namespace, "ids": ids_json(sorted(self.keys["events"]))}
         for table in self.tables.values():
             if table.has_sources:
-                statement = sql.MADE_FROM.format(key=table.key, table=table.name)
-                self.keys[table.name].update(key for (key,) in self._db.execute(statement, values))
+                statement = sql.made_from(table.name, table.key)
+                self.keys[table.name].update(key for (key,) in self._db.run(statement, values))
 
     def _bare_entities(self) -> None:
         """Entities of which nothing else is known go too, with what ties them to others."""
         known = sorted(self.keys["facts"] | self.keys["relationships"])
         bare = {"namespace": self.namespace, "ids": ids_json(known)}
-        self.keys["entities"].update(key for (key,) in self._db.execute(sql.BARE_ENTITIES, bare))
+        self.keys["entities"].update(key for (key,) in self._db.run(sql.BARE_ENTITIES, bare))
         ids = ids_json(sorted(self.keys["entities"]))
-        for kind, key in self._db.execute(
+        for kind, key in self._db.run(
             sql.ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}
         ):
             if kind == "relationship":
@@ -176,9 +152,7 @@ class Choice:
     def _traces(self) -> None:
         """Rows that tell of what is chosen: versions, operations, receipts, checkpoints."""
         events = {"namespace": self.namespace, "ids": ids_json(sorted(self.keys["events"]))}
-        self.keys["sessions"].update(
-            key for (key,) in self._db.execute(sql.EMPTIED_SESSIONS, events)
-        )
+        self.keys["sessions"].update(key for (key,) in self._db.run(sql.EMPTIED_SESSIONS, events))
         gone = {
             key
             for name in (
@@ -214,29 +188,20 @@ class Choice:
                     if chosen.intersection(_ULID.findall(told)):
                         self.keys[table.name].add(key)
         # Where a session stood is told in words that may be anybody's of it.
-        sessions = {key for (key,) in self._db.execute(sql.SESSIONS_OF, events)}
+        sessions = {key for (key,) in self._db.run(sql.SESSIONS_OF, events)}
         for key, session, snapshot in self._rows("checkpoints", "session_id", "snapshot"):
             if session in sessions or gone.intersection(_RECORD_ID.findall(snapshot)):
                 self.keys["checkpoints"].add(key)
 
     # --- reading ---
 
-    def _column(self, template: str, table: Table) -> list[Any]:
-        statement = template.format(key=table.key, table=table.name)
-        return [key for (key,) in self._db.execute(statement, {"namespace": self.namespace})]
-
-    def _where(self, name: str, condition: str, **values: Any) -> list[Any]:
-        statement = sql.KEYS_WHERE.format(
-            key=self.tables[name].key, table=name, condition=condition
-        )
+    def _column(self, statement: Statement, **values: Any) -> list[Any]:
         bound = {"namespace": self.namespace, **values}
-        return [key for (key,) in self._db.execute(statement, bound)]
+        return [key for (key,) in self._db.run(statement, bound)]
 
     def _rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
-        statement = sql.SCAN.format(
-            key=self.tables[name].key, columns=", ".join(columns), table=name
-        )
-        return list(self._db.execute(statement, {"namespace": self.namespace}))
+        statement = sql.scan(name, self.tables[name].key, columns)
+        return list(self._db.run(statement, {"namespace": self.namespace}))
 
 
 def _pattern(words: Iterable[str], *, whole: bool) -> re.Pattern[str]:

@@ -6,7 +6,6 @@ In: values. Out: values and pages. Unknown sessions are answered with None or Fa
 from collections.abc import Sequence
 from datetime import datetime
 
-import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
@@ -14,6 +13,7 @@ from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import END, Engine
 
 
@@ -48,10 +48,10 @@ class SqlSessions:
             for namespace, session_id in ended
         ]
 
-        def work(db: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             found = 0
             for row in rows:
-                db.execute(sql.END_SESSION, row)
+                db.run(sql.END_SESSION, row)
                 found += db.changes()
             return found
 
@@ -70,9 +70,9 @@ class SqlSessions:
         return rows.CHECKPOINT.decode(row) if row else None
 
 
-def put_checkpoint(db: apsw.Connection, checkpoint: Checkpoint, now: datetime) -> Checkpoint:
+def put_checkpoint(db: Connection, checkpoint: Checkpoint, now: datetime) -> Checkpoint:
     stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
-    db.execute(sql.PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
+    db.run(sql.PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
     return stamped
 
 
@@ -84,7 +84,7 @@ class SqlReceipts:
         now = self._engine.clock.now()
         stamped = msgspec.structs.replace(receipt, created_at=receipt.created_at or now)
         row = rows.RECEIPT.encode(stamped)
-        self._engine.write(lambda db: db.execute(sql.PUT_RECEIPT, row) and None)
+        self._engine.write(lambda db: db.run(sql.PUT_RECEIPT, row) and None)
         return stamped
 
     def get(self, namespace: str, receipt_id: str) -> Receipt | None:
@@ -113,8 +113,8 @@ class SqlReceipts:
     def purge(self, namespace: str, before: datetime, limit: int) -> int:
         values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
 
-        def work(db: apsw.Connection) -> int:
-            db.execute(sql.PURGE_RECEIPTS, values)
+        def work(db: Connection) -> int:
+            db.run(sql.PURGE_RECEIPTS, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)

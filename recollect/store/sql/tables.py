@@ -7,13 +7,13 @@ A table that a later migration adds is found by itself; it travels and is erased
 from dataclasses import dataclass
 from typing import Any
 
-import apsw
 import msgspec
 
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, encode
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 
 # The name under which a table's rows travel, and the column that names a row.
 _KNOWN = {
@@ -77,7 +77,7 @@ class Table:
     key: str
     columns: tuple[str, ...]
     json: frozenset[str]
-    order: str = "rowid"
+    order: str = ""
 
     @property
     def travelling(self) -> tuple[str, ...]:
@@ -125,23 +125,23 @@ class Table:
         return value
 
 
-def columns_of(db: apsw.Connection, table: str) -> tuple[str, ...]:
-    return tuple(name for (name,) in db.execute(sql.COLUMNS_OF, {"table": table}))
+def columns_of(db: Connection, table: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in db.run(sql.COLUMNS_OF, {"table": table}))
 
 
-def tables(db: apsw.Connection) -> dict[str, Table]:
+def tables(db: Connection) -> dict[str, Table]:
     """All tables whose rows are the truth, by name, parents before children."""
-    there = [name for (name,) in db.execute(sql.TABLES_WITH_NAMESPACE)]
+    there = [name for (name,) in db.run(sql.TABLES_WITH_NAMESPACE)]
     order = [*(name for name in _KNOWN if name in there)]
     order += [name for name in there if name not in _KNOWN and name not in _DERIVED]
     return {name: _table(db, name) for name in order}
 
 
-def _table(db: apsw.Connection, name: str) -> Table:
-    order = "rowid"
-    if db.execute(sql.HAS_NO_ROWID, {"table": name}).get:
-        names = [column for (column,) in db.execute(sql.KEY_OF, {"table": name})]
-        order = names[0] if len(names) == 1 else f"json_array({', '.join(names)})"
+def _table(db: Connection, name: str) -> Table:
+    order = db.row_number
+    if db.run(sql.HAS_NO_ROWID, {"table": name}).get:
+        names = [column for (column,) in db.run(sql.KEY_OF, {"table": name})]
+        order = names[0] if len(names) == 1 else db.one_text(names)
     kind, key = _KNOWN.get(name, (name, order))
     columns = columns_of(db, name)
     return Table(name, kind, key, columns, _JSON.get(name, frozenset()), order)

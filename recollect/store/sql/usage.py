@@ -6,13 +6,12 @@ work of the one writer, so that no two callers can both take the last of a budge
 
 from typing import Any
 
-import apsw
-
 from recollect.core.errors import BadInput
 from recollect.core.values import Usage
 from recollect.store.interface import Spent
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
 
 _KIND = ("day", "namespace", "provider", "model", "purpose")
@@ -26,12 +25,12 @@ class SqlUsage:
     def reserve(self, worst: Usage, *, most_tokens: int, most_micros: int) -> bool:
         row = rows.USAGE.encode(worst)
 
-        def work(db: apsw.Connection) -> bool:
-            now = _spent(db.execute(sql.SPENT, {"day": worst.day, "namespace": None}).fetchone())
+        def work(db: Connection) -> bool:
+            now = _spent(db.run(sql.SPENT, {"day": worst.day, "namespace": None}).fetchone())
             tokens = now.tokens + worst.input_tokens + worst.output_tokens
             if tokens > most_tokens or now.cost_micros + worst.cost_micros > most_micros:
                 return False
-            db.execute(sql.ADD_USAGE, row)
+            db.run(sql.ADD_USAGE, row)
             return True
 
         return self._engine.write(work)
@@ -41,7 +40,7 @@ class SqlUsage:
             raise BadInput("a call is settled under another day or kind than it was reserved")
         row = rows.USAGE.encode(actual)
         row |= {name: getattr(actual, name) - getattr(worst, name) for name in _COUNTED}
-        self._engine.write(lambda db: db.execute(sql.ADD_USAGE, row), when_full=True)
+        self._engine.write(lambda db: db.run(sql.ADD_USAGE, row), when_full=True)
 
     def spent(self, day: str, namespace: str | None = None) -> Spent:
         return _spent(self._engine.one(sql.SPENT, {"day": day, "namespace": namespace}))

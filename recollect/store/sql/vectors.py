@@ -6,12 +6,11 @@ its owner; a vector whose source is gone is passed over.
 
 from collections.abc import Iterator, Sequence
 
-import apsw
-
 from recollect.core import vector_bytes as layout
 from recollect.core.values import Record, SourceKind, Vector
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
 
 
@@ -26,13 +25,13 @@ class SqlVectors:
 
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         with self._engine.reader() as db:
-            found = db.execute(sql.SCAN_VECTORS, {"namespace": namespace, "model": model})
+            found = db.run(sql.SCAN_VECTORS, {"namespace": namespace, "model": model})
             for row in found:
                 yield _checked(rows.VECTOR.decode(row))
 
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         with self._engine.reader() as db:
-            yield from db.execute(sql.KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
+            yield from db.run(sql.KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
@@ -49,25 +48,25 @@ class SqlVectors:
         return [rows.RECORD.decode(row) for row in self._engine.rows(sql.MISSING_VECTORS, values)]
 
     def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
-        def work(db: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             for source_id in source_ids:
                 owner = {"namespace": namespace, "source_kind": source_kind}
-                db.execute(sql.DELETE_VECTORS, {**owner, "source_id": source_id})
+                db.run(sql.DELETE_VECTORS, {**owner, "source_id": source_id})
 
         self._engine.write(work, when_full=True)
 
 
-def put_vector(db: apsw.Connection, vector: Vector) -> int:
+def put_vector(db: Connection, vector: Vector) -> int:
     _checked(vector)
-    db.execute(sql.VECTOR_OWNERS[vector.source_kind], rows.VECTOR.encode(vector))
+    db.run(sql.PUT_VECTOR[vector.source_kind], db.vector_row(rows.VECTOR.encode(vector)))
     return db.changes()
 
 
 def vectors_of(
-    db: apsw.Connection, namespace: str, source_kind: SourceKind, source_id: str
+    db: Connection, namespace: str, source_kind: SourceKind, source_id: str
 ) -> list[Vector]:
     values = {"namespace": namespace, "source_kind": source_kind, "source_id": source_id}
-    return [rows.VECTOR.decode(row) for row in db.execute(sql.VECTORS_OF, values)]
+    return [rows.VECTOR.decode(row) for row in db.run(sql.VECTORS_OF, values)]
 
 
 def _checked(vector: Vector) -> Vector:

@@ -12,9 +12,9 @@ from typing import TypeVar
 import apsw
 
 from recollect.core.clock import Clock, SystemClock
-from recollect.core.errors import DamagedDatabase, NotADatabase, StoreBusy
-from recollect.core.oslayer import FileLock, private_directory
+from recollect.core.errors import DamagedDatabase, NotADatabase
 from recollect.core.settings import Settings
+from recollect.store.directory import hold
 from recollect.store.interface import Change, Transaction
 from recollect.store.sql.aging import SqlAging
 from recollect.store.sql.graph import SqlGraph
@@ -26,7 +26,8 @@ from recollect.store.sql.sessions import SqlReceipts, SqlSessions
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
 from recollect.store.sqlite.bulk import SqliteBulk
-from recollect.store.sqlite.connect import open_writer, refused, translated
+from recollect.store.sqlite.connect import open_writer, translated
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.ledger import NAME, Ledger, Mark, refuse_emptied, refuse_less
@@ -55,14 +56,7 @@ class SqliteStore:
         vfs: str | None = None,
         doing: Callable[[str], None] = lambda what: None,
     ) -> None:
-        try:
-            private_directory(settings.directory)
-            self._lock = FileLock(settings.path("lock"))
-            locked = self._lock.acquire()
-        except OSError as error:
-            raise refused(error, settings.directory) from error
-        if not locked:
-            raise StoreBusy(f"process {self._lock.holder()} holds {settings.directory}")
+        self._lock = hold(settings)
         doing("opening the database")
         try:
             self._open(settings, clock or SystemClock(), vfs, doing)
@@ -110,7 +104,7 @@ class SqliteStore:
     def transaction(self, work: Callable[[Transaction], T]) -> T:
         handle: list[SqliteTransaction] = []
 
-        def run(db: apsw.Connection) -> T:
+        def run(db: SqliteConnection) -> T:
             handle.append(SqliteTransaction(db, self._engine.clock))
             value = work(handle[0])
             handle[0].must_stand()
@@ -138,7 +132,7 @@ class SqliteStore:
         self._lock.release()
 
 
-def _opened(path: str, vfs: str | None, known: Mark) -> apsw.Connection:
+def _opened(path: str, vfs: str | None, known: Mark) -> SqliteConnection:
     refuse_emptied(path, known)
     try:
         return open_writer(path, vfs, lambda db: refuse_less(db, path, known))

@@ -8,9 +8,10 @@ import time
 import apsw
 
 from recollect.core.errors import StoreBusy
-from recollect.store.sql import statements as sql
 from recollect.store.sql.bulk import SqlBulk
 from recollect.store.sql.projects import SqlProjects
+from recollect.store.sqlite import statements as own
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.events import SqliteEvents
 
@@ -20,14 +21,14 @@ SWEEP_WAIT_S = 10.0
 class SqliteBulk(SqlBulk):
     def __init__(self, engine: SqliteEngine, events: SqliteEvents, projects: SqlProjects) -> None:
         super().__init__(engine, events, projects)
-        self._writer = engine.writer
+        self._engine: SqliteEngine = engine
 
     def sweep(self) -> None:
-        def tidy(db: apsw.Connection) -> None:
-            for statement in sql.OPTIMIZE:
-                db.execute(statement)
+        def tidy(db: SqliteConnection) -> None:
+            for statement in own.OPTIMIZE:
+                db.run(statement)
 
-        def fold(db: apsw.Connection) -> None:
+        def fold(db: SqliteConnection) -> None:
             deadline = time.monotonic() + SWEEP_WAIT_S
             while True:
                 try:
@@ -42,4 +43,4 @@ class SqliteBulk(SqlBulk):
                 time.sleep(0.05)
 
         self._engine.write(tidy, when_full=True)
-        self._writer.run(fold, when_full=True, alone=True)
+        self._engine.writer.run(fold, when_full=True, alone=True)

@@ -5,7 +5,6 @@ ours, is damaged, too new, or cannot be written gives the error of that name, an
 """
 
 import contextlib
-import errno
 import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -13,6 +12,8 @@ from typing import NamedTuple
 import apsw
 
 from recollect.core import errors, oslayer
+from recollect.store.directory import NO_ROOM, refused
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.migrations import verify
 
 APPLICATION_ID = 0x52434C54  # "RCLT" in the file's header
@@ -33,8 +34,6 @@ _MEANINGS: tuple[tuple[type[apsw.Error], type[errors.StoreError]], ...] = (
 )
 
 
-# The system's words for "no room": disk, quota, or the size that a file may have.
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _WRITING = frozenset({apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE})
 
 
@@ -60,27 +59,16 @@ def translated() -> Iterator[None]:
         raise errors.DamagedRow(f"a stored text is not UTF-8 any more: {error}") from error
 
 
-def refused(error: OSError, path: str) -> errors.StoreError:
-    """Why the system did not let us have a file or a directory, in our words."""
-    if error.errno in NO_ROOM:
-        return errors.DiskFull()
-    if error.errno == errno.EROFS:
-        return errors.ReadOnlyStore(f"{path} is on a read-only file system")
-    if isinstance(error, PermissionError):
-        return errors.ReadOnlyStore(f"{path} cannot be written to: {error.strerror}")
-    return errors.StoreError(f"{path} cannot be opened: {error.strerror}")
-
-
 def open_writer(
     path: str,
     vfs: str | None = None,
     check: Callable[[apsw.Connection], None] = lambda db: None,
-) -> apsw.Connection:
+) -> SqliteConnection:
     """The one connection that writes. Creates the file (0600) when there is none. `check` looks at
     the database before anything is changed, and may refuse it."""
     _prepare_file(path)
     with translated():
-        connection = apsw.Connection(path, vfs=vfs)
+        connection = SqliteConnection(path, vfs=vfs)
         try:
             connection.set_busy_timeout(BUSY_MS)
             # Until we know that the file is ours to change, closing must not change it either.
@@ -105,10 +93,10 @@ def open_writer(
     return connection
 
 
-def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
+def open_reader(path: str, vfs: str | None = None) -> SqliteConnection:
     """A connection that cannot write."""
     with translated():
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+        connection = SqliteConnection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
         connection.set_busy_timeout(BUSY_MS)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # that is the writer's
         connection.pragma("query_only", True)

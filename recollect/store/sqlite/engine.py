@@ -14,9 +14,11 @@ import apsw
 
 from recollect.core.clock import Clock
 from recollect.core.errors import StoreClosed
-from recollect.store.sql.engine import Engine, planned
+from recollect.store.sql.engine import Engine
+from recollect.store.sql.statement import Statement
 from recollect.store.sqlite import search
 from recollect.store.sqlite.connect import open_reader, translated
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -32,15 +34,15 @@ class SqliteEngine(Engine):
         self.path = path
         self.writer = writer
         self.vfs = vfs
-        self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
-        self._busy: set[apsw.Connection] = set()
+        self._idle: queue.LifoQueue[SqliteConnection] = queue.LifoQueue()
+        self._busy: set[SqliteConnection] = set()
         self._closed = threading.Event()
 
-    def write(self, work: Callable[[apsw.Connection], T], *, when_full: bool = False) -> T:
+    def write(self, work: Callable[[SqliteConnection], T], *, when_full: bool = False) -> T:
         return self.writer.run(work, when_full=when_full)
 
     @contextlib.contextmanager
-    def reader(self) -> Iterator[apsw.Connection]:
+    def reader(self) -> Iterator[SqliteConnection]:
         """A read-only connection, in one snapshot for as long as it is held."""
         if self._closed.is_set():
             raise StoreClosed()
@@ -66,9 +68,9 @@ class SqliteEngine(Engine):
         if self._closed.is_set():
             self._close_idle()
 
-    def rows(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def rows(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self.reader() as connection:
-            return list(connection.execute(planned(sql, values), values))
+            return list(connection.run(statement, values))
 
     def close(self) -> None:
         """Close the readers, also those at work: whoever still reads is told that the store is

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import apsw
-
 from recollect.core.values import Arrival
 from recollect.store.interface import Batch, Outcome
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.events import SqlEvents, choose, outcome_of_known
 from recollect.store.sql.order import in_order
+from recollect.store.sqlite import statements as own
 
 
 class SqliteEvents(SqlEvents):
@@ -34,13 +34,13 @@ class SqliteEvents(SqlEvents):
     def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         with self._claims_lock, self._engine.reader() as db:
             depth = limit + len(self._claimed)
-            waiting = db.execute(sql.WAITING, {"namespace": namespace, "limit": depth})
+            waiting = db.run(own.WAITING, {"namespace": namespace, "limit": depth})
             free = (row for row in waiting if row[0] not in self._claimed)
             chosen = choose(free, limit, max_bytes)
             if not chosen:
                 return None
             values = {"namespace": namespace, "seqs": ids_json(chosen)}
-            found = [rows.read_event(row) for row in db.execute(sql.EVENTS_BY_SEQ, values)]
+            found = [rows.read_event(row) for row in db.run(sql.EVENTS_BY_SEQ, values)]
             self._claimed.update(chosen)
             return Batch(namespace, in_order(db, namespace, found))
 
@@ -51,14 +51,14 @@ class SqliteEvents(SqlEvents):
 
     def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
         values = {**batch_values(batch), "reason": reason, "quarantine_after": quarantine_after}
-        self._engine.write(lambda db: db.execute(sql.BEGIN_RUN, values) and None)
+        self._engine.write(lambda db: db.run(sql.BEGIN_RUN, values) and None)
         return replace(batch, begun=True)
 
     def release(self, batch: Batch) -> None:
         self.let_go(batch)
         if batch.begun:
             values = batch_values(batch)
-            self._engine.write(lambda db: db.execute(sql.TAKE_BACK_RUN, values) and None)
+            self._engine.write(lambda db: db.run(sql.TAKE_BACK_RUN, values) and None)
 
     def let_go(self, batch: Batch) -> None:
         """The claim is over, whatever became of the events."""
@@ -67,13 +67,13 @@ class SqliteEvents(SqlEvents):
 
     def fail(self, batch: Batch, reason: str) -> int:
         values = {**batch_values(batch), "reason": reason}
-        states = self._engine.write(lambda db: [state for (state,) in db.execute(sql.FAIL, values)])
+        states = self._engine.write(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
         self.let_go(batch)
         return states.count("quarantined")
 
 
-def finish(db: apsw.Connection, batch: Batch) -> None:
-    db.execute(sql.FINISH, batch_values(batch))
+def finish(db: Connection, batch: Batch) -> None:
+    db.run(sql.FINISH, batch_values(batch))
 
 
 def batch_values(batch: Batch) -> dict[str, Any]:
@@ -83,10 +83,10 @@ def batch_values(batch: Batch) -> dict[str, Any]:
     }
 
 
-def _put(db: apsw.Connection, row: dict[str, Any]) -> Outcome:
-    seq = db.execute(sql.PUT_EVENT, row).get
+def _put(db: Connection, row: dict[str, Any]) -> Outcome:
+    seq = db.run(sql.PUT_EVENT, row).get
     if seq is not None:
         return Outcome(row["event_id"], "stored", seq)
-    known = db.execute(sql.KNOWN_EVENT, {"event_id": row["event_id"]}).fetchone()
+    known = db.run(own.KNOWN_EVENT, {"event_id": row["event_id"]}).fetchone()
     assert known is not None  # the insert just met it
     return outcome_of_known(row, *known)

@@ -6,14 +6,12 @@ the code raises MigrationDrift, (5) forward-only; a step from the future raises 
 """
 
 import contextlib
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import apsw
 
 from recollect.core.clock import Clock, SystemClock, to_micros
-from recollect.core.errors import MigrationDrift, NewerDatabase
+from recollect.store.sql.migrations import Migration, Step, a_beginning
 from recollect.store.sqlite import (
     schema_0001,
     schema_0002,
@@ -33,20 +31,6 @@ CREATE TABLE IF NOT EXISTS _migrations (
     applied_at INTEGER NOT NULL
 ) STRICT
 """
-
-
-Step = tuple[int, str, str]  # version, name and digest of one that was applied
-
-
-@dataclass(frozen=True)
-class Migration:
-    version: int
-    name: str
-    sql: str
-
-    @property
-    def digest(self) -> str:
-        return hashlib.blake2b(self.sql.encode(), digest_size=16).hexdigest()
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -74,23 +58,6 @@ def verify(
 ) -> list[Step]:
     """Refuse a history that is not a beginning of ours; returns it."""
     return a_beginning(applied(connection), migrations)
-
-
-def a_beginning(history: list[Step], migrations: tuple[Migration, ...]) -> list[Step]:
-    """The history, when it is how these migrations begin; for every backend."""
-    for index, (version, name, digest) in enumerate(history):
-        if index >= len(migrations):
-            raise NewerDatabase(
-                f"the database is at schema {history[-1][0]}, this version knows "
-                f"{migrations[-1].version}"
-            )
-        known = migrations[index]
-        if (version, name, digest) != (known.version, known.name, known.digest):
-            raise MigrationDrift(
-                f"migration {version} is recorded as {name!r} ({digest[:8]}), "
-                f"the code has {known.version} {known.name!r} ({known.digest[:8]})"
-            )
-    return history
 
 
 def migrate(

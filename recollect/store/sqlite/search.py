@@ -12,7 +12,7 @@ import apsw
 from recollect.core.values import Entity, Fact, Procedure
 from recollect.store.interface import Hit
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
+from recollect.store.sql.connection import BadValue
 from recollect.store.sql.search import (
     MAX_TERMS,
     best_first,
@@ -21,18 +21,20 @@ from recollect.store.sql.search import (
     no_expression,
     terms,
 )
+from recollect.store.sqlite import statements as own
+from recollect.store.sqlite.connection import SqliteConnection
 
 _TOKENIZER = ("unicode61", "remove_diacritics", "2")
 
 
 def records(
-    db: apsw.Connection,
+    db: SqliteConnection,
     namespaces: Sequence[str],
     query: str,
     limit: int,
     *,
-    raw: bool = False,
-    most_terms: int = MAX_TERMS,
+    raw: bool,
+    most_terms: int,
 ) -> list[Hit]:
     """The best hits over several namespaces, each looked at for itself."""
     text = clean(query)
@@ -44,8 +46,8 @@ def records(
     for namespace in dict.fromkeys(namespaces):
         try:
             hits += _in_namespace(db, namespace, expression, limit)
-        except apsw.SQLError as error:
-            refused = str(error)
+        except BadValue as error:
+            refused = error.reason
             hits += literally(db, namespace, text, limit)
     if raw and refused and not hits:
         raise no_expression(text, refused)
@@ -54,7 +56,7 @@ def records(
 
 
 def graph(
-    db: apsw.Connection, namespace: str, query: str, limit: int
+    db: SqliteConnection, namespace: str, query: str, limit: int
 ) -> list[Entity | Fact | Procedure]:
     """By words, best first within each kind."""
     expression = any_of(rarest(db, terms(clean(query))))
@@ -64,15 +66,15 @@ def graph(
     values = {"namespace": namespace, "match": match, "limit": limit}
     found: list[Entity | Fact | Procedure] = []
     try:
-        found += map(rows.ENTITY.decode, db.execute(sql.SEARCH_ENTITIES, values))
-        found += map(rows.FACT.decode, db.execute(sql.SEARCH_FACTS, values))
-        found += map(rows.PROCEDURE.decode, db.execute(sql.SEARCH_PROCEDURES, values))
-    except apsw.SQLError:
+        found += map(rows.ENTITY.decode, db.run(own.SEARCH_ENTITIES, values))
+        found += map(rows.FACT.decode, db.run(own.SEARCH_FACTS, values))
+        found += map(rows.PROCEDURE.decode, db.run(own.SEARCH_PROCEDURES, values))
+    except BadValue:
         return []
     return found
 
 
-def rarest(db: apsw.Connection, words: Sequence[str], most: int = MAX_TERMS) -> list[str]:
+def rarest(db: SqliteConnection, words: Sequence[str], most: int = MAX_TERMS) -> list[str]:
     """At most so many words: those that fewest memories contain, kept in order of appearance."""
     if len(words) <= most:
         return list(words)
@@ -97,20 +99,20 @@ def quoted(word: str) -> str:
     return '"' + word.replace('"', '""') + '"'
 
 
-def within(db: apsw.Connection, namespace: str, expression: str) -> str | None:
+def within(db: SqliteConnection, namespace: str, expression: str) -> str | None:
     """The expression narrowed to a namespace inside the index; None when it holds nothing."""
-    number = db.execute(sql.NAMESPACE_ID, {"namespace": namespace}).get
+    number = db.run(own.NAMESPACE_ID, {"namespace": namespace}).get
     return None if number is None else f'ns : "{number}" AND ({expression})'
 
 
-def _in_namespace(db: apsw.Connection, namespace: str, expression: str, limit: int) -> list[Hit]:
+def _in_namespace(db: SqliteConnection, namespace: str, expression: str, limit: int) -> list[Hit]:
     match = within(db, namespace, expression)
     if match is None:
         return []
     values = {"namespace": namespace, "match": match, "limit": limit}
-    found = list(db.execute(sql.SEARCH_WORDS, values))
+    found = list(db.run(own.SEARCH_WORDS, values))
     return [Hit(rows.RECORD.decode(row[:-1]), row[-1], "words") for row in found]
 
 
-def _documents(db: apsw.Connection, token: str) -> int:
-    return db.execute(sql.TERM_DOCUMENTS, {"term": token}).get or 0
+def _documents(db: SqliteConnection, token: str) -> int:
+    return db.run(own.TERM_DOCUMENTS, {"term": token}).get or 0

@@ -10,8 +10,10 @@ import apsw
 
 from recollect.core.clock import Clock
 from recollect.store.interface import Batch
+from recollect.store.sql.connection import Refused
 from recollect.store.sql.transaction import SqlTransaction
 from recollect.store.sqlite.connect import explained
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.events import finish
 from recollect.store.sqlite.writer import EVERYBODYS
 
@@ -19,15 +21,15 @@ T = TypeVar("T")
 
 
 class SqliteTransaction(SqlTransaction):
-    def __init__(self, db: apsw.Connection, clock: Clock) -> None:
+    def __init__(self, db: SqliteConnection, clock: Clock) -> None:
         super().__init__(db, clock)
-        self._broken: apsw.Error | None = None
+        self._broken: apsw.Error | Refused | None = None
         self.finished: list[Batch] = []
 
     @property
-    def _db(self) -> apsw.Connection:
+    def _db(self) -> SqliteConnection:
         self.must_stand()
-        connection: apsw.Connection = self._connection
+        connection: SqliteConnection = self._connection
         return connection
 
     def must_stand(self) -> None:
@@ -48,8 +50,9 @@ class SqliteTransaction(SqlTransaction):
                 except EVERYBODYS as error:
                     self._broken = error
                     raise
-        except apsw.Error as error:
+        except (apsw.Error, Refused) as error:
             if self._broken is None and self._connection.get_autocommit():
                 self._broken = error
-            raise explained(self._broken or error) from error
+            reason = self._broken or error
+            raise (explained(reason) if isinstance(reason, apsw.Error) else reason) from error
         return value

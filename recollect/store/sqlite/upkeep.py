@@ -7,17 +7,15 @@ that is not whole never gets its name.
 import contextlib
 import os
 import shutil
-from typing import Any
 
 import apsw
 
 from recollect.core import oslayer, safe_files
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
-from recollect.store.interface import BackupInfo, Damage, ScrubStep
-from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
-from recollect.store.sql.upkeep import SqlUpkeep
+from recollect.store.interface import BackupInfo
+from recollect.store.sql.upkeep import SqlUpkeep, scrub_step
 from recollect.store.sqlite import ledger, migrations
+from recollect.store.sqlite import statements as own
 from recollect.store.sqlite.connect import (
     APPLICATION_ID,
     counted,
@@ -26,14 +24,10 @@ from recollect.store.sqlite.connect import (
     problems,
     translated,
 )
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 
 _BACKUP_PAGES = 2000
-
-_SCRUBBED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("events", sql.SCRUB_EVENTS, rows.EVENT_COLUMNS),
-    ("memory_records", sql.SCRUB_RECORDS, rows.RECORD_HASHED),
-)
 
 
 class SqliteUpkeep(SqlUpkeep):
@@ -57,17 +51,13 @@ class SqliteUpkeep(SqlUpkeep):
     def verify(self, path: str) -> BackupInfo:
         return verify_file(path)
 
-    def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
-        with self._engine.reader() as db:
-            return _scrub(db, position, limit)
-
     def size(self) -> tuple[int, int]:
         with self._engine.reader() as db:
             page = db.pragma("page_size")
             return page * db.pragma("page_count"), page * db.pragma("freelist_count")
 
     def shrink(self, pages: int) -> int:
-        def work(db: apsw.Connection) -> int:
+        def work(db: SqliteConnection) -> int:
             before: int = db.pragma("freelist_count")
             for _ in db.execute(f"PRAGMA incremental_vacuum({int(pages)})"):
                 pass  # each step gives back one page
@@ -83,9 +73,9 @@ class SqliteUpkeep(SqlUpkeep):
         return contextlib.nullcontext(True)
 
     def rebuild_index(self) -> None:
-        def work(db: apsw.Connection) -> None:
-            for statement in sql.REBUILD:
-                db.execute(statement)
+        def work(db: SqliteConnection) -> None:
+            for statement in own.REBUILD:
+                db.run(statement)
 
         self._engine.write(work)
 
@@ -134,7 +124,7 @@ def verify_file(path: str) -> BackupInfo:
         with translated():
             position: tuple[str, int] | None = None
             while True:
-                step = _scrub(db, position, 1000)
+                step = scrub_step(lambda *asked: list(db.run(*asked)), position, 1000)
                 for bad in step.damaged:
                     raise DamagedDatabase(f"{path} is damaged: {bad.table} {bad.id}")
                 if step.position is None:
@@ -217,25 +207,3 @@ def _keep(path: str, aside: str) -> None:
     oslayer.put_in_place(second, aside)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(second)  # a rename onto the same file is no rename
-
-
-def _scrub(db: apsw.Connection, position: tuple[str, int] | None, limit: int) -> ScrubStep:
-    names = [name for name, _, _ in _SCRUBBED]
-    table, after = position or (names[0], 0)
-    _, statement, columns = _SCRUBBED[names.index(table)]
-    found = list(db.execute(statement, {"after": after, "limit": limit}))
-    damaged = tuple(
-        Damage(table, _name(row[2])) for row in found if not _intact(row[1], columns, row[2:])
-    )
-    if len(found) == limit:
-        return ScrubStep((table, found[-1][0]), len(found), damaged)
-    following = names[names.index(table) + 1 :]
-    return ScrubStep((following[0], 0) if following else None, len(found), damaged)
-
-
-def _name(cell: Any) -> str:
-    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
-
-
-def _intact(stored: bytes, columns: tuple[str, ...], cells: tuple[Any, ...]) -> bool:
-    return rows.row_hash(dict(zip(columns, cells, strict=True)), columns) == stored

@@ -18,12 +18,13 @@ import apsw
 
 from recollect.core import errors, oslayer
 from recollect.store.sqlite.connect import BUSY_MS, Numbers, count_commit, explained, last_event
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.ledger import Ledger
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Work = Callable[[apsw.Connection], T]
+Work = Callable[[SqliteConnection], T]
 
 # Errors of the disk or the file: not one caller's own, and nothing of the transaction stands.
 EVERYBODYS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.NotADBError)
@@ -109,7 +110,7 @@ class Writer:
 
     def __init__(
         self,
-        connection: apsw.Connection,
+        connection: SqliteConnection,
         ledger: Ledger,
         reserve: Reserve,
     ) -> None:

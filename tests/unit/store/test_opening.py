@@ -8,8 +8,9 @@ import pytest
 
 from recollect.core import errors
 from recollect.core.settings import Settings
+from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import SqliteStore, migrations
-from recollect.store.sqlite.migrations import MIGRATIONS, Migration
+from recollect.store.sqlite.migrations import MIGRATIONS
 from tests.make import NAMESPACE, record
 
 

@@ -17,8 +17,8 @@ from recollect.store.postgres import migrations as steps
 from recollect.store.postgres.connect_errors import not_connected
 from recollect.store.postgres.connection import connect
 from recollect.store.postgres.password import from_keychain
+from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite.migrations import Migration
 from tests.fakes.postgres import Server
 from tests.make import NAMESPACE, record
 from tests.unit.store.conftest import Opener
@@ -151,7 +151,7 @@ def test_a_failing_step_leaves_neither_tables_nor_a_record(
         with pytest.raises(Exception, match="division"):
             steps.migrate(connection, clock, broken)
         assert len(steps.applied(connection)) == len(steps.MIGRATIONS)
-        assert connection.run("SELECT to_regclass('recollect.half')::text").get is None
+        assert connection.execute("SELECT to_regclass('recollect.half')::text").get is None
         assert steps.migrate(connection, SystemClock()) == 0
     finally:
         connection.close()

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from recollect.store.sql import statements as sql
-from recollect.store.sql.engine import planned
 from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import statements as own
+from tests.unit.store.test_statements import named, shared
+
+NAMED = {**shared(), **named(own)}
 
 LISTED = {
     "GET_RECORDS": "memory_records",
@@ -41,7 +43,8 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("RECORD_BY_HASH", {}),
     ("RECORDS_OF_EVENTS", {}),
     ("FACT_HISTORY", {}),
-    ("LIST_FACTS", {"entity_id": "e"}),
+    ("CURRENT_FACTS", {"entity_id": "e"}),
+    ("FACTS_AS_OF", {"entity_id": "e"}),
     ("RELATIONSHIPS_OF", {"entity_id": "e"}),
     ("GONE", {}),
     ("MARKED", {}),
@@ -69,9 +72,8 @@ def test_no_step_walks_all_of_a_namespace(
 
 
 def _plan(store: SqliteStore, name: str, given: dict[str, Any]) -> list[str]:
-    named, _, part = name.partition(".")
-    found = getattr(sql, named)
-    text = planned(found[part] if part else found, given)
-    values = dict.fromkeys(re.findall(r":(\w+)", text)) | given
+    text = NAMED[name].sqlite
+    asked = text if isinstance(text, str) else text.given(given)
+    values = dict.fromkeys(re.findall(r"\$(\w+)", asked)) | given
     with store.engine.reader() as db:
-        return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {asked}", values)]

@@ -9,11 +9,9 @@ import re
 
 import pytest
 
-from recollect.store.postgres import dialect
 from tests.fakes.postgres import Server
-from tests.unit.store.test_postgres_statements import all_statements as own_statements
-from tests.unit.store.test_statements import NAMESPACED
-from tests.unit.store.test_statements import all_statements as sqlite_statements
+from tests.unit.store.test_postgres_statements import POSTGRES
+from tests.unit.store.test_statements import MADE, NAMESPACED
 
 GUIDE = (pathlib.Path(__file__).parents[3] / "docs" / "howto" / "scale.md").read_text()
 LOCAL = {"_migrations"}  # stays on the coordinator
@@ -64,24 +62,16 @@ def test_the_guide_places_every_table(postgres_server: Server, database: str) ->
     assert {str(name) for (name,) in found} - LOCAL <= named
 
 
-def spoken() -> dict[str, str]:
-    """Every statement as the server hears it; templates and SQLite's own index are not its."""
-    found = {}
-    for name, text in sqlite_statements().items():
-        if not ("{" in text or "fts" in text or "pragma" in text or "MATCH" in text):
-            found[name] = dialect.statement(text, {"vector": b"\0" * 1536})[0]
-    return {name: " ".join(text.split()) for name, text in {**found, **own_statements()}.items()}
-
-
+SPOKEN = {name: " ".join(text.split()) for name, text in POSTGRES.items() if name not in MADE}
 TABLE = rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:{NAMESPACED})\b"
 BOUND = r"namespace = (?:%\(namespace\)s|\w+\.namespace)|USING \(namespace|SELECT %\(namespace\)s"
 # One table, asked and changed over all of an actor's namespaces.
 ALONE = {"PURGE_ARCHIVE"}
 
 
-@pytest.mark.parametrize("name", sorted(spoken()))
+@pytest.mark.parametrize("name", sorted(SPOKEN))
 def test_no_statement_joins_across_namespaces(name: str) -> None:
-    text = spoken()[name]
+    text = SPOKEN[name]
     tables = len(re.findall(TABLE, text))
     if tables > 1 and name not in ALONE:
         assert len(re.findall(BOUND, text)) >= tables - 1, text

@@ -1,54 +1,39 @@
-"""Guards over PostgreSQL's own statements, and over what is made of SQLite's."""
+"""Guards over what PostgreSQL is given: its own statements, and those that both engines have."""
 
 import re
 
 import pytest
 
-from recollect.store.postgres import dialect, statements
+from recollect.store.postgres import statements as own
+from recollect.store.postgres import values
 from recollect.store.postgres.schema_0001 import SQL
-from tests.unit.store.test_statements import NAMESPACED
-from tests.unit.store.test_statements import all_statements as sqlite_statements
+from recollect.store.sql import statements
+from tests.unit.store.test_statements import FILTERED, NAMESPACED, named, shared, texts, unbound
+
+POSTGRES = texts({**shared(), **named(own)}, "postgres")
+EXCEPTIONS = {**statements.WHOLE_STORE, **own.WHOLE_STORE}
 
 
-def all_statements() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in vars(statements).items():
-        if not name.isupper() or name in ("WHOLE_STORE", "REBUILD"):
-            continue
-        if isinstance(value, str):
-            found[name] = value
-        elif isinstance(value, dict):
-            found |= {f"{name}.{key}": text for key, text in value.items()}
-    return found
-
-
-@pytest.mark.parametrize("name", sorted(all_statements()))
+@pytest.mark.parametrize("name", sorted(POSTGRES))
 def test_every_statement_on_a_namespaced_table_binds_the_namespace(name: str) -> None:
-    text = all_statements()[name]
-    if not re.search(rf"\b(FROM|INTO|UPDATE|JOIN)\s+({NAMESPACED})\b", text):
-        return
-    if name in statements.WHOLE_STORE:
+    text = POSTGRES[name]
+    if name in EXCEPTIONS:
         assert "%(namespace)s" not in text, f"{name} binds it, so it needs no exception"
-        return
-    assert "%(namespace)s" in text, f"{name} does not bind the namespace"
+    elif name not in FILTERED:
+        assert unbound(text, "%(namespace)s") is None, text
     assert not re.search(r"namespace\s+(I?LIKE|~|>|<)", text)
 
 
 def test_exceptions_exist_and_give_a_reason() -> None:
-    assert set(statements.WHOLE_STORE) <= set(all_statements())
-    assert all(len(reason) > 20 for reason in statements.WHOLE_STORE.values())
+    assert set(EXCEPTIONS) <= set(POSTGRES)
+    assert all(len(reason) > 20 for reason in EXCEPTIONS.values())
 
 
-@pytest.mark.parametrize("name", sorted(sqlite_statements()))
-def test_no_statement_keeps_what_only_sqlite_says(name: str) -> None:
-    text = sqlite_statements()[name]
-    if "{" in text or "fts" in text or "pragma" in text or name in ("TERM_DOCUMENTS",):
-        return  # templates, and what PostgreSQL's own search and upkeep do in another way
-    if name.startswith("SCRUB"):
-        return
-    spoken, _ = dialect.statement(text, {"vector": b"\0" * 1536})
-    assert not re.search(r"json_each|json_group_array|GLOB|typeof|\browid\b|LIMIT -1", spoken), name
-    assert not re.search(r"(?<!:):[a-z]", spoken), f"{name} has a parameter of SQLite's"
+@pytest.mark.parametrize("name", sorted(POSTGRES))
+def test_no_statement_says_what_only_sqlite_understands(name: str) -> None:
+    text = POSTGRES[name]
+    assert not re.search(r"json_each|json_group_array|GLOB|typeof|\browid\b|LIMIT -1|pragma", text)
+    assert not re.search(r"(?<!:):[a-z]|\$[a-z]", text), f"{name} has a parameter of SQLite's"
 
 
 # What is written without waiting for the actor's one writer, so that two can meet at a row.
@@ -60,7 +45,7 @@ def test_no_statement_that_can_meet_another_at_a_row_asks_a_table_with_a_policy(
     a subquery on a table that has a policy, server processes died of that (seen on 16 and 18)."""
     policed = f"{NAMESPACED}|runners|projects|project_identities|forgotten"
     looked = 0
-    for name, text in {**sqlite_statements(), **all_statements()}.items():
+    for name, text in POSTGRES.items():
         plain = " ".join(text.split())
         changes = re.match(rf"(UPDATE|DELETE FROM) ({MET})\b", plain)
         if changes or "FOR UPDATE" in plain:
@@ -90,4 +75,4 @@ def test_every_namespaced_table_has_its_policy_and_keys_begin_with_the_namespace
     ],
 )
 def test_nul_is_kept_as_its_sign(given: str, kept: str) -> None:
-    assert dialect.without_nul({"text": given})["text"] == kept
+    assert values.without_nul({"text": given})["text"] == kept

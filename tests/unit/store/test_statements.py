@@ -2,11 +2,14 @@
 
 import pathlib
 import re
+from types import ModuleType
 
 import pytest
 
 import recollect
 from recollect.store.sql import statements
+from recollect.store.sql.statement import Filtered, Statement, both, filtered
+from recollect.store.sqlite import statements as own
 
 PACKAGE = pathlib.Path(recollect.__file__).parent
 NAMESPACED = (
@@ -16,38 +19,114 @@ NAMESPACED = (
 )
 
 
-def all_statements() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in vars(statements).items():
-        if not name.isupper() or name in ("WHOLE_STORE", "GRAPH_TABLES", "REBUILD", "OPTIMIZE"):
-            continue
-        if isinstance(value, str):
+# One of each function that makes a statement for a table of the schema.
+MADE = {
+    "dump_events": statements.dump_events(("event_id", "kind")),
+    "dump_rows": statements.dump_rows("facts", ("fact_id",), "fact_id"),
+    "load_row": statements.load_row("facts", ("fact_id", "namespace")),
+    "load_session": statements.load_session(("session_id", "namespace")),
+    "scan": statements.scan("facts", "fact_id", ("subject",)),
+    "keys": statements.keys("facts", "fact_id"),
+    "keys_of_session": statements.keys_of_session("events", "event_id"),
+    "old_keys": statements.old_keys("facts", "fact_id"),
+    "made_from": statements.made_from("facts", "fact_id"),
+    "erase_rows": statements.erase_rows("archive", "row_id"),
+    "get_rows": statements.get_rows("facts", "fact_id", ("subject",)),
+    "rewrite_row": statements.rewrite_row("facts", "fact_id", ("subject",)),
+    "move_row": statements.move_row("events", "event_id"),
+    "move_rows": statements.move_rows("facts", "fact_id"),
+    "copy_out": statements.copy_out("facts", ("subject",), ("fact_id",), True),
+    "copy_in": statements.copy_in("facts", ("fact_id", "namespace")),
+    "copy_session": statements.copy_session(("session_id", "namespace")),
+}
+# Numbers of rows are the store's own, and no content.
+NUMBERED = {"seq_taken"}
+
+
+def named(module: ModuleType) -> dict[str, Statement]:
+    found: dict[str, Statement] = {}
+    for name, value in vars(module).items():
+        if isinstance(value, Statement):
             found[name] = value
-        elif isinstance(value, dict):
-            found |= {f"{name}[{key}]": text for key, text in value.items()}
+        elif isinstance(value, dict) and name.isupper():
+            found |= {f"{name}.{k}": v for k, v in value.items() if isinstance(v, Statement)}
     return found
 
 
-@pytest.mark.parametrize("name", sorted(all_statements()))
-def test_every_statement_on_a_namespaced_table_binds_the_namespace(name: str) -> None:
-    text = all_statements()[name]
-    if "{table}" in text:
-        return  # a template; what is made from it is checked under its own name
+def shared() -> dict[str, Statement]:
+    return {**named(statements), **MADE}
+
+
+def texts(found: dict[str, Statement], engine: str) -> dict[str, str]:
+    """What a driver is given, by name, as if no filter was given; empty for the other engine's."""
+    return {
+        name: text if isinstance(text, str) else text.given({})
+        for name, one in found.items()
+        if (text := getattr(one, engine))
+    }
+
+
+def unbound(text: str, namespace: str) -> str | None:
+    """The namespaced table that a statement touches without binding the namespace, if any."""
     touches = re.search(rf"\b(FROM|INTO|UPDATE|JOIN)\s+({NAMESPACED})\b", text)
-    if touches is None:
-        return
-    if name in statements.WHOLE_STORE:
-        assert ":namespace" not in text, f"{name} binds it, so it needs no exception"
-        return
-    assert ":namespace" in text, f"{name} touches {touches.group(2)} without :namespace"
+    return None if touches is None or namespace in text else touches[2]
+
+
+SQLITE = texts({**shared(), **named(own)}, "sqlite")
+EXCEPTIONS = {**statements.WHOLE_STORE, **own.WHOLE_STORE}
+# Asked over all namespaces, or of one when it is given.
+FILTERED = {
+    name
+    for name, one in shared().items()
+    if isinstance(one.sqlite, Filtered) and "namespace" in one.sqlite.filters
+}
+
+
+@pytest.mark.parametrize("name", sorted(SQLITE))
+def test_every_statement_on_a_namespaced_table_binds_the_namespace(name: str) -> None:
+    text = SQLITE[name]
+    if name in EXCEPTIONS:
+        assert "$namespace" not in text, f"{name} binds it, so it needs no exception"
+    elif name not in FILTERED:
+        assert unbound(text, "$namespace") is None, text
     assert not re.search(r"namespace\s+(LIKE|GLOB|>|<)", text), (
         "namespaces are compared by equality"
     )
 
 
+def test_every_function_that_makes_a_statement_is_among_those_looked_at() -> None:
+    makers = {name for name, value in vars(statements).items() if hasattr(value, "cache_info")}
+    about_projects = {"dump_project", "dump_identities"}
+    assert makers == set(MADE) | NUMBERED | about_projects
+
+
 def test_exceptions_to_the_rule_exist_and_give_a_reason() -> None:
-    assert set(statements.WHOLE_STORE) <= set(all_statements())
-    assert all(len(reason) > 20 for reason in statements.WHOLE_STORE.values())
+    assert set(EXCEPTIONS) <= set(SQLITE)
+    assert all(len(reason) > 20 for reason in EXCEPTIONS.values())
+
+
+def test_what_stands_in_the_shared_list_is_written_for_both_engines() -> None:
+    for name, one in shared().items():
+        if isinstance(one.sqlite, str) and isinstance(one.postgres, str):
+            assert one.sqlite and one.postgres, f"{name} is only one engine's"
+
+
+def test_a_word_that_no_dialect_has_is_refused_when_a_statement_is_made() -> None:
+    with pytest.raises(KeyError):
+        both("SELECT {nothing} FROM facts")
+    with pytest.raises(ValueError):
+        both("SELECT 1 FROM facts WHERE fact_id = $ 1")
+
+
+def test_a_filter_counts_only_when_its_value_is_given() -> None:
+    made = filtered("SELECT 1 FROM facts WHERE TRUE", {"a": "a = $a", "b": "b = $b"}, "LIMIT 1")
+    assert isinstance(made.sqlite, Filtered) and isinstance(made.postgres, Filtered)
+    assert made.sqlite.given({"a": None, "b": 0}) == (
+        "SELECT 1 FROM facts WHERE TRUE AND b = $b\nLIMIT 1"
+    )
+    assert made.postgres.given({"a": 1}) == (
+        "SELECT 1 FROM facts WHERE TRUE AND a = %(a)s\nLIMIT 1"
+    )
 
 
 def test_sql_stands_nowhere_else() -> None:
@@ -61,7 +140,7 @@ def test_sql_stands_nowhere_else() -> None:
             continue
         if path.parent.parent.name == "store" and path.name.startswith("schema_"):
             continue
-        if path.relative_to(PACKAGE).parts == ("portable", "foreign", "database.py"):
+        if path.relative_to(PACKAGE).parts == ("core", "foreign_database.py"):
             continue  # reads other programs' databases, whatever tables they have
         if path.relative_to(PACKAGE).parts[0] == "bench":
             continue  # measures plain FTS5 beside the product
@@ -69,14 +148,23 @@ def test_sql_stands_nowhere_else() -> None:
 
 
 def test_only_the_wiring_knows_the_backend() -> None:
-    allowed = {PACKAGE / "daemon.py", PACKAGE / "store" / "__init__.py"}
     for path in PACKAGE.rglob("*.py"):
-        inside = path.relative_to(PACKAGE).parts
-        if inside[0] in ("store", "bench") or path in allowed:
-            continue  # backends share rooms; the bench wires a store of its own to measure
+        if path.relative_to(PACKAGE).parts[0] in ("store", "bench", "daemon"):
+            continue  # the bench wires a store of its own to measure
         text = path.read_text()
         assert "store.sqlite" not in text, f"{path} imports the SQLite backend"
         assert "store.postgres" not in text, f"{path} imports the PostgreSQL backend"
+
+
+def test_the_engines_do_not_know_each_other() -> None:
+    for here, there in (
+        ("sql", "sqlite"),
+        ("sql", "postgres"),
+        ("sqlite", "postgres"),
+        ("postgres", "sqlite"),
+    ):
+        for path in (PACKAGE / "store" / here).glob("*.py"):
+            assert f"recollect.store.{there}" not in path.read_text(), path
 
 
 def test_the_store_knows_nothing_of_private_tags() -> None:
