@@ -44,9 +44,10 @@ def command(
 ) -> int:
     """Import history.
 
-    SOURCE is an agent (claude-code, codex, gemini, copilot, qwen, opencode), another memory
-    (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits, or a file: an
-    export of Recollect, a transcript, a database. Without any, everything that is found is shown.
+    SOURCE is an agent that keeps its sessions on this machine (such as claude-code or codex),
+    another memory (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits,
+    or a file: an export of Recollect, a transcript, a database. Without any, everything that is
+    found is shown.
 
     Running it again adds nothing twice. Secrets are removed on the way in.
     """
