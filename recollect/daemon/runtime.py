@@ -97,7 +97,7 @@ class Runtime:
                 clock,
                 settings,
                 lambda: self.loaded_learning.provider if self.loaded_learning else None,
-                told=self.tombstones.told,
+                told=self.tombstones.visible_record,
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
@@ -384,7 +384,7 @@ class Runtime:
         """Another daemon on the same server wrote: what is kept in memory here follows."""
         recall = self.loaded_recall
         if change.kind in ("all", "decisions"):
-            self.tombstones.forget_known()
+            self.tombstones.reload()
             if recall is not None:
                 recall.feedback.forget_known()
         if change.kind == "all" and recall is not None:

@@ -296,7 +296,7 @@ class Recall:
         draft.items = known.preferences(self._graphs, question.namespaces)
         checkpoint = self._store.sessions.last_checkpoint(question.namespaces[0])
         if checkpoint is not None:
-            checkpoint = self._feedback.tombstones.told_checkpoint(checkpoint)
+            checkpoint = self._feedback.tombstones.visible_checkpoint(checkpoint)
         if checkpoint is not None and checkpoint.session_id != question.session_id:
             draft.first.append(context.checkpoint_line(checkpoint))
         pool = [
@@ -334,7 +334,7 @@ class Recall:
             verdicts = self._feedback.of(record.namespace)
             weight = factor(verdicts, record.record_id)
             found.score *= weight
-            told_form = self._feedback.tombstones.told(record)
+            told_form = self._feedback.tombstones.visible_record(record)
             if weight == 0:
                 found.why_not = "you said: never again"
                 continue
