@@ -45,7 +45,7 @@ def prove(chosen: Settings, host: Installer, stored: Stored) -> Proof:
             return Proof(True, f"{stored_so_far}, found again and injected")
     except (OSError, subprocess.SubprocessError) as error:
         return Proof(False, f"its hook does not run ({error})", "recollect doctor --fix")
-    return Proof(False, f"{stored_so_far}, but not injected", "recollect why --project " + place)
+    return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
 
 
 def _arrived(stored: Stored, marker: str, place: str) -> bool:

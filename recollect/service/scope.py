@@ -57,7 +57,7 @@ def writing(runtime: ServiceRuntime, scope: Scope) -> str:
 def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
     """Nothing is remembered of a project that is kept out, nor told in it."""
     if why := runtime.pipeline.kept_out(directory):
-        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore --list")
+        raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 
 def everywhere(runtime: ServiceRuntime) -> tuple[str, ...]:
