@@ -26,6 +26,7 @@ from recollect.hosts.payloads import Capture, Draft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.seen_cache import SeenCache
 from recollect.ingest.session_continuity import SessionContinuity, SessionSignals
 from recollect.store.interface import Outcome, Store
@@ -121,6 +122,7 @@ class Pipeline:
         *,
         recall: Recall = nothing_to_say,
         keep_out: KeepOut | None = None,
+        namespaces: Namespaces | None = None,
     ) -> None:
         self.keep_out = keep_out
         self._store = store
@@ -129,9 +131,10 @@ class Pipeline:
         self._counters = counters
         self._continuity = SessionContinuity(store, clock)
         self._keys: SeenCache[_EventKey] = SeenCache()
-        self._signals = SessionSignals()
-        self._rate = SessionRate(clock)
+        self._turns = SessionSignals()
+        self._pace = SessionRate(clock)
         self._disk = DiskLookup()
+        self._namespaces = namespaces or Namespaces(store, actor)
         self.recall = recall
         # Removes from an agent's text what Recollect itself put into the session.
         self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
@@ -224,8 +227,8 @@ class Pipeline:
                 shown = refusal.message if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
             captured = self._without_kept_out(captured)
-        place, path = self._place(captured.cwd)
-        namespace = self._namespace(place)
+        place, path = self._namespaces.locate(captured.cwd)
+        namespace = self._namespaces.of_place(place)
         session_id = self._continuity.session(
             captured.host,
             namespace,
@@ -365,7 +368,10 @@ class Pipeline:
             question = RecallQuestion(
                 trigger=captured.wants,
                 text=_clean(captured.query),
-                namespaces=(self._namespace(taken.place), projects.namespace(self._actor)),
+                namespaces=(
+                    self._namespaces.of_place(taken.place),
+                    projects.namespace(self._actor),
+                ),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=hooks.CONTEXT_CHARS,
@@ -420,10 +426,6 @@ class Pipeline:
             return ""
         return self.keep_out.rules_for(directory).off
 
-    def namespace_of(self, directory: str | None) -> str:
-        """The namespace of a working directory, or the actor's global one."""
-        return self._namespace(self._place(directory or "")[0])
-
     # --- parts of both ---
 
     def _put(self, arrivals: list[Arrival]) -> list[Outcome]:
@@ -477,19 +479,6 @@ class Pipeline:
         for kind, number in scrubbed.secrets.items():
             self._counters.count(f"secrets removed: {kind}", number)
         return scrubbed.value
-
-    def _place(self, directory: str) -> tuple[Place, str | None]:
-        """The project of a directory, and the path as it may be stored. A path that holds something
-        private is stored without it and belongs to the global project."""
-        if not directory or not directory.startswith("/"):
-            return Place(), None
-        shown = _clean(directory)[:2048]
-        if shown != directory or "\0" in directory or "[REDACTED" in directory:
-            return Place(), shown.replace("\0", "") or None
-        return self._disk.locate(directory), shown
-
-    def _namespace(self, place: Place) -> str:
-        return projects.namespace(self._actor, self._store.projects.resolve(place))
 
 
 class SessionRate:

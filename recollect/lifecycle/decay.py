@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from recollect.core.kinds import KINDS
+from recollect.core.kinds import traits
 from recollect.core.values import Fact, Relationship
 from recollect.store.interface import Age
 
@@ -41,7 +41,7 @@ def statistics(ages: Sequence[Age], now: datetime) -> dict[str, dict[str, int]]:
     """Memories of each kind by age, and how many were never used."""
     found: dict[str, Counter[str]] = {}
     for one in ages:
-        name = f"{one.level} {one.kind}s" if KINDS[one.kind].is_turn else one.kind
+        name = f"{one.level} {one.kind}s" if traits(one.kind).is_turn else one.kind
         days = (now - one.created_at).days
         span = next((f"up to {text}" for edge, text in _EDGES if days < edge), "older")
         counts = found.setdefault(name, Counter())

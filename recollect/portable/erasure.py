@@ -172,7 +172,7 @@ class Erasure:
                 raise BadInput("say which project", field="project", hint="--project DIR")
             return Selection(everything=True)
         raise BadInput(
-            "say what is meant", hint="memories, --session, --entity, --text, --older-than, --all"
+            "say what is meant", hint="memories, --session, --entity, --text, --until, --all"
         )
 
     def _names(self, namespace: str, name: str) -> tuple[str, ...]:

@@ -133,7 +133,9 @@ class Importer:
     def start(self, request: ImportRequest) -> ImportProgress:
         """Begin in the background. Conflict while another one is going on."""
         if not self._lock.acquire(blocking=False):
-            raise Conflict("an import is going on already", hint="recollect import --status")
+            raise Conflict(
+                "an import is going on already", hint="Wait until it is done, then try again."
+            )
         progress = self.progress = ImportProgress(state="running")
         worker = threading.Thread(
             target=self._guarded, args=(request, progress), name="recollect-import", daemon=True

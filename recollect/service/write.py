@@ -473,7 +473,7 @@ def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
     if not standing:
         raise NotFound(
             "there is nothing to undo here",
-            hint="recollect undo --list shows undos to take back; with -p all, in every project.",
+            hint="recollect change list shows undos to take back; with -p all, in every project.",
         )
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
 
