@@ -131,8 +131,8 @@ class Pipeline:
         self._counters = counters
         self._continuity = SessionContinuity(store, clock)
         self._keys: SeenCache[_EventKey] = SeenCache()
-        self._turns = SessionSignals()
-        self._pace = SessionRate(clock)
+        self._signals = SessionSignals()
+        self._rate = SessionRate(clock)
         self._disk = DiskLookup()
         self._namespaces = namespaces or Namespaces(store, actor)
         self.recall = recall
