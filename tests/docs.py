@@ -4,14 +4,14 @@ In: routes, tools, commands and settings as they are. Out: pages of Markdown, an
 in the hook (hook_lists.py).
 """
 
-import importlib
 import pathlib
 import sys
 from typing import Any
 
 import click
 
-from recollect.cli import COMMANDS
+from recollect.cli import COMMANDS, HEADINGS
+from recollect.cli.groups import ROOT
 from recollect.core import settings
 from recollect.hosts import registry
 from recollect.server.app import ENDPOINTS
@@ -145,21 +145,33 @@ def commands() -> str:
         "",
         MADE,
         "",
-        "Every command has `--help`; those that print a result have `--json`. Exit codes: 0 done,",
-        "1 it failed and said why, 2 the call was wrong. Colour only on a terminal, never with",
-        "`NO_COLOR`. Completion: `recollect completion bash|zsh|fish`.",
-        "",
-        "| command | what it does |",
-        "|---|---|",
-        *(f"| `recollect {name}` | {what} |" for name, (_, what) in COMMANDS.items()),
+        "A verb is an act (`search`); a thing with several acts is a noun with verbs (`backup",
+        "create`). Lists are `list`, one of them is `show NAME`. Everywhere: `-p`/`--project`,",
+        "`-n`/`--limit`, `--since`, `--until` and `--as-of`, `--json`, `-y`/`--yes`, `--dry-run`,",
+        "`--help`. Exit codes: 0 success, 1 failure, 2 wrong call. Colour only on a terminal,",
+        "never with `NO_COLOR`. Completion: `recollect completion bash|zsh|fish`.",
     ]
-    for name, (module, _) in COMMANDS.items():
-        command: click.Command = importlib.import_module(module).command
-        told = click.Context(command, info_name=f"recollect {name}", max_content_width=96)
-        told.terminal_width = 96
-        text = command.get_help(told)
-        lines += ["", f"## recollect {name}", "", "```", text.rstrip(), "```"]
+    for heading, group in HEADINGS.items():
+        lines += ["", f"**{heading}**", "", "| command | what it does |", "|---|---|"]
+        lines += [f"| `recollect {name}` | {what} |" for name, (_, what) in group.items()]
+    root = click.Context(ROOT, info_name="recollect")
+    for name in COMMANDS:
+        command = ROOT.get_command(root, name)
+        assert command is not None
+        lines += ["", f"## recollect {name}"]
+        lines += _help(command, click.Context(command, root, info_name=name))
     return "\n".join(lines) + "\n"
+
+
+def _help(command: click.Command, context: click.Context) -> list[str]:
+    """The help of a command and of the commands below it."""
+    context.max_content_width = context.terminal_width = 96
+    lines = ["", "```", command.get_help(context).rstrip(), "```"]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.commands[name]
+            lines += _help(below, click.Context(below, context, info_name=name))
+    return lines
 
 
 def setting_page() -> str:
@@ -168,10 +180,10 @@ def setting_page() -> str:
         "",
         MADE,
         "",
-        "`recollect settings` shows them with their values, `recollect settings set NAME VALUE`",
-        "changes one. They stand in `settings.toml` in the data directory; `RECOLLECT_<NAME>` in",
-        "the environment wins for one run. A value out of range is refused at start, with its name",
-        "and where it stands.",
+        "`recollect settings list` shows them with their values, `recollect settings set NAME",
+        "VALUE` changes one. They are kept in `settings.toml` in the data directory;",
+        "`RECOLLECT_<NAME>` in the environment overrides one for a run. A value out of range",
+        "is refused at start, with its name and where it is set.",
         "",
         "| setting | default | allowed | meaning |",
         "|---|---|---|---|",

@@ -1,90 +1,101 @@
-"""The command line: one file per command, found by name, loaded only when it is called.
+"""The command line: commands found by name, their modules loaded only when they are called.
 
-In: arguments. Out: an exit code: 0 done, 1 it failed and said why, 2 the call was wrong. Help is
-printed from the table below without importing anything, so that it costs next to nothing.
+In: arguments. Out: an exit code: 0 success, 1 failure with its reason, 2 wrong call. The help is
+printed from the table below without importing anything, so it costs next to nothing.
+
+The grammar: a verb for an act (`search`, `forget`), a noun with verbs for a thing that has several
+acts (`backup create`). Lists are always `list`, one of them is always `show NAME`.
 """
 
+import os
 import sys
 
-# name: (module, what it does)
-COMMANDS = {
-    "up": ("recollect.cli.up", "Start the daemon"),
-    "down": ("recollect.cli.down", "Stop the daemon"),
-    "restart": ("recollect.cli.restart", "Stop it and start it again"),
-    "status": ("recollect.cli.status", "Show whether it runs and what it has seen"),
-    "open": ("recollect.cli.open", "Open the dashboard in your browser"),
-    "logs": ("recollect.cli.logs", "Show the end of the log"),
-    "search": ("recollect.cli.search", "Find memories; -i asks again and again"),
-    "context": ("recollect.cli.context", "Show what would be injected now"),
-    "why": ("recollect.cli.why", "Explain what was injected with a prompt, and say what you think"),
-    "queue": ("recollect.cli.queue", "Show what waits for extraction; --now extracts it"),
-    "resume": ("recollect.cli.resume", "Show where work stopped"),
-    "report": ("recollect.cli.report", "Show what was done, learned and planned in a period"),
-    "add": ("recollect.cli.add", "Remember something by hand"),
-    "undo": ("recollect.cli.undo", "Take back what was done to memories"),
-    "maintain": ("recollect.cli.maintain", "Shorten and forget what is old; --dry-run only shows"),
-    "install": ("recollect.cli.install", "Connect agents: add hooks and the MCP server"),
-    "uninstall": ("recollect.cli.uninstall", "Disconnect agents again"),
-    "import": ("recollect.cli.import_", "Bring in history: transcripts, git, other memories"),
-    "export": ("recollect.cli.export", "Write everything, or some of it, as JSONL, JSON, Markdown"),
-    "backup": ("recollect.cli.backup", "Make a backup, or list those that there are"),
-    "restore": ("recollect.cli.restore", "Put a backup in place; what was there is kept aside"),
-    "forget": ("recollect.cli.forget", "Erase memories everywhere, after showing what goes"),
-    "scrub": ("recollect.cli.scrub", "Find secrets in what is stored already, and take them out"),
-    "ignore": ("recollect.cli.ignore", "Keep directories, files and tools out of memory"),
-    "move": ("recollect.cli.move", "Give memories to another project, after showing which"),
-    "separate": ("recollect.cli.separate", "Make a folder a project of its own again"),
-    "doctor": ("recollect.cli.doctor", "Check everything; --fix repairs, --prove shows it working"),
-    "service": ("recollect.cli.service", "Start Recollect when you log in"),
-    "mcp": ("recollect.cli.mcp", "The MCP server on standard input and output, for agents"),
-    "bench": ("recollect.cli.bench", "Measure retrieval beside grep, BM25, MiniLM and rank fusion"),
-    "store": ("recollect.cli.store", "Copy the whole store to PostgreSQL or back"),
-    "settings": ("recollect.cli.settings", "Show every setting, or get and set one"),
-    "completion": ("recollect.cli.completion", "Print completions for bash, zsh or fish"),
-    "model": ("recollect.cli.model", "Fetch the embedding model, or show whether it is there"),
+# heading: {name: (module, or module:function when a module has several commands; what it does)}
+HEADINGS = {
+    "Recall": {
+        "search": ("search", "Search memories (-i: interactive)"),
+        "context": ("context", "Show what would be injected with a prompt"),
+        "why": ("why", "Explain an injection and rate its memories"),
+        "receipt": ("why:receipt", "List and show receipts: what was injected, and why"),
+        "resume": ("resume", "Show where the last session stopped"),
+        "report": ("report", "Summarise what was done and learned in a period"),
+        "open": ("open", "Open the dashboard in your browser"),
+    },
+    "Change memories": {
+        "add": ("add", "Store a memory by hand"),
+        "forget": ("forget", "Delete memories, or erase them everywhere"),
+        "undo": ("undo", "Undo a change to memories"),
+        "change": ("undo:change", "List the changes that can be undone"),
+        "move": ("move", "Move memories to another project"),
+        "separate": ("move:separate", "Make a directory a project of its own again"),
+    },
+    "Agents": {
+        "install": ("install", "Connect agents: add hooks and the MCP server"),
+        "uninstall": ("uninstall", "Disconnect agents"),
+        "import": ("import_", "Import history: transcripts, git, other memories"),
+        "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
+    },
+    "Data and privacy": {
+        "backup": ("backup", "Create, list and restore backups"),
+        "export": ("export", "Write memories to a file as JSONL, JSON or Markdown"),
+        "ignore": ("ignore", "Keep directories, files and tools out of memory"),
+        "scrub": ("scrub", "Find and remove secrets in what is stored"),
+        "maintain": ("maintain", "Shorten and delete old memories now"),
+        "store": ("store", "Copy the database to PostgreSQL or back"),
+    },
+    "Daemon": {
+        "up": ("daemon:up", "Start the daemon"),
+        "down": ("daemon:down", "Stop the daemon"),
+        "restart": ("daemon:restart", "Restart the daemon"),
+        "status": ("status", "Show whether the daemon runs and what it received"),
+        "doctor": ("doctor", "Check everything (--fix: repair, --prove: test the agents' hooks)"),
+        "queue": ("queue", "List, run and retry the extraction of events"),
+        "logs": ("logs", "Print the end of the log (-f: follow)"),
+        "service": ("service", "Start the daemon when you log in"),
+    },
+    "Setup": {
+        "settings": ("settings", "List, show and change settings"),
+        "model": ("model", "Show and fetch the embedding model"),
+        "completion": ("completion", "Print the completion script for bash, zsh or fish"),
+        "bench": ("bench", "Measure retrieval and compare it with grep and BM25"),
+    },
 }
+COMMANDS = {name: entry for group in HEADINGS.values() for name, entry in group.items()}
+COMPLETE = "_RECOLLECT_COMPLETE"  # set by click's completion scripts
 
 USAGE = """\
 Recollect: a local-first memory for AI coding agents.
 
 Usage: recollect COMMAND [OPTIONS]
 
-Commands:
 {commands}
 
-`recollect COMMAND --help` tells more. `--version` prints the version.
-Exit codes: 0 done, 1 it failed and said why, 2 the call was wrong.
-Everything is kept in ~/.recollect; RECOLLECT_HOME moves it.
+`recollect COMMAND --help` explains a command; `recollect --version` prints the version.
+Exit codes: 0 success, 1 failure, 2 wrong call.
+Data directory: ~/.recollect (RECOLLECT_HOME changes it).
 """
 
 
 def main() -> int:
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(usage(), end="")
-        return 0
-    if arguments[0] == "--version":
-        from recollect import __version__
+    if not os.environ.get(COMPLETE):
+        if not arguments or arguments[0] in ("-h", "--help", "help"):
+            print(usage(), end="")
+            return 0
+        if arguments[0] == "--version":
+            from recollect import __version__
 
-        print(f"recollect {__version__}")
-        return 0
-    if arguments[0] not in COMMANDS:
-        print(f"recollect: there is no command {arguments[0]!r}{_near(arguments[0])}",
-              file=sys.stderr)  # fmt: skip
-        print("Run `recollect --help` for the list.", file=sys.stderr)
-        return 2
+            print(f"recollect {__version__}")
+            return 0
     from recollect.cli.run import run
 
-    return run(arguments[0], COMMANDS[arguments[0]][0], arguments[1:])
-
-
-def _near(name: str) -> str:
-    import difflib  # only after a mistake
-
-    near = difflib.get_close_matches(name, COMMANDS, 1, cutoff=0.7)
-    return f"; did you mean {near[0]}?" if near else ""
+    return run(arguments)
 
 
 def usage() -> str:
-    lines = [f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items()]
-    return USAGE.format(commands="\n".join(lines))
+    """The help of `recollect` itself."""
+    blocks = []
+    for heading, group in HEADINGS.items():
+        lines = [f"  {name:<11} {what}" for name, (_, what) in group.items()]
+        blocks.append("\n".join([f"{heading}:", *lines]))
+    return USAGE.format(commands="\n\n".join(blocks))

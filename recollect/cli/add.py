@@ -1,4 +1,4 @@
-"""`recollect add`: remember something by hand."""
+"""`recollect add`: store a memory by hand."""
 
 import os
 import sys
@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.output import daemon_client, json_option, place, print_json, project_option
+from recollect.cli.options import json_option, project_option, project_path
+from recollect.cli.output import daemon_client, print_json
 from recollect.core import keepout
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import KINDS, Kind
@@ -19,24 +20,24 @@ _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in
 
 @click.command()
 @click.argument("text", nargs=-1)
-@project_option
+@project_option(default=".")
 @click.option(
     "--kind", type=click.Choice([_PLAIN, *_KINDS]),
-    help="What it is (default: what --type belongs to, else a note).",
+    help="What it is. Default: the kind that --type belongs to, else a note.",
 )  # fmt: skip
 @click.option(
     "--type", "type_", type=click.Choice(sorted({type_ for of in _TYPES.values() for type_ in of})),
-    help=_FITTING,
+    metavar="TYPE", help=_FITTING,
 )  # fmt: skip
-@click.option("--content", default="", help="More than the title; - reads standard input.")
-@click.option("--reason", help="Of knowledge: why.")
-@click.option("--alternative", multiple=True, help="Of knowledge: what else there was.")
-@click.option("--completed", multiple=True, help="Of a summary: what was done.")
-@click.option("--learned", multiple=True, help="Of a summary: what was learned.")
-@click.option("--next", "next_steps", multiple=True, help="Of a summary: what comes next.")
-@click.option("--concept", "concepts", multiple=True)
-@click.option("--file", "files", multiple=True)
-@click.option("--session", "session_id", help="The session that it belongs to.")
+@click.option("--content", default="", help="Details beyond the title; - reads standard input.")
+@click.option("--reason", help="Knowledge: why it holds.")
+@click.option("--alternative", multiple=True, help="Knowledge: an alternative that was not taken.")
+@click.option("--completed", multiple=True, help="Summary: what was done.")
+@click.option("--learned", multiple=True, help="Summary: what was learned.")
+@click.option("--next", "next_steps", multiple=True, help="Summary: a next step.")
+@click.option("--concept", "concepts", multiple=True, help="A topic, for filters.")
+@click.option("--file", "files", multiple=True, help="A file it is about.")
+@click.option("--session", "session_id", help="The session it belongs to.")
 @json_option
 def command(
     text: tuple[str, ...], project: str, kind: str | None, type_: str | None, content: str,
@@ -44,49 +45,49 @@ def command(
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Remember TEXT: a note, or with --kind or --type an observation, knowledge or a summary.
+    """Store TEXT as a note, or with --kind or --type as an observation, knowledge or a summary.
 
-    Private spans and secrets are taken out before it is stored.
+    TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
     """
     if keepout.private_environment(os.environ):
         variable = keepout.PRIVATE_VARIABLE
-        why = f"{variable} is set: what is done in this shell is private, and nothing is stored"
+        why = f"{variable} is set: this shell is private, and nothing is stored"
         raise Conflict(why, hint=f"unset {variable}")
     kind = _kind(kind, type_)
-    told = " ".join(text)
-    if told == "-" or (not told and not sys.stdin.isatty()):
-        told = sys.stdin.read().strip()
+    title = " ".join(text)
+    if title == "-" or (not title and not sys.stdin.isatty()):
+        title = sys.stdin.read().strip()
     elif content == "-":
         content = sys.stdin.read()
-    if not told:
-        raise BadInput("there is nothing to remember", hint='recollect add "what you know"')
-    body: dict[str, Any] = {"project": place(project), "concepts": concepts, "files": files}
+    if not title:
+        raise BadInput("there is nothing to store", hint='recollect add "what you know"')
+    body: dict[str, Any] = {"project": project_path(project), "concepts": concepts, "files": files}
     if session_id:
         body["session_id"] = session_id
     more: dict[str, Any]
     traits = KINDS.get(kind)
     if traits is None:
-        path, more = "/api/notes", {"text": f"{told}\n{content}" if content else told}
+        path, more = "/api/notes", {"text": f"{title}\n{content}" if content else title}
     elif traits.is_summary:
         path = "/api/summaries"
-        more = {"request": told, "completed": completed, "learned": learned,
+        more = {"request": title, "completed": completed, "learned": learned,
                 "next_steps": next_steps, "notes": content}  # fmt: skip
     elif traits.is_belief:
         path = "/api/knowledge"
-        more = {"title": told, "content": content, "type": type_ or "decision",
+        more = {"title": title, "content": content, "type": type_ or "decision",
                 "alternatives": alternative}  # fmt: skip
         more |= {"reason": reason} if reason else {}
     else:
         path = "/api/observations"
-        more = {"title": told, "content": content, "type": type_ or "discovery"}
+        more = {"title": title, "content": content, "type": type_ or "discovery"}
     added = daemon_client().ask("POST", path, body | more)
     if as_json:
         print_json(added)
     elif added["stored"]:
-        click.echo(f"Remembered: {added['record']['record_id']}")
-        click.echo(f"Take it back: recollect undo {added['op_id']}")
+        click.echo(f"Stored: {added['record']['record_id']}")
+        click.echo(f"Undo: recollect undo {added['op_id']}")
     else:
-        click.echo(f"It was remembered already: {added['record']['record_id']}")
+        click.echo(f"It is stored already: {added['record']['record_id']}")
     return 0
 
 

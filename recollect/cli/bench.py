@@ -9,7 +9,7 @@ import click
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
-    """Measure retrieval on a directory of benchmark sets, or on the small one that ships."""
+    """Measure retrieval on a directory of benchmark sets, or on the small set that is included."""
     from recollect.bench.__main__ import main
 
     return main(arguments)

@@ -1,11 +1,13 @@
-"""Dates and ages as people type them: 2026-11-01, 2026-11-01T12:00, 90d, 6w, 12h, 30m, 3mo."""
+"""Times as people type them: 2026-11-01, 2026-11-01T12:00, 90d, 6w, 12h, 30m, 3mo."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
+F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),
@@ -15,13 +17,15 @@ _UNITS = {
     "mo": timedelta(days=30),
     "y": timedelta(days=365),
 }
-# As it is typed: who writes 3M may mean months, and is asked rather than given minutes.
+# Units are case-sensitive: whoever types 3M may mean months, and is asked, not given minutes.
 _AGE = re.compile(rf"^(\d{{1,6}})\s*({'|'.join(_UNITS)})$")
-AGES = "30m, 12h, 7d, 6w, 3mo or 1y"  # for help texts
+FORMS = "TIME is 2026-11-01, 2026-11-01T15:30 or an age such as 12h, 7d, 6w or 3mo."
 
 
 class Time(click.ParamType[datetime]):
-    name = "when"
+    """Local time, unless the text says otherwise."""
+
+    name = "time"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
         if isinstance(value, datetime):
@@ -34,8 +38,8 @@ class Time(click.ParamType[datetime]):
             found = datetime.fromisoformat(text.upper())
         except (ValueError, OverflowError):
             self.fail(
-                f"{value!r} is no time; write 2026-11-01, 2026-11-01T15:30 or an age such as 7d: a "
-                "number and s, m (minutes), h, d, w, mo (months) or y",
+                f"{value!r} is not a time. Write 2026-11-01, 2026-11-01T15:30, or an age such as "
+                "7d: a number and s, m (minutes), h, d, w, mo (months) or y.",
                 param,
                 ctx,
             )
@@ -43,3 +47,18 @@ class Time(click.ParamType[datetime]):
 
 
 TIME = Time()
+
+
+def time_option(name: str, help: str) -> Callable[[F], F]:
+    """A time, with the accepted forms in its help."""
+    return click.option(name, type=TIME, metavar="TIME", help=f"{help} {FORMS}")
+
+
+since_option = time_option("--since", "Only what is from TIME or later.")
+until_option = time_option("--until", "Only what is from before TIME.")
+as_of_option = time_option("--as-of", "Answer with what memory held at TIME.")
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time as the API takes it."""
+    return moment.isoformat() if moment else None

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import click
 
 from recollect.cli import hosts_context, process
-from recollect.cli.run import tell
+from recollect.cli.run import print_error
 from recollect.client import Client
 from recollect.core import ids, oslayer, settings
 from recollect.core.errors import RecollectError
@@ -49,7 +49,7 @@ def main() -> int:
     try:
         show(settings.load())
     except RecollectError as error:
-        tell(error)
+        print_error(error)
         return 1
     return 0
 
@@ -85,7 +85,7 @@ def show(chosen: Settings) -> None:
         for line in answer.splitlines():
             _say(f"  {line}")
     else:
-        _say("\nNothing was recalled. See why: .venv/bin/recollect why --project " + place)
+        _say("\nNothing was recalled. See why: .venv/bin/recollect why -p " + place)
     _say("\nConnect your agents:  .venv/bin/recollect install")
     _say("See what it does:     .venv/bin/recollect status")
     _say("Open the dashboard:   .venv/bin/recollect open, or within a minute, once:")

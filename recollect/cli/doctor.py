@@ -1,4 +1,4 @@
-"""`recollect doctor`: looks at everything, says what is wrong and what to do about it."""
+"""`recollect doctor`: checks everything, and says what is wrong and what to do about it."""
 
 import os
 import stat
@@ -13,7 +13,8 @@ import click
 
 from recollect import __version__
 from recollect.cli import hosts_context, process
-from recollect.cli.output import json_option, many, memories, print_json
+from recollect.cli.options import json_option
+from recollect.cli.output import many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions
 from recollect.client import Client, NotRunning
 from recollect.core import keepout, oslayer, settings
@@ -37,7 +38,7 @@ DOORS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, how it is, and what to do about it."""
+    """What was checked, the outcome, and what to do about it."""
 
     what: str
     verdict: Verdict
@@ -49,7 +50,10 @@ class Finding:
 @click.command()
 @click.option("--fix", is_flag=True, help="Repair what can be repaired.")
 @click.option(
-    "--prove", "proving", is_flag=True, help="Send a marker through each connected agent's hook."
+    "--prove",
+    "proving",
+    is_flag=True,
+    help="Send a marker through each connected agent's hook and look for it in the store.",
 )
 @json_option
 def command(fix: bool, proving: bool, as_json: bool) -> int:
@@ -98,7 +102,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if counted := kept_out_of(health):
         yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
     if private := private_sessions(health):
-        yield Finding("private session", "ok", " ".join(keepout.told_private(private)))
+        yield Finding("private session", "ok", " ".join(keepout.private_sessions_text(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         # Each host is looked at below; a private session is nothing wrong.
@@ -121,7 +125,7 @@ def prove_hosts(chosen: Settings) -> list[Finding]:
     return [_prove(chosen, host) for host in connected]
 
 
-# --- what is looked at --------------------------------------------------------------------------
+# --- checks --------------------------------------------------------------------------
 
 
 def _directory(chosen: Settings) -> Finding:
@@ -180,13 +184,13 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
     if holds.off:
         told = f"nothing is captured here: {holds.off}"
-        yield Finding("here", "warn", told, "recollect ignore --list")
+        yield Finding("here", "warn", told, "recollect ignore list")
     for warning in holds.warnings:
         yield Finding("here", "warn", warning, "Correct the file; see docs/howto/keep-out.md")
 
@@ -220,7 +224,12 @@ def _settings_file(chosen: Settings) -> Iterator[Finding]:
     path = chosen.path("settings.toml")
     if os.path.isfile(path) and os.path.getsize(path) == 0:
         told = f"{path} is empty: every setting is at its default"
-        yield Finding("settings", "warn", told, "recollect settings; if that is meant, remove it")
+        yield Finding(
+            "settings",
+            "warn",
+            told,
+            "recollect settings list; if that is intended, remove the file",
+        )
 
 
 def _moment(when: str) -> str:
@@ -264,11 +273,11 @@ def _backups(client: Client, checked: dict[str, Any]) -> Finding:
     if newest is None:
         if not checked["events"]:
             return Finding("backups", "ok", "none yet, and nothing to lose")
-        return Finding("backups", "warn", "there is none yet", "recollect backup", make)
+        return Finding("backups", "warn", "there is none yet", "recollect backup create", make)
     age = datetime.now(UTC) - datetime.fromisoformat(newest)
     told = f"{checked['backups']}, the newest of {_moment(newest)}"
     if days and age > timedelta(days=2 * days):
-        return Finding("backups", "warn", f"{told}: that is old", "recollect backup", make)
+        return Finding("backups", "warn", f"{told}: that is old", "recollect backup create", make)
     return Finding("backups", "ok", told)
 
 
@@ -346,7 +355,7 @@ def _prove(chosen: Settings, host: Installer) -> Finding:
     return Finding(f"prove {host.name}", "ok" if proof.ok else "fail", proof.message, proof.hint)
 
 
-# --- telling ------------------------------------------------------------------------------------
+# --- printing ------------------------------------------------------------------------------------
 
 
 def _mended(finding: Finding) -> Finding:

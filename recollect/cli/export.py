@@ -1,4 +1,4 @@
-"""`recollect export`: everything that is stored, or some of it, as text."""
+"""`recollect export`: memories, or some of them, as text."""
 
 import os
 import sys
@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import click
 
 from recollect.cli import process
-from recollect.cli.date_options import AGES, TIME
+from recollect.cli.date_options import iso, since_option, until_option
+from recollect.cli.options import project_option, project_path
 from recollect.client import Client
 from recollect.core import oslayer, settings
 from recollect.core.errors import CannotWrite
@@ -21,14 +22,14 @@ SLOW_S = 600.0
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False), required=False)
 @click.option("--format", "form", type=click.Choice(["jsonl", "json", "markdown"]),
-              help="By default what the file's name says, else JSONL.")  # fmt: skip
-@click.option("--project", help="Only this project: its directory, name or id.")
+              help="Default: by the ending of FILE, else JSONL.")  # fmt: skip
+@project_option("Only this project: a directory, a name, an id or `global`.")
 @click.option("--kind", type=click.Choice(list(KINDS)),
               help="Only memories of this kind.")  # fmt: skip
-@click.option("--rows", help="Only these kinds of rows: event,memory,fact,…")
-@click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")
-@click.option("--until", type=TIME, help="Not after: a date, or an age.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--rows", help="Only these kinds of rows, with commas: event,memory,fact and others.")
+@since_option
+@until_option
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 def command(
     file: str | None,
     form: str | None,
@@ -41,8 +42,8 @@ def command(
 ) -> int:
     """Export to FILE, or to standard output.
 
-    JSONL and JSON can be imported again, here or elsewhere: `recollect import FILE`. Markdown is
-    for reading. What is derived (vectors, indexes) is left out.
+    JSONL and JSON can be imported again: `recollect import FILE`. Markdown is for reading. What is
+    derived (vectors, indexes) is left out.
     """
     if file is not None and file != "-":
         _refuse(file, force=force)
@@ -51,11 +52,11 @@ def command(
     by_name = {".json": "json", ".md": "markdown"}.get(os.path.splitext(file or "")[1], "jsonl")
     wanted = {
         "format": form or by_name,
-        "project": _project(project),
+        "project": project_path(project) if project else None,
         "kind": kind,
         "rows": rows,
-        "since": since.isoformat() if since else None,
-        "until": until.isoformat() if until else None,
+        "since": iso(since),
+        "until": iso(until),
     }
     query = urlencode({name: value for name, value in wanted.items() if value})
     pieces = Client(chosen, SLOW_S).stream(f"/api/export?{query}")
@@ -70,16 +71,16 @@ def command(
 
 
 def _refuse(path: str, *, force: bool) -> None:
-    """Before anything is read: nowhere to write to, or something that is there already."""
+    """Refuse before anything is read: no such directory, or a file that exists."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise CannotWrite(f"there is no directory {folder}", hint=f"mkdir -p {folder}")
     if os.path.exists(path) and not force:
-        raise CannotWrite(f"{path} is there already", hint="Another name, or --force.")
+        raise CannotWrite(f"{path} exists already", hint="Choose another name, or --force.")
 
 
 def _write(path: str, pieces: Iterator[bytes]) -> int:
-    """Beside the target first: an export that broke off never has its name."""
+    """Write beside the target first: an unfinished export never has its name."""
     part = f"{path}.part"
     size = 0
     try:
@@ -95,7 +96,3 @@ def _write(path: str, pieces: Iterator[bytes]) -> int:
         if os.path.exists(part):
             os.unlink(part)
     return size
-
-
-def _project(given: str | None) -> str | None:
-    return os.path.abspath(given) if given and os.path.isdir(given) else given

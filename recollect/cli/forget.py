@@ -1,25 +1,18 @@
-"""`recollect forget`: gone everywhere, after showing what goes."""
+"""`recollect forget`: memories deleted, or erased everywhere, after showing them."""
 
 from datetime import datetime
 
 import click
 
 from recollect.cli import process
-from recollect.cli.output import (
-    agreed,
-    confirmed,
-    daemon_client,
-    json_option,
-    many,
-    print_json,
-    print_memories,
-)
+from recollect.cli.options import json_option
+from recollect.cli.output import agreed, confirmed, daemon_client, many, print_json, print_memories
 from recollect.cli.selection_options import (
-    counted,
+    count_rows,
+    print_selection,
     refuse_bad_ids,
     request_body,
     selection_options,
-    show,
 )
 from recollect.client import Client
 from recollect.core import settings
@@ -29,18 +22,20 @@ SLOW_S = 600.0
 
 @click.command()
 @selection_options
-@click.option("--backups", is_flag=True, help="In the backups at once, not within one rotation.")
-@click.option("--for-good", is_flag=True, help="Memories by id: erase, instead of a delete that "
-              "undo brings back.")  # fmt: skip
-@click.option("--reason", default="", help="Of a delete; kept in the log.")
-@click.option("--never-again", is_flag=True, help="And do not learn it again.")
+@click.option(
+    "--backups", is_flag=True, help="Also erase it in the backups now, not within one rotation."
+)
+@click.option("--for-good", is_flag=True, help="Erase memories given by id; undo cannot bring them "
+              "back.")  # fmt: skip
+@click.option("--reason", default="", help="Why; kept in the log of a delete.")
+@click.option("--never-again", is_flag=True, help="Also never learn it again.")
 @json_option
 def command(
     memories: tuple[str, ...],
     session: str | None,
     entity: str | None,
     text: str | None,
-    older_than: datetime | None,
+    until: datetime | None,
     project: str | None,
     everything: bool,
     yes: bool,
@@ -51,28 +46,30 @@ def command(
     never_again: bool,
     as_json: bool,
 ) -> int:
-    """Erase memories, with all that they were made from and that was made from them.
+    """Delete memories by id, or erase a whole selection with everything it came from.
 
-    MEMORY is the id of one: it is deleted, and what else was made of the same words is not told
-    any more, at any door; `recollect undo` brings all of it back, unless you say --for-good. Said
-    again, it is learned again, unless you say --never-again. Everything else is for good: nothing
-    of it stays in the database, its log, the spool or the log files; backups lose it within one
-    rotation, or at once with --backups, also what was forgotten before.
+    MEMORY is an id. The memory is deleted, and nothing else made of the same words is shown any
+    more; `recollect undo` brings all of it back, unless you add --for-good. If it is said again,
+    it is learned again, unless you add --never-again.
+
+    Every other selection is erased for good: nothing of it stays in the database, its log, the
+    spool or the log files. Backups lose it within one rotation, or at once with --backups, which
+    also erases there what was forgotten before.
     """
     if memories and not (for_good or backups):
         if dry_run:
             return _show_delete(memories, never=never_again, as_json=as_json)
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
-    body = request_body(memories, session, entity, text, older_than, project, everything)
+    body = request_body(memories, session, entity, text, until, project, everything)
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
     shown = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": backups})
     if dry_run:
-        print_json(shown) if as_json else show(shown)
+        print_json(shown) if as_json else print_selection(shown)
         return 0
     if not as_json:
-        show(shown)
+        print_selection(shown)
     if not agreed("Erase this for good?", yes=yes, as_json=as_json):
         return 1
     wanted = {**body, "dry_run": False, "backups": backups, "never_again": never_again}
@@ -84,7 +81,7 @@ def command(
         click.echo(f"Erased: {many(sum(done['counts'].values()), 'row')}, bytes included.")
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
-        click.echo(f"Erased in {files}, those that a restore kept aside included.")
+        click.echo(f"Erased in {files}, including those that a restore kept aside.")
     elif chosen.store:
         click.echo(
             "Backups are not changed: neither the server's, nor those of the SQLite file that was "
@@ -92,8 +89,8 @@ def command(
         )
     elif not backups and client.get("/api/backups")["items"]:
         click.echo(
-            "Backups still hold it until they are rotated out, and what a restore kept aside holds "
-            "it for good; --backups does it at once."
+            "Backups contain it until they are rotated out, and what a restore kept aside "
+            "contains it for good; --backups erases it there now."
         )
     return 0
 
@@ -114,10 +111,10 @@ def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
     click.echo(f"{what} would be forgotten{again}; recollect undo would take that back.")
     if any(item.get("source_event_ids") for item in found):
         click.echo(
-            "What else was made of the same words (facts, summaries, lines of turns) would not be "
-            "told either."
+            "Nothing else made of the same words (facts, summaries, lines of turns) would be "
+            "shown either."
         )
-    click.echo(f"With --for-good it would erase: {counted(erased['counts'])}.")
+    click.echo(f"With --for-good it would erase: {count_rows(erased['counts'])}.")
     return 0
 
 
@@ -144,9 +141,9 @@ def _delete(ids: tuple[str, ...], reason: str, *, never: bool, yes: bool, as_jso
         click.echo("What they say is not learned again.")
     if any(item.get("source_event_ids") for item in found["items"]):
         click.echo(
-            "What else was made of the same words (facts, summaries, lines of turns) is not told "
-            f"either; recollect forget --for-good {' '.join(ids)} erases it."
+            "Nothing else made of the same words (facts, summaries, lines of turns) is shown "
+            f"any more; recollect forget --for-good {' '.join(ids)} erases it."
         )
     for op_id in gone["op_ids"]:
-        click.echo(f"Bring it back: recollect undo {op_id}")
+        click.echo(f"Undo: recollect undo {op_id}")
     return 0

@@ -1,80 +1,136 @@
-"""`recollect ignore`: what is never captured, and the way back."""
+"""`recollect ignore`: rules for what is never captured."""
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.output import json_option, print_json
+from recollect.cli.groups import Group
+from recollect.cli.options import json_option
+from recollect.cli.output import print_json
 from recollect.cli.settings import write_setting
 from recollect.core import keepout, projects, settings
 from recollect.core.errors import BadInput, NotFound
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-@click.command()
-@click.argument("what", nargs=-1, metavar="[WHAT]")
-@click.option("--here", is_flag=True, help="The project of the current directory.")
-@click.option("--tool", metavar="NAME", help="A tool of agents; * stands for any letters.")
-@click.option("--remove", is_flag=True, help="Take the rule back.")
-@click.option("--list", "listed", is_flag=True, help="Show the rules, and what holds here.")
-@json_option
-def command(
-    what: tuple[str, ...], here: bool, tool: str | None, remove: bool, listed: bool, as_json: bool
-) -> int:
-    """Keep WHAT out of memory: a directory, or files by a pattern as in .gitignore (*.pem).
 
-    Of a directory nothing is captured and nothing is told there. What a tool does with a file that
-    fits a pattern is not captured. It holds from the next event on; what was captured before stays
-    until you erase it: recollect forget --project DIR --all, or --text WORDS. Put a pattern in
-    quotes. A team says it for a repository in a file .recollect.toml:
-    capture = false, or ignore = ["PATTERN"]. A session is private with RECOLLECT_PRIVATE=1, or from
-    a prompt on whose first or last line is `recollect: private`, until `recollect: public`.
+@click.group(cls=Group)
+def command() -> None:
+    """Keep directories, files and tools out of memory.
+
+    A rule holds from the next event on; what was captured before stays until you erase it:
+    recollect forget --project DIR --all, or --text WORDS. A team sets rules for a repository in a
+    file .recollect.toml: capture = false, or ignore = ["PATTERN"]. A session is private with
+    RECOLLECT_PRIVATE=1, or from a prompt whose first or last line is `recollect: private`, until
+    `recollect: public`.
     """
-    given = [one for one in (*what, tool, here or None) if one is not None]
-    if listed or not given:
-        return _list(as_json=as_json)
-    if len(what) > 1:
-        pattern = shlex.quote(_pattern(what))
-        told = f"one WHAT at a time. Put the pattern in quotes: recollect ignore {pattern}"
-        raise click.UsageError(told)
-    if len(given) > 1:
-        raise click.UsageError("one of WHAT, --here and --tool at a time")
-    if given[0] is not True and not str(given[0]).strip():
-        hint = "Name a directory or a pattern; for the project of this directory: --here"
-        raise BadInput("the name is empty", hint=hint)
+
+
+def _rule_arguments(function: F) -> F:
+    for option in (
+        click.option("--tool", metavar="NAME", help="A tool of agents; * stands for any letters."),
+        click.option("--here", is_flag=True, help="The project of the current directory."),
+        click.argument("what", nargs=-1, metavar="[WHAT]"),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the rules, and what holds in the current directory."""
+    chosen = settings.load()
+    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
+    if as_json:
+        told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
+        print_json({**told, "files": [one.text for one in holds.files]})
+        return
+    if not chosen.ignore:
+        click.echo("There are no rules in the settings.")
+    for entry in chosen.ignore:
+        click.echo(entry)
+    theirs = [one.text for one in holds.files if one.base]
+    if theirs:
+        click.echo(f"Files kept out by this project: {', '.join(theirs)}")
+    if holds.off:
+        click.secho(f"Nothing is captured here: {holds.off}.", fg="yellow")
+    for warning in holds.warnings:
+        click.secho(warning, fg="yellow")
+
+
+@command.command()
+@_rule_arguments
+@json_option
+def add(what: tuple[str, ...], here: bool, tool: str | None, as_json: bool) -> None:
+    """Keep WHAT out of memory: a directory, or files by a pattern as in .gitignore ('*.pem').
+
+    In such a directory nothing is captured and nothing is injected. What a tool does with a file
+    that matches a pattern is not captured. Put a pattern in quotes.
+    """
     known = list(settings.load().ignore)
-    entry = (
-        f"tool:{tool}" if tool else _here() if here else _entry(what[0], known if remove else ())
-    )
-    if problem := keepout.wrong([entry]):
-        raise BadInput(problem)
-    if not remove and not tool and not here:
-        _check_there(what[0])
-    if remove and entry not in known:
-        raise NotFound(f"there is no rule {entry}", hint="recollect ignore --list")
-    if not remove and entry in known:
+    entry = _entry(what, here, tool, known=())
+    if what:
+        _refuse_missing_directory(what[0])
+    if entry in known:
         click.echo(f"{entry} is there already.")
-        return 0
-    wanted = [one for one in known if one != entry] if remove else [*known, entry]
+        return
+    wanted = [*known, entry]
+    write_setting("ignore", wanted)
+    if as_json:
+        print_json({"ignore": wanted})
+        return
+    click.echo(f"Kept out from now on: {entry}")
+    click.echo(f"What is stored already stays. Remove the rule: {_removal(entry)}")
+
+
+@command.command()
+@_rule_arguments
+@json_option
+def remove(what: tuple[str, ...], here: bool, tool: str | None, as_json: bool) -> None:
+    """Remove a rule: WHAT as it was given, or as the list shows it."""
+    known = list(settings.load().ignore)
+    entry = _entry(what, here, tool, known=known)
+    if entry not in known:
+        raise NotFound(f"there is no rule {entry}", hint="recollect ignore list")
+    wanted = [one for one in known if one != entry]
     write_setting("ignore", wanted or None)
     if as_json:
         print_json({"ignore": wanted})
-        return 0
-    click.echo(f"No longer kept out: {entry}" if remove else f"Kept out from now on: {entry}")
-    if not remove:
-        click.echo(f"What is remembered already stays. The way back: {_way_back(entry)}")
-    return 0
+    else:
+        click.echo(f"No longer kept out: {entry}")
 
 
-def _here() -> str:
-    place = projects.locate(os.getcwd())
-    return f"project:{place.root or keepout.canonical(os.getcwd())}"
+def _entry(what: tuple[str, ...], here: bool, tool: str | None, known: Sequence[str]) -> str:
+    """The rule that the arguments name."""
+    if len(what) > 1:
+        pattern = shlex.quote(_pattern(what))
+        raise click.UsageError(
+            f"one WHAT at a time. Put the pattern in quotes: recollect ignore add {pattern}"
+        )
+    if (len(what) + here + (tool is not None)) != 1:
+        raise click.UsageError("name exactly one of WHAT, --here and --tool")
+    if any(not one.strip() for one in (*what, *([tool] if tool is not None else []))):
+        hint = "Name a directory or a pattern; for the project of this directory: --here"
+        raise BadInput("the name is empty", hint=hint)
+    if tool:
+        entry = f"tool:{tool}"
+    elif here:
+        place = projects.locate(os.getcwd())
+        entry = f"project:{place.root or keepout.canonical(os.getcwd())}"
+    else:
+        entry = _file_or_project(what[0], known)
+    if problem := keepout.fault_in_rules([entry]):
+        raise BadInput(problem)
+    return entry
 
 
-def _entry(what: str, known: Sequence[str]) -> str:
-    """A directory that is there is a project; everything else names files. A rule that is known is
-    found again when what it names is gone, and as --list shows it."""
+def _file_or_project(what: str, known: Sequence[str]) -> str:
+    """A directory that exists is a project; everything else names files. A known rule is found
+    also when what it names is gone, and as the list shows it."""
     path = os.path.abspath(os.path.expanduser(what))
     project = f"project:{keepout.canonical(path)}"
     for entry in (project, f"file:{path}", f"file:{what}", what):
@@ -85,45 +141,24 @@ def _entry(what: str, known: Sequence[str]) -> str:
     return f"file:{path if os.path.isfile(path) else what}"
 
 
-def _check_there(what: str) -> None:
-    """A directory that is misspelt must not become a pattern that fits nothing."""
+def _refuse_missing_directory(what: str) -> None:
+    """A misspelt directory must not become a pattern that matches nothing."""
     path = os.path.expanduser(what)
     wild = any(one in what for one in "*?[")
     if wild or os.path.exists(path) or not (os.path.isabs(path) or path.endswith("/")):
         return
     name = shlex.quote(os.path.basename(path.rstrip("/")))
     told = f"There is no directory {what}; to keep files of that name out, wherever they are"
-    raise BadInput(told, hint=f"recollect ignore {name}")
+    raise BadInput(told, hint=f"recollect ignore add {name}")
 
 
 def _pattern(names: Sequence[str]) -> str:
-    """What a shell may have made these names of."""
+    """The pattern that a shell may have expanded to these names."""
     endings = {os.path.splitext(name)[1] for name in names}
     return f"*{endings.pop() or '.pem'}" if len(endings) == 1 else "*.pem"
 
 
-def _way_back(entry: str) -> str:
+def _removal(entry: str) -> str:
     kind, _, value = entry.partition(":")
     option = "--tool " if kind == "tool" else "-- " if value.startswith("-") else ""
-    return f"recollect ignore --remove {option}{shlex.quote(value)}"
-
-
-def _list(*, as_json: bool) -> int:
-    chosen = settings.load()
-    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
-    if as_json:
-        told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
-        print_json({**told, "files": [one.text for one in holds.files]})
-        return 0
-    if not chosen.ignore:
-        click.echo("Nothing is kept out by the settings.")
-    for entry in chosen.ignore:
-        click.echo(entry)
-    theirs = [one.text for one in holds.files if one.base]
-    if theirs:
-        click.echo(f"Files kept out by this project: {', '.join(theirs)}")
-    if holds.off:
-        click.secho(f"Nothing is captured here: {holds.off}.", fg="yellow")
-    for warning in holds.warnings:
-        click.secho(warning, fg="yellow")
-    return 0
+    return f"recollect ignore remove {option}{shlex.quote(value)}"

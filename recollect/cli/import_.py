@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.date_options import AGES, TIME
-from recollect.cli.output import confirmed, json_option, print_json, print_table, prompted
+from recollect.cli.date_options import iso, since_option, until_option
+from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
+from recollect.cli.output import confirmed, print_json, print_table, prompted
 from recollect.client import Client, NotRunning
 from recollect.core import settings
 from recollect.core.errors import RecollectError
@@ -22,14 +23,14 @@ SLOW_S = 600.0
 
 @click.command()
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@click.option("--project", type=click.Path(), help="Only what was done in this directory.")
-@click.option("--since", type=TIME, help=f"Not before: a date, or an age: {AGES}.")
-@click.option("--until", type=TIME, help="Not after: a date, or an age.")
+@directory_option("Only what was done in this directory.")
+@since_option
+@until_option
 @click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
-              help="How many commits of git history at the most.")  # fmt: skip
-@click.option("--llm", is_flag=True, help="Let the language model in the settings read it too.")
-@click.option("--dry-run", is_flag=True, help="Count what would be new, and stop.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+              help="The most commits of git history to read.")  # fmt: skip
+@click.option("--llm", is_flag=True, help="Extract with the language model of the settings too.")
+@dry_run_option
+@yes_option
 @json_option
 def command(
     sources: tuple[str, ...],
@@ -42,13 +43,14 @@ def command(
     yes: bool,
     as_json: bool,
 ) -> int:
-    """Import history.
+    """Import history that is on this machine, after showing what there is.
 
-    SOURCE is an agent (claude-code, codex, gemini, copilot, qwen, opencode), another memory
-    (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits, or a file: an
-    export of Recollect, a transcript, a database. Without any, everything that is found is shown.
+    SOURCE is an agent that keeps its sessions on this machine (such as claude-code or codex),
+    another memory (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits,
+    or a file: an export of Recollect, a transcript, a database. Without SOURCE, everything that
+    is found is offered.
 
-    Running it again adds nothing twice. Secrets are removed on the way in.
+    Importing again adds nothing twice. Secrets are removed on the way in.
     """
     chosen = settings.load()
     process.start(chosen)
@@ -68,7 +70,7 @@ def command(
                        "tokens, within the day's budget.")  # fmt: skip
     if not dry_run and not yes:
         if as_json or not sys.stdin.isatty():
-            click.echo("Nothing was imported: say --yes to go on without being asked.", err=True)
+            click.echo("Nothing was imported: add --yes to import without being asked.", err=True)
             return 1
         body["sources"] = list(_chosen(sources, found["offers"]))
         if not body["sources"]:
@@ -87,8 +89,8 @@ def request(
     return {
         "sources": paths,
         "project": os.path.abspath(project) if project else None,
-        "since": since.isoformat() if since else None,
-        "until": until.isoformat() if until else None,
+        "since": iso(since),
+        "until": iso(until),
         "home": os.path.expanduser("~"),
         "directory": os.getcwd(),
         "env": {
@@ -104,7 +106,7 @@ def offer(*, ask: bool) -> None:
     """At the end of `install`: say what there is, and import it if the answer is yes."""
     chosen = settings.load()
     if not ask or not sys.stdin.isatty():
-        click.echo("What you did before can be remembered too: recollect import")
+        click.echo("Your history can be imported too: recollect import")
         return
     try:
         process.start(chosen)
@@ -113,7 +115,7 @@ def offer(*, ask: bool) -> None:
         found = client.ask("POST", "/api/import/offers", body)["offers"]
         if not found:
             return
-        click.echo("\nThere is history on this machine that could be remembered:")
+        click.echo("\nHistory on this machine that can be imported:")
         show(found)
         if confirmed("Import it now?", default=False):
             run(client, body, as_json=False)
@@ -150,8 +152,8 @@ def run(client: Client, body: dict[str, Any], *, as_json: bool) -> int:
             state = _watched(client, state)
     except NotRunning as error:
         raise NotRunning(
-            "The daemon is gone in the middle of the import; what is stored is kept.",
-            hint="the same command again; it goes on from there",
+            "The daemon stopped during the import; what is stored is kept.",
+            hint="Run the same command again; it continues from there.",
         ) from error
     if as_json:
         print_json(state)
@@ -201,7 +203,7 @@ def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
     elif not dry_run:
         how = "by the language model" if llm else "by rules; no language model is asked"
         click.echo(f"Done in {state['seconds']:.0f} s.")
-        click.echo(f"What it means is worked out in the background, {how}.")
+        click.echo(f"Memories are extracted in the background, {how}.")
 
 
 def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
@@ -229,14 +231,14 @@ def _mention_git(sources: tuple[str, ...], *, as_json: bool) -> None:
     from recollect.core import projects
 
     if not sources and not as_json and projects.locate(os.getcwd()).git_dir:
-        click.echo("The commits of this repository can be remembered too: recollect import git")
+        click.echo("The commits of this repository can be imported too: recollect import git")
 
 
 def _nothing(as_json: bool) -> int:
     if as_json:
         print_json({"state": "nothing", "sources": {}})
     else:
-        click.echo("Nothing was found that could be imported.")
+        click.echo("Nothing was found to import.")
     return 0
 
 

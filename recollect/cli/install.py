@@ -3,7 +3,8 @@
 import click
 
 from recollect.cli import hosts_context
-from recollect.cli.output import confirmed, json_option, print_json
+from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
+from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.hosts.apply import apply_install, diff
@@ -17,12 +18,12 @@ MARKS = {"installed": "connected", "unchanged": "was connected already", "failed
 
 
 @click.command()
-@click.argument("hosts", nargs=-1)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Show the changes and stop.")
-@click.option("--project", type=click.Path(file_okay=False), help="Only for this project.")
-@click.option("--no-set-default", is_flag=True, help="kiro-cli: leave the default agent alone.")
-@click.option("--trust", is_flag=True, help="Codex: also trust Recollect's hooks.")
+@click.argument("hosts", nargs=-1, metavar="[AGENT]...")
+@yes_option
+@dry_run_option
+@directory_option("Connect only in this project.")
+@click.option("--no-set-default", is_flag=True, help="kiro-cli: do not change the default agent.")
+@click.option("--trust", is_flag=True, help="Codex: mark Recollect's hooks as trusted.")
 @click.option("--show-rules", is_flag=True, help="Print the rules text for agents without hooks.")
 @json_option
 def command(
@@ -37,8 +38,8 @@ def command(
 ) -> int:
     """Connect agents: add Recollect's hooks and its MCP server to their configuration.
 
-    HOSTS are names such as claude-code or codex; without any, all that are found here. Every
-    change is shown first; what was there stays, and `recollect uninstall` puts it back.
+    AGENT is a name such as claude-code or codex; without one, all that are found on this machine.
+    Every change is shown first; `recollect uninstall` restores the files as they were.
     """
     if show_rules:
         click.echo(RULES, nl=False)

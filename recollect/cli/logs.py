@@ -1,21 +1,22 @@
-"""`recollect logs`: the end of the daemon's log, and what is added to it."""
+"""`recollect logs`: the end of the daemon's log, and new lines as they come."""
 
 import time
 
 import click
 
+from recollect.cli.options import limit_option
 from recollect.core import settings
 
 
 @click.command()
-@click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(1, 100_000))
-@click.option("-f", "--follow", is_flag=True, help="Go on printing what is added.")
-def command(lines: int, follow: bool) -> int:
-    """Show the end of the log."""
+@limit_option(50, 100_000, "lines")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
+def command(limit: int, follow: bool) -> int:
+    """Print the end of the daemon's log."""
     path = settings.load().path("logs", "recollect.log")
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file.readlines()[-lines:]:
+            for line in file.readlines()[-limit:]:
                 click.echo(line, nl=False)
             while follow:
                 line = file.readline()

@@ -1,10 +1,11 @@
-"""`recollect maintain`: the daily pass over old memories, now, or only what it would do."""
+"""`recollect maintain`: the daily maintenance, run now or only previewed."""
 
 from typing import Any
 
 import click
 
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.options import dry_run_option, json_option
+from recollect.cli.output import print_json, print_table
 from recollect.client import Client
 from recollect.core import settings
 
@@ -12,12 +13,13 @@ PATIENCE_S = 3600.0
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@dry_run_option
 @json_option
 def command(dry_run: bool, as_json: bool) -> int:
-    """Shorten and forget what is old, as it happens once a day by itself.
+    """Shorten and delete old memories now, as happens once a day.
 
-    What goes can be brought back for as long as the archive is kept.
+    The setting `retention` says how long each kind is kept. What goes can be brought back for as
+    long as the archive is kept.
     """
     client = Client(settings.load(), timeout=PATIENCE_S)
     report = client.ask("GET" if dry_run else "POST", "/api/maintain")
@@ -32,10 +34,10 @@ def _tell(report: dict[str, Any]) -> None:
     if not report["counts"]:
         click.echo("Nothing is due." if report["preview"] else "Nothing was due.")
     else:
-        click.echo("It would be done now:" if report["preview"] else "Done:")
+        click.echo("This would be done now:" if report["preview"] else "Done:")
         rows = [[what, str(count)] for what, count in report["counts"].items()]
         rows += [[f"  forgotten: {why}", str(count)] for why, count in report["forgotten"].items()]
-        print_table(["What", "How many"], rows)
+        print_table(["Change", "Count"], rows)
     if not report["finished"]:
         click.secho("It was interrupted and goes on next time.", fg="yellow")
     rows = [
@@ -44,8 +46,8 @@ def _tell(report: dict[str, Any]) -> None:
         for kind, ages in report["memories"].items()
     ]  # fmt: skip
     if rows:
-        print_table(["Memories", "There are", "Never used"], rows)
+        print_table(["Memories", "Stored", "Never used"], rows)
     click.echo(
-        f"The database has {report['bytes'] / 1e6:.1f} MB, "
-        f"{report['bytes_free'] / 1e6:.1f} MB of them free inside it."
+        f"The database takes {report['bytes'] / 1e6:.1f} MB, "
+        f"{report['bytes_free'] / 1e6:.1f} MB of it free."
     )

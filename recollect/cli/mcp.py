@@ -23,7 +23,7 @@ PARSE_ERROR, INVALID, FAILED = -32700, -32600, -32603
 
 @click.command()
 def command() -> None:
-    """Speak MCP on standard input and output. Agents run this; there is nothing to see here."""
+    """Run the MCP server on standard input and output. Agents start this command themselves."""
     proxy = Proxy(os.getcwd())
     for line in sys.stdin.buffer:
         if line.strip():

@@ -1,14 +1,19 @@
-"""`recollect model`: fetch the embedding model, or say whether it is there."""
+"""`recollect model`: the embedding model, fetched and shown, and the vectors it made."""
+
+from typing import Any
 
 import click
 
-from recollect.cli.output import json_option, memories, print_json
+from recollect.cli.groups import Group
+from recollect.cli.options import json_option
+from recollect.cli.output import daemon_client, memories, print_json
+from recollect.client import Client, NotRunning
 from recollect.core import settings
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
-    """The embedding model (all-MiniLM-L6-v2), which finds memories by meaning.
+    """Show and fetch the embedding model (all-MiniLM-L6-v2), which finds memories by meaning.
 
     It is fetched once, verified, and runs on this machine. Without it Recollect searches by words.
     """
@@ -16,21 +21,41 @@ def command() -> None:
 
 @command.command()
 @json_option
-def status(as_json: bool) -> int:
-    """Say whether the model is there and whole; exit code 1 when it is not."""
+def show(as_json: bool) -> int:
+    """Show whether the model is complete and how many memories have vectors.
+
+    Exit code 1 when the model is missing.
+    """
     from recollect.embedding import weights
 
-    found = weights.status(settings.load().models)
+    chosen = settings.load()
+    found = weights.status(chosen.models)
+    try:
+        vectors = Client(chosen).get("/api/embeddings/stats")
+    except NotRunning:
+        vectors = None
     if as_json:
         print_json({"name": weights.NAME, "directory": found.directory, "ready": found.ready,
-                    "files": found.files})  # fmt: skip
-    elif found.ready:
+                    "files": found.files, "vectors": vectors})  # fmt: skip
+        return 0 if found.ready else 1
+    if found.ready:
         click.echo(f"{weights.NAME} is ready in {found.directory}")
     else:
         for name, state in found.files.items():
             click.echo(f"{name}: {state}")
         click.echo("Fetch it: recollect model fetch")
+    if vectors is not None:
+        _print_vectors(vectors)
     return 0 if found.ready else 1
+
+
+def _print_vectors(found: dict[str, Any]) -> None:
+    click.echo(f"{found['embedded']} of {memories(found['memories'])} with vectors of "
+               f"{found['model'] or 'no model yet'}; embedding is {found['state']}.")  # fmt: skip
+    if found["problem"]:
+        click.secho(found["problem"], fg="yellow")
+    if found["set_aside"]:
+        _print_set_aside(found["set_aside"])
 
 
 @command.command()
@@ -59,33 +84,12 @@ def fetch() -> None:
 
 
 @command.command()
-@json_option
-def stats(as_json: bool) -> int:
-    """Say how many memories have their vectors."""
-    from recollect.cli.output import daemon_client
-
-    found = daemon_client().get("/api/embeddings/stats")
-    if as_json:
-        print_json(found)
-        return 0
-    click.echo(f"{found['embedded']} of {memories(found['memories'])} with vectors of "
-               f"{found['model'] or 'no model yet'}; embedding is {found['state']}.")  # fmt: skip
-    if found["problem"]:
-        click.secho(found["problem"], fg="yellow")
-    if found["set_aside"]:
-        _tell_set_aside(found["set_aside"])
-    return 0
-
-
-@command.command()
 def backfill() -> int:
-    """Give vectors to memories that have none, and wait until all have that can."""
+    """Make the missing vectors now, and wait until they are made."""
     import time
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from recollect.cli.output import daemon_client
 
     client = daemon_client()
     found = client.ask("POST", "/api/embeddings/backfill")
@@ -100,13 +104,13 @@ def backfill() -> int:
             time.sleep(0.2)
             found = client.get("/api/embeddings/stats")
     if found["set_aside"]:
-        _tell_set_aside(found["set_aside"])
+        _print_set_aside(found["set_aside"])
         return 1
     click.echo(f"Nothing is missing: {memories(found['memories'])} with vectors.")
     return 0
 
 
-def _tell_set_aside(found: dict[str, str]) -> None:
+def _print_set_aside(found: dict[str, str]) -> None:
     told = f"Set aside: {memories(len(found))}; recollect restart tries again:"
     click.secho(told, fg="yellow", err=True)
     for record_id, reason in list(found.items())[:10]:

@@ -1,17 +1,19 @@
-"""`recollect move`: memories that belong to another project, given to it."""
+"""`recollect move` and `recollect separate`: memories and the project they belong to."""
 
+import os
 from datetime import datetime
 
 import click
 
 from recollect.cli import process
-from recollect.cli.output import agreed, daemon_client, json_option, many, place, print_json
+from recollect.cli.options import json_option, project_path
+from recollect.cli.output import agreed, daemon_client, many, print_json
 from recollect.cli.selection_options import (
-    directory,
+    count_rows,
+    print_selection,
     refuse_bad_ids,
     request_body,
     selection_options,
-    show,
 )
 from recollect.client import Client
 from recollect.core import settings
@@ -22,15 +24,15 @@ SLOW_S = 600.0
 @click.command()
 @selection_options
 @click.option("--path", type=click.Path(), help="What was done in or below this directory.")
-@click.option("--to", "target", help="The project: its directory, name or id.")
-@click.option("--reason", default="", help="Of a single move; kept in the log.")
+@click.option("--to", "target", metavar="PROJECT", help="The project: a directory, name or id.")
+@click.option("--reason", default="", help="Why; kept in the log of a single move.")
 @json_option
 def command(
     memories: tuple[str, ...],
     session: str | None,
     entity: str | None,
     text: str | None,
-    older_than: datetime | None,
+    until: datetime | None,
     project: str | None,
     everything: bool,
     path: str | None,
@@ -42,25 +44,27 @@ def command(
 ) -> int:
     """Move memories to another project, with the events they came from.
 
-    MEMORY is the id of one; `recollect move MEMORY PROJECT` moves just that,
-    and can be undone. With --all the whole of --project goes, and what happens there from
-    now on belongs to the other project too. To take a move back, move again the other way.
+    MEMORY is an id; `recollect move MEMORY PROJECT` moves just that one and can be undone. With
+    --all everything in --project is moved, and what happens there from now on belongs to the other
+    project too. To take a move back, move again the other way.
     """
     if target is None:
         if len(memories) != 2:
-            raise click.UsageError("Say where: recollect move MEMORY PROJECT, or --to PROJECT.")
+            raise click.UsageError(
+                "name the target: recollect move MEMORY PROJECT, or --to PROJECT."
+            )
         return _move_one(*memories, reason, as_json=as_json)
-    body = request_body(memories, session, entity, text, older_than, project, everything, path)
-    body["target"] = directory(target)
+    body = request_body(memories, session, entity, text, until, project, everything, path)
+    body["target"] = project_path(target)
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
     shown = client.ask("POST", "/api/move", {**body, "dry_run": True})
     if dry_run:
-        print_json(shown) if as_json else show(shown)
+        print_json(shown) if as_json else print_selection(shown)
         return 0
     if not as_json:
-        show(shown)
+        print_selection(shown)
     if not agreed(f"Move this to {target}?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/move", {**body, "dry_run": False})
@@ -73,7 +77,7 @@ def command(
 
 def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
     refuse_bad_ids((memory,))
-    body = {"project": place(project), "reason": reason}
+    body = {"project": project_path(project), "reason": reason}
     client = daemon_client()
     moved = client.ask("POST", f"/api/memories/{memory}/move", body)
     if as_json:
@@ -82,5 +86,26 @@ def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
     target = moved["record"]["namespace"].partition("/project/")[2].rstrip("/")
     names = {one["project_id"]: one["name"] for one in client.get("/api/projects")["items"]}
     click.echo(f"Moved: {memory} is now in {names.get(target, target) or 'global'}.")
-    click.echo(f"Take it back: recollect undo {moved['op_id']}")
+    click.echo(f"Undo: recollect undo {moved['op_id']}")
+    return 0
+
+
+@click.command()
+@click.argument("directory", type=click.Path(exists=True, file_okay=False), default=".")
+@json_option
+def separate(directory: str, as_json: bool) -> int:
+    """Make the project around DIRECTORY (default: the current one) a project of its own.
+
+    For a second clone that was joined with the first, or that `recollect status` offers to join.
+    What was captured in it goes along; memories that were added by hand stay where they are. It is
+    not joined again by itself; `recollect move --all` joins it.
+    """
+    body = {"path": os.path.abspath(directory)}
+    done = daemon_client().ask("POST", "/api/separate", body)
+    if as_json:
+        print_json(done)
+        return 0
+    click.echo(f"{done['root']} is a project of its own: {done['project_id']}.")
+    if done["counts"]:
+        click.echo(f"Moved along: {count_rows(done['counts'])}.")
     return 0

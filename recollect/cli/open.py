@@ -1,4 +1,4 @@
-"""`recollect open`: the dashboard, in a browser that is let in by a link good once."""
+"""`recollect open`: the dashboard, signed in by a link that works once."""
 
 import os
 import sys
@@ -7,17 +7,21 @@ import webbrowser
 import click
 
 from recollect.cli import process
-from recollect.cli.output import json_option, print_json
+from recollect.cli.options import json_option
+from recollect.cli.output import print_json
 from recollect.client import Client
 from recollect.core import settings
 
 
 @click.command()
-@click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
+@click.option("--print", "only_print", is_flag=True, help="Print the address and open no browser.")
 @json_option
 def command(only_print: bool, as_json: bool) -> int:
-    """Open the dashboard. The link works once and for a minute; the browser stays signed in.
-    Without a terminal, or in CI, only the address is printed."""
+    """Open the dashboard in your browser.
+
+    The link works once, within a minute; the browser stays signed in. Without a terminal, or in CI,
+    only the address is printed.
+    """
     chosen = settings.load()
     process.start(chosen)
     invited = Client(chosen).ask("POST", "/api/open")
@@ -33,7 +37,7 @@ def command(only_print: bool, as_json: bool) -> int:
 
 
 def may_open() -> bool:
-    """A person sits here: there is a terminal, and this is no CI."""
+    """Whether a person is at a terminal, and this is not CI."""
     return sys.stdout.isatty() and not os.environ.get("CI")
 
 

@@ -5,21 +5,13 @@ In: rows. Out: text on standard output; colour only on a terminal and never with
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 IDS = ("Id",)
 PIPE_WIDTH = 100
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def json_option(function: F) -> F:
-    """`--json`, for every command that prints a result."""
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
-    return option(function)
 
 
 def print_json(value: Any) -> None:
@@ -30,11 +22,11 @@ def print_json(value: Any) -> None:
 
 
 def agreed(question: str, *, yes: bool, as_json: bool, default: bool = False) -> bool:
-    """Whether to go on. Who reads JSON cannot be asked in the middle of it: --yes, or nothing."""
+    """Whether to go on. With --json nobody can be asked: --yes is needed too."""
     if yes:
         return True
     if as_json:
-        click.echo("Nothing was done: with --json, say --yes too.", err=True)
+        click.echo("Nothing was done: --json also needs --yes.", err=True)
         return False
     return confirmed(question, default=default)
 
@@ -57,7 +49,7 @@ def _asking(question: str, otherwise: str) -> Iterator[None]:
 
 
 def confirmed(question: str, *, default: bool = False, otherwise: str = "nothing was done") -> bool:
-    """Yes or no. `otherwise` is told to who does not answer the first question of a command."""
+    """Ask yes or no. `otherwise` is printed when the first question of a command gets no answer."""
     with _asking(question, otherwise):
         return click.confirm(question, default=default)
 
@@ -96,38 +88,22 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console.print(table)
 
 
-def place(project: str) -> str:
-    """A project as the API takes it: `all`, `global`, an id or a name as they are, a path whole."""
-    named = project in ("all", "global") or project.startswith("prj_")
-    if named or not (project.startswith((".", "/", "~")) or os.path.isdir(project)):
-        return project
-    return os.path.abspath(os.path.expanduser(project))
-
-
-def tell_kept_out(project: str) -> None:
-    """Why nothing is known in a directory that is kept out, where that is so."""
+def print_kept_out(project: str) -> None:
+    """Say so when the project's directory is kept out of memory."""
+    from recollect.cli.options import project_path
     from recollect.core import keepout, settings
 
-    where = place(project)
+    where = project_path(project)
     if os.path.isabs(where):
-        off = keepout.ProjectRulesReader().here(where, keepout.rules(settings.load().ignore)).off
+        off = (
+            keepout.ProjectRulesReader().rules_for(where, keepout.rules(settings.load().ignore)).off
+        )
         if off:
-            click.echo(f"This project is kept out of memory: {off}. See: recollect ignore --list")
-
-
-def project_option(function: F) -> F:
-    """`--project`, for every command that looks into memories."""
-    option = click.option(
-        "-p",
-        "--project",
-        default=".",
-        help="Path, name or id of a project, global, or all (default: here).",
-    )
-    return option(function)
+            click.echo(f"This project is kept out of memory: {off}. See: recollect ignore list")
 
 
 def text_width() -> int:
-    """Of the terminal, within reason."""
+    """The width of the terminal, within limits."""
     import shutil
 
     return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
@@ -140,7 +116,7 @@ def cut(text: str, width: int) -> str:
 
 
 def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
-    """Memories for people: a title, a line of marks, and what it says; the id is whole."""
+    """Memories for people: title, id, date and kind, then the text."""
     import textwrap
 
     width = text_width()
@@ -168,7 +144,7 @@ def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = 
 
 
 class waiting:
-    """A moving bar on the terminal for whatever takes longer than a second; silent otherwise."""
+    """A progress bar on the terminal for what takes longer than a second."""
 
     def __init__(self, what: str) -> None:
         self._what = self._shown = what
@@ -192,7 +168,7 @@ class waiting:
             self._bar.stop()
 
     def doing(self, what: str) -> None:
-        """Say beside it what it is at."""
+        """Show what it is doing."""
         self._shown = f"{self._what}: {what}" if what else self._what
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=self._shown)

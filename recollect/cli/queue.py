@@ -1,40 +1,42 @@
-"""`recollect queue`: what waits for extraction, what was set aside and why; do it now."""
+"""`recollect queue`: events that wait for extraction, and those that were set aside."""
 
 import time
 from typing import Any
 
 import click
 
-from recollect.cli.output import json_option, many, print_json, print_table
+from recollect.cli.groups import Group
+from recollect.cli.options import json_option
+from recollect.cli.output import many, print_json, print_table
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
 
 PATIENCE_S = 600.0
+REQUEST_S = 60.0
 
 
-@click.command()
-@click.option("--now", is_flag=True, help="Extract what waits now, and wait for it.")
-@click.option("--retry", is_flag=True, help="Put what was set aside back in line.")
+@click.group(cls=Group)
+def command() -> None:
+    """List, run and retry the extraction of events into memories.
+
+    Extraction runs by itself when a project is quiet. Events whose extraction failed three times
+    are set aside with the reason.
+    """
+
+
+@command.command("list")
 @json_option
-def command(now: bool, retry: bool, as_json: bool) -> int:
-    """Show what waits for extraction, and what failed and was set aside with its reason."""
-    client = Client(settings.load(), timeout=60)
-    if retry:
-        count = client.ask("POST", "/api/queue/retry", {})["events"]
-        if not as_json:
-            click.echo(f"Back in line: {many(count, 'event')}.")
-    if now:
-        _run(client)
-    queue = client.get("/api/queue")
-    if as_json:
-        print_json(queue)
-    else:
-        _show(queue)
-    return 0
+def list_command(as_json: bool) -> None:
+    """List what waits for extraction, and what was set aside and why."""
+    _print_queue(_client(), as_json=as_json)
 
 
-def _run(client: Client) -> None:
+@command.command()
+@json_option
+def run(as_json: bool) -> None:
+    """Extract what waits now, and wait until it is done."""
+    client = _client()
     deadline = time.monotonic() + PATIENCE_S
     while not (ran := client.ask("POST", "/api/queue/run", {"wait_s": 20}))["done"]:
         if time.monotonic() > deadline:
@@ -42,12 +44,33 @@ def _run(client: Client) -> None:
                 f"{many(ran['waiting'], 'event')} still waiting after "
                 f"{PATIENCE_S / 60:.0f} minutes."
             )
-    for run in ran["runs"]:
-        if run["outcome"] in ("failed", "uncommitted"):
-            click.secho(f"{run['namespace']}: {run['reason']}", fg="yellow", err=True)
+    for one in ran["runs"]:
+        if one["outcome"] in ("failed", "uncommitted"):
+            click.secho(f"{one['namespace']}: {one['reason']}", fg="yellow", err=True)
+    _print_queue(client, as_json=as_json)
 
 
-def _show(queue: dict[str, Any]) -> None:
+@command.command()
+@json_option
+def retry(as_json: bool) -> None:
+    """Put what was set aside back in line; `recollect queue run` extracts it at once."""
+    client = _client()
+    count = client.ask("POST", "/api/queue/retry", {})["events"]
+    if as_json:
+        print_json({"events": count})
+    else:
+        click.echo(f"Back in line: {many(count, 'event')}.")
+
+
+def _client() -> Client:
+    return Client(settings.load(), timeout=REQUEST_S)
+
+
+def _print_queue(client: Client, *, as_json: bool) -> None:
+    queue = client.get("/api/queue")
+    if as_json:
+        print_json(queue)
+        return
     if not queue["items"]:
         click.echo("Nothing was captured yet.")
         return
@@ -69,7 +92,7 @@ def _show(queue: dict[str, Any]) -> None:
                 f"failed {aside['failures']} times: {aside['reason']}"
             )
     if any(one["quarantined"] for one in queue["items"]):
-        click.echo("Try them again: recollect queue --retry --now")
+        click.echo("Try again: recollect queue retry")
 
 
 def _last(run: dict[str, Any] | None) -> str:

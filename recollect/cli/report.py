@@ -1,53 +1,47 @@
 """`recollect report`: what happened in a period."""
 
+from datetime import datetime
 from typing import Any
 
 import click
 
-from recollect.cli.date_options import AGES
-from recollect.cli.output import (
-    daemon_client,
-    json_option,
-    many,
-    memories,
-    place,
-    print_json,
-    project_option,
-    waiting,
-)
-from recollect.cli.search import moment
+from recollect.cli.date_options import iso, time_option, until_option
+from recollect.cli.options import json_option, project_option, project_path
+from recollect.cli.output import daemon_client, many, memories, print_json, waiting
 
 BAR = 24
 
 
 @click.command()
-@project_option
+@project_option(default=".")
 @click.option(
-    "--period", default="week", show_default=True, type=click.Choice(["day", "week", "month"])
+    "--period",
+    default="week",
+    show_default=True,
+    type=click.Choice(["day", "week", "month"]),
+    help="How far back to look.",
 )
-@click.option(
-    "--since", metavar="TIME", help=f"From then on, instead of a period: a date, or an age: {AGES}."
-)
-@click.option("--until", metavar="TIME", help="Until then; now by default.")
+@time_option("--since", "Report from TIME on, instead of --period.")
+@until_option
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 @json_option
 def command(
     project: str,
     period: str,
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     markdown: bool,
     as_json: bool,
 ) -> int:
-    """Show what was done, learned and planned."""
+    """Summarise what was done, learned and planned in a period."""
     client = daemon_client()
     with waiting("Summing up"):
         report = client.get(
             "/api/report",
-            project=place(project),
+            project=project_path(project),
             period=period,
-            since=moment(since, "--since"),
-            until=moment(until, "--until"),
+            since=iso(since),
+            until=iso(until),
             format="markdown" if markdown else "json",
         )
     if as_json:
@@ -82,4 +76,4 @@ def _tell(report: dict[str, Any]) -> None:
         for one in report["hotspots"]:
             click.echo(f"{one['memories']:5}  {one['path']}")
     if not view["events"] and not view["memories"]:
-        click.echo("Nothing happened here. In every project: recollect report --project all")
+        click.echo("Nothing happened here. In every project: recollect report -p all")

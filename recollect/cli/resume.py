@@ -1,17 +1,18 @@
-"""`recollect resume`: where work stopped."""
+"""`recollect resume`: where the last session stopped."""
 
 import click
 
-from recollect.cli.output import daemon_client, json_option, place, print_json, project_option
+from recollect.cli.options import json_option, project_option, project_path
+from recollect.cli.output import daemon_client, print_json
 
 
 @click.command()
 @click.argument("session", required=False)
-@project_option
+@project_option(default=".")
 @json_option
 def command(session: str | None, project: str, as_json: bool) -> int:
-    """Show where the last session of a project stood, or SESSION."""
-    answer = daemon_client().get("/api/resume", session_id=session, project=place(project))
+    """Show where SESSION stopped, or the last session of the project."""
+    answer = daemon_client().get("/api/resume", session_id=session, project=project_path(project))
     if as_json:
         print_json(answer)
         return 0

@@ -1,10 +1,11 @@
-"""`recollect scrub`: secrets in what was stored before its rule was known, found and taken out."""
+"""`recollect scrub`: secrets that were stored before a rule for them existed, found and removed."""
 
 import click
 
 from recollect.cli import process
-from recollect.cli.output import agreed, json_option, many, print_json
-from recollect.cli.selection_options import counted
+from recollect.cli.options import dry_run_option, json_option, yes_option
+from recollect.cli.output import agreed, many, print_json
+from recollect.cli.selection_options import count_rows
 from recollect.client import Client
 from recollect.core import settings
 
@@ -12,15 +13,15 @@ SLOW_S = 600.0
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show how many there are, and stop.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--backups", is_flag=True, help="Replace the backups, which hold them too.")
+@dry_run_option
+@yes_option
+@click.option("--backups", is_flag=True, help="Also replace the backups, which contain them too.")
 @json_option
 def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
-    """Look through everything that is stored for secrets and private spans, with today's rules.
+    """Find secrets and private spans in everything that is stored, with today's rules.
 
-    What is found is replaced by a mark, in every row, the database's log and the log files, bytes
-    included. Backups lose it within one rotation, or at once with --backups.
+    What is found is replaced by a mark in every row, in the database's log and in the log files.
+    Backups lose it within one rotation, or at once with --backups.
     """
     chosen = settings.load()
     process.start(chosen)
@@ -36,7 +37,7 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
         return 0
     if not as_json:
         _show(found)
-    if not agreed("Take them out?", yes=yes, as_json=as_json, default=True):
+    if not agreed("Remove them?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/scrub", {"dry_run": False, "backups": backups})
     if as_json:
@@ -49,4 +50,4 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
 def _show(found: dict[str, dict[str, int]]) -> None:
     for kind, count in sorted(found["found"].items(), key=lambda pair: -pair[1]):
         click.echo(f"{count} x {kind}")
-    click.echo(f"in {counted(found['counts'])}")
+    click.echo(f"in {count_rows(found['counts'])}")

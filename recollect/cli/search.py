@@ -1,72 +1,68 @@
-"""`recollect search`: find memories, once or in a conversation with the prompt."""
+"""`recollect search`: memories by words and meaning, once or interactively."""
 
 import sys
+from datetime import datetime
 from typing import Any
 
 import click
 
-from recollect.cli.date_options import AGES, TIME
-from recollect.cli.output import (
-    daemon_client,
-    json_option,
-    place,
-    print_json,
-    print_memories,
-    project_option,
-    tell_kept_out,
-    waiting,
-)
+from recollect.cli.date_options import as_of_option, iso, since_option, until_option
+from recollect.cli.options import json_option, limit_option, project_option, project_path
+from recollect.cli.output import daemon_client, print_json, print_kept_out, print_memories, waiting
 from recollect.client import Refused
 from recollect.core.kinds import KINDS, TYPES
 
 
 @click.command()
 @click.argument("query", nargs=-1)
-@project_option
-@click.option("-n", "--limit", default=10, show_default=True, type=click.IntRange(1, 100))
+@project_option(default=".")
+@limit_option(10, 100, "memories")
 @click.option(
     "--mode", default="hybrid", show_default=True,
-    type=click.Choice(["hybrid", "keyword", "semantic"]), help="By words, meaning, or both.",
+    type=click.Choice(["hybrid", "keyword", "semantic"]), help="By words, by meaning, or both.",
 )  # fmt: skip
 @click.option(
     "--kind", type=click.Choice(list(KINDS)),
     help="Only memories of this kind.",
 )  # fmt: skip
-@click.option("--type", "type_", type=click.Choice(list(TYPES)), help="Only of this type.")
+@click.option(
+    "--type", "type_", type=click.Choice(list(TYPES)), metavar="TYPE",
+    help=f"Only of this type: {', '.join(TYPES)}.",
+)  # fmt: skip
 @click.option("--concept", help="Only with this concept.")
-@click.option("--file", "file_", help="Only about this file; its end is enough.")
+@click.option("--file", "file_", help="Only about this file; the end of its path is enough.")
 @click.option("--session", "session_id", help="Only of this session.")
-@click.option("--since", metavar="TIME", help=f"Made at or after: 2026-11-01, or an age: {AGES}.")
-@click.option("--until", metavar="TIME", help="Made before.")
-@click.option("--as-of", metavar="TIME", help="As memory was at that moment.")
+@since_option
+@until_option
+@as_of_option
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask again and again.")
+@click.option("-i", "--interactive", is_flag=True, help="Keep asking for queries.")
 @json_option
 def command(
     query: tuple[str, ...],
     project: str,
     type_: str | None,
     file_: str | None,
-    since: str | None,
-    until: str | None,
-    as_of: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    as_of: datetime | None,
     raw: bool,
     interactive: bool,
     as_json: bool,
     **narrow: Any,
 ) -> int:
-    """Search memories. Without QUERY: the newest ones; on a terminal with -i: ask as you go."""
+    """Search memories for QUERY; without one, list the newest."""
     client = daemon_client()
     narrow |= {
-        "project": place(project),
+        "project": project_path(project),
         "type": type_,
         "file": file_,
-        "since": moment(since, "--since"),
-        "until": moment(until, "--until"),
-        "as_of": moment(as_of, "--as-of"),
+        "since": iso(since),
+        "until": iso(until),
+        "as_of": iso(as_of),
     }
     if interactive:
-        return _converse(client, narrow)
+        return _interactive(client, narrow)
     if not query:
         narrow.pop("mode")
         found = client.get("/api/memories", **narrow)
@@ -86,23 +82,13 @@ def command(
     return 0
 
 
-def moment(text: str | None, name: str) -> str | None:
-    """A day, a time or an age as people write it, in local time unless it says otherwise."""
-    if text is None:
-        return None
-    try:
-        return TIME.convert(text, None, None).isoformat()
-    except click.BadParameter as error:
-        raise click.BadParameter(error.message, param_hint=name) from None
-
-
 def _tell(answer: dict[str, Any], project: str) -> None:
     items = answer["items"]
     if not items:
         _nothing(project)
         return
     if (answer["confidence"] or 0) < (answer["floor"] or 0):
-        click.secho("Nothing fits well; these are the nearest.", fg="yellow")
+        click.secho("Nothing matches well; these are the closest.", fg="yellow")
     print_memories([one["record"] for one in items], [one["score"] for one in items])
     for what, why in answer["left_out"].items():
         if not (what == "semantic" and answer["mode"] == "keyword"):
@@ -111,13 +97,13 @@ def _tell(answer: dict[str, Any], project: str) -> None:
 
 def _nothing(project: str) -> None:
     click.echo("Nothing was found.")
-    tell_kept_out(project)
+    print_kept_out(project)
     if project != "all":
-        click.echo("In every project: recollect search --project all QUERY")
+        click.echo("In every project: recollect search -p all QUERY")
 
 
-def _converse(client: Any, narrow: dict[str, Any]) -> int:
-    click.echo("Type what you look for; a number shows that memory in full; empty ends.")
+def _interactive(client: Any, narrow: dict[str, Any]) -> int:
+    click.echo("Type a query; a number shows that memory in full; an empty line ends.")
     shown: list[dict[str, Any]] = []
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What `forget` and `move` mean, as options, and how what they would do is shown."""
+"""Options that select memories for `forget` and `move`, and how a selection is printed."""
 
 import os
 import re
@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.date_options import AGES, TIME
+from recollect.cli.date_options import iso, time_option
+from recollect.cli.options import dry_run_option, project_option, project_path, yes_option
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN
 
@@ -28,17 +29,13 @@ def selection_options(function: F) -> F:
     options = (
         click.argument("memories", nargs=-1, metavar="[MEMORY]..."),
         click.option("--session", help="Everything of this session."),
-        click.option(
-            "--entity", help="Everything that speaks of this entity, by any of its names."
-        ),
-        click.option("--text", help="Everything that holds these words."),
-        click.option(
-            "--older-than", type=TIME, help=f"What happened before: a date, or an age: {AGES}."
-        ),
-        click.option("--project", help="Within this project: its directory, name or id."),
-        click.option("--all", "everything", is_flag=True, help="All of that project."),
-        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-        click.option("--dry-run", is_flag=True, help="Show what it would be, and stop."),
+        click.option("--entity", help="Everything that mentions this entity, by any of its names."),
+        click.option("--text", help="Everything that contains these words."),
+        time_option("--until", "Everything in --project from before TIME."),
+        click.option("--all", "everything", is_flag=True, help="Everything in --project."),
+        project_option("Only in this project: a directory, a name, an id or `global`."),
+        yes_option,
+        dry_run_option,
     )
     for option in reversed(options):
         function = option(function)
@@ -50,39 +47,39 @@ def request_body(
     session: str | None,
     entity: str | None,
     text: str | None,
-    older_than: datetime | None,
+    until: datetime | None,
     project: str | None,
     everything: bool,
     path: str | None = None,
 ) -> dict[str, Any]:
-    """The body of a request; exactly one thing must be meant."""
+    """The body of a request; exactly one selection must be given."""
     refuse_empty(session=session, entity=entity, text=text, project=project)
     refuse_bad_ids(memories)
-    meant = [bool(memories), session, entity, text, older_than, path, everything]
-    if sum(bool(one) for one in meant) != 1:
+    given = [bool(memories), session, entity, text, until, path, everything]
+    if sum(bool(one) for one in given) != 1:
         raise click.UsageError(
-            "Say one thing: memories, --session, --entity, --text, --older-than, or --all with "
-            "--project."
+            "name exactly one: memories by id, --session, --entity, --text, or --until or --all "
+            "with --project."
         )
-    if (older_than or everything) and not project:
-        raise click.UsageError("Say in which --project; `global` is what belongs to none.")
+    if (until or everything) and not project:
+        raise click.UsageError("name the --project; `global` is what belongs to no project.")
     return {
         "record_ids": list(memories),
         "session_id": session,
         "entity": entity,
         "text": text,
-        "older_than": older_than.isoformat() if older_than else None,
+        "older_than": iso(until),
         "path": os.path.abspath(path) if path else None,
         "everything": everything,
-        "project": directory(project),
+        "project": project_path(project) if project else None,
     }
 
 
 def refuse_empty(**options: str | None) -> None:
-    """What is given and empty is a slip, often of a variable that is not set."""
+    """An empty value is a slip, often of a shell variable that is not set."""
     for name, value in options.items():
         if value is not None and not value.strip():
-            raise click.UsageError(f"--{name} is empty: say which {name} is meant.")
+            raise click.UsageError(f"--{name} is empty: name the {name}.")
 
 
 def refuse_bad_ids(memories: tuple[str, ...]) -> None:
@@ -94,15 +91,7 @@ def refuse_bad_ids(memories: tuple[str, ...]) -> None:
             )
 
 
-def directory(given: str | None) -> str | None:
-    """A directory by its full path; a name or an id as it is."""
-    looks_like_a_path = given is not None and (os.sep in given or given == ".")
-    return (
-        os.path.abspath(given) if given and (looks_like_a_path or os.path.isdir(given)) else given
-    )
-
-
-def counted(counts: dict[str, int]) -> str:
+def count_rows(counts: dict[str, int]) -> str:
     """Rows by kind, in words."""
     return ", ".join(
         f"{count} {_WORDS.get(kind, (kind, kind + 's'))[count != 1]}"
@@ -110,9 +99,9 @@ def counted(counts: dict[str, int]) -> str:
     )
 
 
-def show(outcome: dict[str, Any]) -> None:
+def print_selection(outcome: dict[str, Any]) -> None:
     for one in outcome["chosen"]:
-        told = counted(one["counts"]) or "the project itself"
+        told = count_rows(one["counts"]) or "the project itself"
         click.secho(f"{one['project']}: {told}", bold=True)
         for title in one["titles"]:
             click.echo(f"  {title[:100]}")
@@ -121,4 +110,4 @@ def show(outcome: dict[str, Any]) -> None:
             click.echo(f"  … and {more} more {'memory' if more == 1 else 'memories'}")
     if outcome["backups"] and not outcome["done"]:
         count = outcome["backups"]
-        click.echo("1 backup holds it." if count == 1 else f"{count} backups hold it.")
+        click.echo("1 backup contains it." if count == 1 else f"{count} backups contain it.")

@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from recollect.cli.groups import Group
 from recollect.core import oslayer, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -22,13 +23,13 @@ class NoServiceManager(RecollectError):
     hint = "Nothing is lost: the first agent session starts Recollect by itself."
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
-    """Start Recollect when you log in (systemd user unit or launchd agent)."""
+    """Start the daemon when you log in (systemd user unit or launchd agent)."""
 
 
 @command.command()
-@click.option("--no-start", is_flag=True, help="Write the file, start nothing.")
+@click.option("--no-start", is_flag=True, help="Write the file, but start nothing.")
 def install(no_start: bool) -> None:
     """Write the service file and enable it."""
     chosen = settings.load()
@@ -56,8 +57,8 @@ def uninstall() -> None:
 
 
 @command.command()
-def status() -> int:
-    """Say whether the service is installed; exit code 1 when it is not."""
+def show() -> int:
+    """Show whether the service is installed; exit code 1 when it is not."""
     path, content = _file(settings.load())
     if not os.path.exists(path):
         click.echo("Not installed. Install it: recollect service install")

@@ -1,4 +1,4 @@
-"""`recollect status`: whether it runs, whom it heard, what waits, what went wrong."""
+"""`recollect status`: whether the daemon runs, which agents were heard, what waits, what failed."""
 
 import os
 import shlex
@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from recollect.cli import process
-from recollect.cli.output import json_option, many, print_json, print_table
+from recollect.cli.options import json_option
+from recollect.cli.output import many, print_json, print_table
 from recollect.client import Client, NotRunning
 from recollect.core import keepout, settings
 from recollect.core.settings import Settings
@@ -17,7 +18,7 @@ from recollect.core.settings import Settings
 @click.command()
 @json_option
 def command(as_json: bool) -> int:
-    """Show whether Recollect is running and what it has seen. Exit code 1 when it is not."""
+    """Show whether the daemon runs and what it received. Exit code 1 when it does not run."""
     chosen = settings.load()
     client = Client(chosen)
     try:
@@ -56,7 +57,7 @@ def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
         return {"status": "down", "told": told, "hint": hint, "problem": problem}
     if known is not None and known.life != "ready":
         told = f"is {known.life}: process {pid}, {known.doing}, for {_span(known.seconds)}"
-        hint = "Wait a moment; recollect logs tells more."
+        hint = "Wait a moment; recollect logs says more."
         return {"status": known.life, "told": told, "hint": hint, "pid": pid, "doing": known.doing}
     told = f"does not answer: process {pid} has the data directory. {error}"
     return {"status": "silent", "told": told, "hint": "recollect logs; recollect restart",
@@ -82,7 +83,7 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         f"In the spool: {health['spool']['events']}."
     )
     _tell_extraction(health["unextracted"], health["extraction"])
-    if told := moved(health):
+    if told := port_taken(health):
         click.secho(told, fg="yellow")
     heard = health["hosts"]
     rows = [[name, _ago(when)] for name, when in heard.items()]
@@ -92,11 +93,11 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
     if private := private_sessions(health):
-        told, hint = keepout.told_private(private)
+        told, hint = keepout.private_sessions_text(private)
         click.secho(told, fg="cyan")
         click.echo(f"  {hint}")
     if kept_out := kept_out_of(health):
-        click.echo(f"Kept out on purpose since start: {kept_out}. See: recollect ignore --list")
+        click.echo(f"Kept out on purpose since start: {kept_out}. See: recollect ignore list")
     for alarm in health.get("alarms", ()):
         if alarm["name"] == "private_session":
             continue  # told above, as it is now
@@ -153,7 +154,8 @@ def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> Non
         )
     if waiting["quarantined"]:
         click.secho(
-            f"Set aside after failing: {many(waiting['quarantined'], 'event')}: recollect queue",
+            f"Set aside after failing: {many(waiting['quarantined'], 'event')}. "
+            "See: recollect queue list",
             fg="yellow",
         )
     for namespace, why in extraction.get("by_rules_because", {}).items():
@@ -192,8 +194,8 @@ def store_problem(health: dict[str, Any]) -> str:
     return f"New events wait in the spool: {problem}{noticed}"
 
 
-def moved(health: dict[str, Any]) -> str:
-    """A port that was taken, told; whoever knows the old one would look in vain."""
+def port_taken(health: dict[str, Any]) -> str:
+    """A warning when the daemon listens on another port than the settings say; else empty."""
     if health["port"] == health.get("wanted_port", health["port"]):
         return ""
     return f"Port {health['wanted_port']} was taken: it listens on {health['port']} this time."

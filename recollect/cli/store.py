@@ -1,4 +1,4 @@
-"""`recollect store`: where memory lies, and how it is moved to another place."""
+"""`recollect store`: copying the database to another backend."""
 
 import dataclasses
 import os
@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import click
 
-from recollect.cli.output import json_option, print_json, print_table
+from recollect.cli.groups import Group
+from recollect.cli.options import json_option
+from recollect.cli.output import print_json, print_table
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.addresses import wrong_with_store
@@ -16,11 +18,11 @@ from recollect.store import open_store
 from recollect.store.copying import Copied, copy
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
-    """Copy the whole store to another backend.
+    """Copy the database to PostgreSQL, or back to SQLite.
 
-    The setting `store` says where memory lies: empty for a file of SQLite in the data directory,
+    The setting `store` names the database in use: empty for a SQLite file in the data directory,
     or postgresql://user@host/database.
     """
 
@@ -34,11 +36,10 @@ def command() -> None:
 )
 @json_option
 def copy_command(target: str, as_json: bool) -> None:
-    """Copy everything to another store, and compare every row.
+    """Copy everything to another database, and compare every row.
 
-    Stop the daemon first. A copy that was broken off is begun again by the same command: what is
-    there already is passed over. The store that is copied is not changed, and stays the one in use
-    until you change the setting `store`.
+    Stop the daemon first. After an interruption, run the same command again: rows that were copied
+    are skipped. The source is not changed, and stays in use until you change the setting `store`.
     """
     chosen = settings.load()
     if Client(chosen).alive():
@@ -51,7 +52,7 @@ def copy_command(target: str, as_json: bool) -> None:
             if written.writer.problem:
                 raise ReadOnlyStore(
                     f"nothing can be copied there: {written.writer.problem}",
-                    hint="Name another --to.",
+                    hint="Choose another --to.",
                 )
             done = copy(source, written, chosen.actor_id, _progress(as_json))
         finally:
@@ -72,7 +73,7 @@ def _target(chosen: Settings, target: str) -> Settings:
         bool(chosen.store) or there.directory == chosen.directory
     )
     if same_place:
-        raise BadInput("that is the store in use; name another one with --to", field="to")
+        raise BadInput("--to is the database in use; choose another one", field="to")
     return there
 
 
@@ -92,4 +93,4 @@ def _tell(done: list[Copied], there: Settings, as_json: bool) -> None:
         ["Table", "Rows", "New"], [[one.table, str(one.rows), str(one.new)] for one in done]
     )
     where = f'store = "{there.store}"' if there.store else f"RECOLLECT_HOME={there.directory}"
-    click.echo(f"All rows are the same on both sides. To use the copy: {where}")
+    click.echo(f"Every row is the same on both sides. To use the copy: {where}")

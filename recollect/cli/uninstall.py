@@ -1,4 +1,4 @@
-"""`recollect uninstall`: take Recollect out of the agents' configuration again."""
+"""`recollect uninstall`: remove Recollect from the agents' configuration."""
 
 import os
 import shutil
@@ -7,7 +7,8 @@ import click
 
 from recollect.cli import hosts_context, process
 from recollect.cli.install import _as_data, _show
-from recollect.cli.output import confirmed, json_option, print_json
+from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
+from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import CannotWrite
 from recollect.core.settings import Settings
@@ -18,17 +19,25 @@ from recollect.hosts.installer import Installer
 
 
 @click.command()
-@click.argument("hosts", nargs=-1)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--project", type=click.Path(file_okay=False), help="Only from this project.")
-@click.option("--delete-data", is_flag=True, help="Also delete everything that is remembered.")
+@click.argument("hosts", nargs=-1, metavar="[AGENT]...")
+@yes_option
+@dry_run_option
+@directory_option("Disconnect only in this project.")
+@click.option(
+    "--delete-data", is_flag=True, help="Also delete the data directory with all memories."
+)
 @json_option
 def command(
-    hosts: tuple[str, ...], yes: bool, project: str | None, delete_data: bool, as_json: bool
+    hosts: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    project: str | None,
+    delete_data: bool,
+    as_json: bool,
 ) -> int:
     """Disconnect agents: remove what `recollect install` added, and nothing else.
 
-    Without HOSTS from all of them. What is remembered is kept unless --delete-data is given.
+    Without AGENT, all of them. Memories are kept unless --delete-data is given.
     """
     chosen = settings.load()
     wanted = [installer(name) for name in hosts] if hosts else list(registry.installers().values())
@@ -37,7 +46,7 @@ def command(
     def confirm(host: Installer, changes: list[Change]) -> bool:
         if not as_json:
             _show(host, changes)
-        return yes or confirmed(f"Disconnect {host.title}?", default=True)
+        return not dry_run and (yes or confirmed(f"Disconnect {host.title}?", default=True))
 
     reports = [uninstall(wanted, context, confirm)]
     if project is None:
@@ -51,11 +60,13 @@ def command(
         print_json(_as_data(Report(tuple(results))))
     else:
         _tell(results, named=bool(hosts))
+    if dry_run:
+        return 0
     left = sorted({one.host for one in results if one.outcome in ("declined", "failed")})
     if delete_data:
         return _delete(chosen, left, yes=yes)
     if not as_json and any(one.outcome == "removed" for one in results):
-        click.echo(f"What is remembered stays in {chosen.directory}; restart the agents.")
+        click.echo(f"Memories stay in {chosen.directory}. Restart the agents.")
     return 0 if all(report.ok for report in reports) else 1
 
 

@@ -1,134 +1,162 @@
-"""`recollect why`: what was injected, with every candidate's score and what was left out."""
+"""`recollect why` and `recollect receipt`: what was injected and why, and rating it."""
 
-import os
 from typing import Any
-from urllib.parse import quote
 
 import click
 
-from recollect.cli.output import cut, daemon_client, json_option, print_json, text_width
+from recollect.cli.groups import Group
+from recollect.cli.options import json_option, limit_option, project_option, project_path
+from recollect.cli.output import cut, daemon_client, print_json, text_width
 from recollect.client import Client
 from recollect.core.errors import NotFound
 
 SIGNALS = 3
+SEARCHED = 100  # receipts among which words or a memory are looked for
+NONE = "Nothing was injected in this project yet. In another one: recollect why -p DIR"
 
 
 @click.command()
-@click.argument("which", required=False)
-@click.option("--project", default=".", type=click.Path(), help="Of this project (default: here).")
-@click.option("--last", default=10, show_default=True, type=click.IntRange(1, 100))
-@click.option("--useful", metavar="MEMORY", help="Say that a memory was useful.")
-@click.option("--wrong", metavar="MEMORY", help="Say that a memory was wrong.")
-@click.option("--never", metavar="MEMORY", help="Never tell this again, in any form.")
+@click.argument("words", nargs=-1)
+@project_option(default=".")
+@click.option("--useful", metavar="MEMORY", help="Rate a memory as useful.")
+@click.option("--wrong", metavar="MEMORY", help="Rate a memory as wrong.")
+@click.option("--never", metavar="MEMORY", help="Never inject this memory again, in any form.")
 @json_option
 def command(
-    which: str | None,
+    words: tuple[str, ...],
     project: str,
-    last: int,
     useful: str | None,
     wrong: str | None,
     never: str | None,
     as_json: bool,
 ) -> int:
-    """Explain an injection.
+    """Explain the newest injection, or the newest whose prompt has all WORDS.
 
-    WHICH is a receipt's id, or words of the prompt; without it the newest ones are listed.
+    It shows every candidate, its score, and why it was injected or not. WORDS can also be the id of
+    a receipt. A memory is named by its id or the beginning of it.
     """
     client = daemon_client()
-    place = quote(os.path.abspath(project))
-    receipts = client.get(f"/api/receipts?project_path={place}&limit={100 if which else last}")
-    given = {"useful": useful, "wrong": wrong, "never": never}
-    for verdict, record_id in given.items():
+    receipts = _receipts(client, project, SEARCHED)
+    for verdict, record_id in {"useful": useful, "wrong": wrong, "never": never}.items():
         if record_id:
-            _judge(client, receipts["items"], record_id, verdict)
+            _rate(client, receipts, record_id, verdict)
             return 0
-    if which is None:
-        _list(receipts["items"], as_json=as_json)
+    if not words and not receipts:
+        print_json(None) if as_json else click.echo(NONE)
         return 0
-    receipt = _chosen(receipts["items"], which)
-    if as_json:
-        print_json(receipt)
-    else:
-        _explain(receipt)
+    print_receipt(_chosen(receipts, " ".join(words)), as_json=as_json)
     return 0
+
+
+@click.group(cls=Group)
+def receipt() -> None:
+    """List and show receipts. A receipt records what was injected with a prompt, and why."""
+
+
+@receipt.command("list")
+@project_option(default=".")
+@limit_option(10, 100, "receipts")
+@json_option
+def list_command(project: str, limit: int, as_json: bool) -> None:
+    """List receipts, newest first."""
+    receipts = _receipts(daemon_client(), project, limit)
+    if as_json:
+        print_json(receipts)
+    elif not receipts:
+        click.echo(NONE)
+    else:
+        print_receipts(receipts)
+
+
+@receipt.command()
+@click.argument("receipt_id", metavar="RECEIPT")
+@project_option(default=".")
+@json_option
+def show(receipt_id: str, project: str, as_json: bool) -> None:
+    """Show RECEIPT: an id, or the beginning of one."""
+    found = _chosen(_receipts(daemon_client(), project, SEARCHED), receipt_id)
+    print_receipt(found, as_json=as_json)
+
+
+def print_receipts(receipts: list[dict[str, Any]]) -> None:
+    for one in receipts:
+        when = one["created_at"][:16].replace("T", " ")
+        told = f"{when}  {one['trigger']}, {len(one['injected'])} injected, "
+        click.secho(told + f"{one['latency_us'] / 1000:.0f} ms", bold=True)
+        if query := one["query"].strip():
+            click.echo("  " + cut(query, text_width() - 2))
+        click.secho(f"  {one['receipt_id']}", dim=True)
+    click.echo("Show one: recollect receipt show RECEIPT")
+
+
+def _receipts(client: Client, project: str, limit: int) -> list[dict[str, Any]]:
+    found = client.get("/api/receipts", project=project_path(project), limit=limit)
+    items: list[dict[str, Any]] = found["items"]
+    return items
 
 
 def _chosen(receipts: list[dict[str, Any]], which: str) -> dict[str, Any]:
     words = which.lower().split()
-    for receipt in receipts:
-        named = receipt["receipt_id"].startswith(which)
-        if named or all(word in receipt["query"].lower() for word in words):
-            return receipt
+    for one in receipts:
+        named = one["receipt_id"].startswith(which)
+        if named or all(word in one["query"].lower() for word in words):
+            return one
     raise NotFound(f"no receipt here has the id, or a prompt with the words, {which!r}",
-                   hint="recollect why")  # fmt: skip
+                   hint="recollect receipt list")  # fmt: skip
 
 
-def _list(receipts: list[dict[str, Any]], *, as_json: bool) -> None:
+def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print_json(receipts)
-    elif not receipts:
-        click.echo(
-            "Nothing was asked in this project yet. Another one: recollect why --project DIR"
-        )
-    else:
-        for receipt in receipts:
-            when = receipt["created_at"][:16].replace("T", " ")
-            told = f"{when}  {receipt['trigger']}, {len(receipt['injected'])} injected, "
-            click.secho(told + f"{receipt['latency_us'] / 1000:.0f} ms", bold=True)
-            if query := receipt["query"].strip():
-                click.echo("  " + cut(query, text_width() - 2))
-            click.secho(f"  {receipt['receipt_id']}", dim=True)
-        click.echo("More of one: recollect why RECEIPT")
-
-
-def _explain(receipt: dict[str, Any]) -> None:
-    detail = receipt["detail"]
-    asked = " ".join(receipt["query"].split())[:200]
-    click.secho(f"{receipt['trigger']}: {asked}", bold=True)
+        print_json(one)
+        return
+    detail = one["detail"]
+    asked = " ".join(one["query"].split())[:200]
+    click.secho(f"{one['trigger']}: {asked}", bold=True)
     click.echo(
-        f"Memories injected: {len(receipt['injected'])}, {receipt['tokens']} tokens, "
-        f"{receipt['latency_us'] / 1000:.1f} ms"
+        f"Memories injected: {len(one['injected'])}, {one['tokens']} tokens, "
+        f"{one['latency_us'] / 1000:.1f} ms"
     )
-    for what in ("late", "failed"):
+    for what, problem in (("late", "It was late"), ("failed", "It failed")):
         if what in detail:
-            click.secho(f"It {what}: {detail[what]}", fg="yellow")
+            click.secho(f"{problem}: {detail[what]}", fg="yellow")
     for what, reason in (detail.get("left_out") or {}).items():
         click.echo(f"Left out, {what}: {reason}")
     candidates = detail["candidates"]
-    for one in candidates:
-        click.echo()
-        click.secho(cut(one["title"], text_width()), bold=one["injected"])
-        fate = "injected" if one["injected"] else f"not injected: {one['why_not'] or 'no reason'}"
-        click.echo(f"  {fate}")
-        click.secho(f"  score {one['score']:.3f}: {_signals(one['parts'])}", dim=True)
-        click.secho(f"  {one['record_id']}", dim=True)
+    for candidate in candidates:
+        _print_candidate(candidate)
     if candidates:
         click.echo()
     stages = detail.get("stages_us") or {}
     if stages:
         click.echo("CPU: " + ", ".join(f"{name} {took} µs" for name, took in stages.items()))
     if candidates:
-        click.echo("Say what you think: recollect why --useful|--wrong|--never MEMORY")
+        click.echo("Rate a memory: recollect why --useful|--wrong|--never MEMORY")
 
 
-def _signals(parts: dict[str, float]) -> str:
-    strongest = sorted(parts.items(), key=lambda part: -abs(part[1]))[:SIGNALS]
-    return ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+def _print_candidate(one: dict[str, Any]) -> None:
+    click.echo()
+    click.secho(cut(one["title"], text_width()), bold=one["injected"])
+    outcome = "injected" if one["injected"] else f"not injected: {one['why_not'] or 'no reason'}"
+    click.echo(f"  {outcome}")
+    strongest = sorted(one["parts"].items(), key=lambda part: -abs(part[1]))[:SIGNALS]
+    signals = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+    click.secho(f"  score {one['score']:.3f}: {signals}", dim=True)
+    click.secho(f"  {one['record_id']}", dim=True)
 
 
-def _judge(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
+def _rate(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
     """A memory is named by the beginning of its id, as the receipts show it."""
     shown = [one for receipt in receipts for one in receipt["detail"]["candidates"]]
     found = {one["record_id"] for one in shown if one["record_id"].startswith(record_id)}
     if len(found) != 1:
-        many = "several memories in this project's receipts begin"
+        several = "several memories in this project's receipts begin"
         none = "no memory in this project's receipts begins"
-        raise NotFound(f"{many if found else none} with {record_id!r}",
-                       hint="recollect why RECEIPT, or --project DIR")  # fmt: skip
+        raise NotFound(f"{several if found else none} with {record_id!r}",
+                       hint="recollect receipt list, or -p PROJECT")  # fmt: skip
     body = {"record_id": found.pop(), "verdict": verdict, "namespace": receipts[0]["namespace"]}
     given = client.ask("POST", "/api/feedback", body)
-    words = {"useful": "was useful", "wrong": "was wrong", "never": "is never told again"}
+    words = {"useful": "was useful", "wrong": "was wrong", "never": "is never injected again"}
     click.echo(f"Noted: {body['record_id']} {words[verdict]}.")
     if verdict == "never":
-        click.echo("Nor is what else was made of the same words.")
-        click.echo(f"Take it back: recollect undo {given['op_id']}")
+        click.echo("Neither is anything else that was made of the same words.")
+        click.echo(f"Undo: recollect undo {given['op_id']}")

@@ -59,7 +59,7 @@ class BadInput(RecollectError):
 class BadSetting(BadInput):
     """A setting has a value that it cannot take."""
 
-    hint = "recollect settings"
+    hint = "recollect settings list"
 
 
 class BadCursor(BadInput):
@@ -136,8 +136,8 @@ class DamagedDatabase(StoreError):
     """The database file is damaged."""
 
     hint = (
-        "recollect restore puts the newest backup in place; recollect up --accept-loss goes on "
-        "without what cannot be read, and keeps the files aside."
+        "recollect backup restore puts the newest backup in place; recollect up --accept-loss "
+        "goes on without what cannot be read, and keeps the files aside."
     )
 
 
@@ -145,8 +145,8 @@ class LessThanStored(StoreError):
     """The database holds less than was stored in it."""
 
     hint = (
-        "recollect restore puts the newest backup in place; recollect up --accept-loss goes on "
-        "with what is left, and keeps the files aside. Until then hooks keep their events."
+        "recollect backup restore puts the newest backup in place; recollect up --accept-loss "
+        "goes on with what is left, and keeps the files aside. Until then hooks keep their events."
     )
 
 
@@ -219,11 +219,11 @@ class ProviderRefused(ProviderError):
 class BudgetSpent(ProviderError):
     """The day's budget for language models is spent. Extraction goes on by rules."""
 
-    hint = "recollect settings"
+    hint = "recollect settings list"
     spent = False
 
 
 class ExtractionFailed(RecollectError):
     """Extraction got no usable answer. The events stay in line."""
 
-    hint = "recollect queue"
+    hint = "recollect queue list"

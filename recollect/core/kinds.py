@@ -1,11 +1,11 @@
 """The kinds of memory: what each is called, and what may be done with it.
 
 In: the name of a kind or type, as it stands in rows and on the wire. Out: its line of a table. Code
-asks for a property (`KINDS[record.kind].is_turn`) and compares no names, so that a new kind is one
+asks for a property (`record.traits.is_turn`) and compares no names, so that a new kind is one
 more line here. `tests/unit/core/test_kinds.py` fails where a name is compared elsewhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 RecordKind = Literal["knowledge", "observation", "summary", "episode"]
@@ -107,7 +107,13 @@ KINDS: dict[str, Kind] = {
 TURN = KINDS["episode"]
 NOTE = KINDS["observation"]
 SUMMARY = KINDS["summary"]
+# A kind that only a newer version knows: it is found and shown, but neither told nor edited.
+UNKNOWN = replace(NOTE, label="memory", plural="memories", types=(), section="", editable=())
 BELIEF_TYPES = tuple(type_ for one in KINDS.values() if one.is_belief for type_ in one.types)
+
+
+def traits(kind: str) -> Kind:
+    return KINDS.get(kind, UNKNOWN)
 
 
 def kind_of(observation_type: str, knowledge_type: str | None) -> RecordKind:

@@ -62,7 +62,7 @@ _STORE = Form(
 )
 
 
-_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
+_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.fault_in_rules)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
 RETENTION_DAYS = {one.plural: one.retention_days for one in KINDS.values()} | {"archive": 30}
@@ -310,7 +310,7 @@ def _located(name: str, value: Any, hint: str) -> Any:
 
 
 def described() -> list[dict[str, Any]]:
-    """Name, type, default, range and help of every setting, for `recollect settings`."""
+    """Name, type, default, range and help of every setting, for `recollect settings list`."""
     return [
         {
             "name": item.name,
@@ -405,5 +405,5 @@ def _allowed_text(item: "dataclasses.Field[Any]") -> str:
     if isinstance(allowed, Range):
         return f"{allowed.low:g} to {allowed.high:g}"
     if isinstance(allowed, tuple):
-        return " or ".join(repr(choice) for choice in allowed)
+        return ", ".join(allowed[:-1]) + f" or {allowed[-1]}"
     return allowed.name if isinstance(allowed, Form) else ""

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
-from recollect.core.kinds import KINDS, Kind, KnowledgeType, Level, ObservationType, RecordKind
+from recollect.core.kinds import Kind, KnowledgeType, Level, ObservationType, RecordKind, traits
 
 # --- limits -------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class Record(Value, frozen=True, kw_only=True):
 
     @property
     def traits(self) -> Kind:
-        return KINDS[self.kind]
+        return traits(self.kind)
 
     @property
     def is_whole_turn(self) -> bool:

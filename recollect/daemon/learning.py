@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.values import Checkpoint, ExtractionRun
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Extraction
-from recollect.extract.quality_gate import sift, sift_claims
+from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import StoreReads
 from recollect.extract.rules_worker import RulesWorker
 from recollect.extract.watcher import ExtractionWatcher
@@ -51,7 +51,7 @@ class Learning:
             options=ExtractionOptions(
                 compact=settings.compact_backlog, idle_s=settings.extract_idle_s
             ),
-            told=self._on_run,
+            on_run=self._on_run,
         )
         self._watcher = ExtractionWatcher(
             store,
@@ -80,13 +80,13 @@ class Learning:
     def run_now(self, namespaces: Sequence[str], wait_s: float) -> bool:
         """Extract what waits there, now; False when that takes longer than `wait_s`."""
         wanted = list(namespaces)
-        self._watcher.ask(wanted)
+        self._watcher.request(wanted)
         return self._watcher.wait(wanted, wait_s)
 
     def retry(self, namespace: str) -> int:
         """Put what was set aside back in line; returns how many events."""
         count = self._store.events.retry(namespace)
-        self._watcher.arm()
+        self._watcher.load_backlog()
         return count
 
     def status(self) -> dict[str, Any]:
@@ -108,10 +108,10 @@ class Learning:
         fresh = [
             one for one in extraction.candidates if one.record.record_id not in extraction.derived
         ]
-        kept, dropped = sift(
+        kept, dropped = filter_candidates(
             fresh, known=lambda digest: self._store.records.by_hash(namespace, digest)
         )
-        claims, empty = sift_claims(extraction.claims)
+        claims, empty = filter_claims(extraction.claims)
         stays = {one.record.record_id for one in kept} | extraction.derived
         return dataclasses.replace(
             extraction,

@@ -89,5 +89,6 @@ def _listen(port: int) -> socket.socket:
             continue
         return listener
     raise errors.StoreBusy(
-        f"no free port from {port} to {port + PORTS_TRIED - 1}", hint="recollect settings"
+        f"no free port from {port} to {port + PORTS_TRIED - 1}",
+        hint="recollect settings set port NUMBER",
     )

@@ -1,4 +1,4 @@
-"""Breakers: what fails again and again is left alone for a while.
+"""Circuit breakers: what fails repeatedly is not tried for a while.
 
 In: successes and failures, per project. Out: whether to try. Nothing here waits or raises.
 
@@ -25,18 +25,18 @@ class _Failures:
 
 
 class Breaker:
-    """Opens on the third failure in a row, lets one try through after a pause."""
+    """Opens on the third failure in a row, and allows one attempt after a pause."""
 
     def __init__(self, clock: Clock, *, failures: int = FAILURES, pause_s: float = PAUSE_S) -> None:
         self._clock = clock
         self._failures = failures
         self._pause_ns = int(pause_s * 1e9)
         self._lock = threading.Lock()
-        self._known: dict[str, _Failures] = {}
+        self._by_key: dict[str, _Failures] = {}
 
     def state(self, key: str) -> State:
         with self._lock:
-            known = self._known.get(key)
+            known = self._by_key.get(key)
             if known is None or known.opened_ns is None:
                 return "closed"
             waited = self._clock.mono_ns() - known.opened_ns
@@ -46,9 +46,9 @@ class Breaker:
         return self.state(key) != "open"
 
     def opens_in_s(self, key: str) -> float:
-        """How long until a try is let through again; 0 when one is now."""
+        """Seconds until an attempt is allowed again; 0 when one is allowed now."""
         with self._lock:
-            known = self._known.get(key)
+            known = self._by_key.get(key)
             if known is None or known.opened_ns is None:
                 return 0.0
             left = known.opened_ns + self._pause_ns - self._clock.mono_ns()
@@ -56,25 +56,25 @@ class Breaker:
 
     def succeeded(self, key: str) -> None:
         with self._lock:
-            self._known.pop(key, None)
+            self._by_key.pop(key, None)
 
     def failed(self, key: str) -> None:
         with self._lock:
-            known = self._known.setdefault(key, _Failures())
+            known = self._by_key.setdefault(key, _Failures())
             known.failures += 1
             if known.failures >= self._failures:
                 known.opened_ns = self._clock.mono_ns()
 
     def states(self) -> dict[str, State]:
-        """Those that are not closed."""
+        """The breakers that are not closed."""
         with self._lock:
-            keys = list(self._known)
+            keys = list(self._by_key)
         return {key: state for key in keys if (state := self.state(key)) != "closed"}
 
 
 class JudgeBreaker:
-    """Opens on the third failure of the judge in a row. A run without any failure closes it: and
-    a run that begins while it is open asks no judge, so it is open for exactly one run."""
+    """Opens on the third failure of the judge in a row. A run without failures closes it, and a run
+    that begins while it is open asks no judge: so it is open for exactly one run."""
 
     def __init__(self, failures: int = FAILURES) -> None:
         self._limit = failures
@@ -101,6 +101,6 @@ class JudgeBreaker:
                 self._failures.pop(key, None)
 
     def states(self) -> list[str]:
-        """Those that are open."""
+        """The breakers that are open."""
         with self._lock:
             return [key for key, failures in self._failures.items() if failures >= self._limit]

@@ -1,8 +1,8 @@
-"""An oversized backlog is condensed for the model: what is sent shrinks, the events never do.
+"""Condenses an oversized backlog before it is sent to the model. The events are not changed.
 
 In: the entries of a large batch. Out: a summary of the older half, and the newer half; or, when no
-model can make that summary, every entry of the older half cut to its beginning and end. Nothing is
-left out silently. One at a time; two tries of 120 s; after three failures only cutting for a while.
+model can make the summary, the older entries cut to their beginning and end. Nothing is left out.
+One batch at a time; two attempts of 120 s; after three failures entries are only cut for a while.
 """
 
 import logging
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from recollect.core.errors import ProviderError
 from recollect.extract.breaker import Breaker
-from recollect.extract.entries import Entry, fitted, shortened
+from recollect.extract.entries import Entry, fit_to_size, shorten
 from recollect.extract.model_answer import clean
-from recollect.extract.model_prompt import frame
+from recollect.extract.model_prompt import batch_prompt
 from recollect.extract.tagged_text import elements
 from recollect.llm.base import ModelRequest, Provider
 
@@ -43,7 +43,7 @@ class Condenser:
     def __call__(
         self, provider: Provider, namespace: str, found: list[Entry]
     ) -> tuple[str, list[Entry]]:
-        """What stands for the older half, and the entries that are still sent."""
+        """The summary of the older half, and the entries to send."""
         older, newer = halves(found)
         summary = ""
         if self._breaker.allows(namespace):
@@ -54,7 +54,7 @@ class Condenser:
                 return summary, newer
             self._breaker.failed(namespace)
         log.warning("condensing %d entries by cutting them", len(older))
-        return "", [*(shortened(one, LINE_CHARS) for one in older), *newer]
+        return "", [*(shorten(one, LINE_CHARS) for one in older), *newer]
 
 
 def _summary(provider: Provider, namespace: str, older: Sequence[Entry]) -> str:
@@ -62,7 +62,7 @@ def _summary(provider: Provider, namespace: str, older: Sequence[Entry]) -> str:
         namespace=namespace,
         purpose="compact",
         system=SYSTEM,
-        prompt=frame(fitted(older, SENT_CHARS)),
+        prompt=batch_prompt(fit_to_size(older, SENT_CHARS)),
         timeout_s=TIMEOUT_S,
         max_tokens=8000,
     )
@@ -79,7 +79,7 @@ def _summary(provider: Provider, namespace: str, older: Sequence[Entry]) -> str:
 
 
 def halves(found: list[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """Cut where half of the text lies on either side; the newer side is never empty."""
+    """Split where half of the text is on either side; the newer side is never empty."""
     half, total = sum(one.size for one in found) / 2, 0
     for at, one in enumerate(found):
         total += one.size

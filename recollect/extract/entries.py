@@ -1,7 +1,7 @@
-"""Events as a model is shown them: one entry each, every kind and every body shape.
+"""Events as they are shown to a model: one entry each, for every kind of event and body.
 
-In: stored events. Out: entries with who said it and what, cut to a size. Who said something is
-decided here from what the event is, never from what its text claims.
+In: stored events. Out: entries with author and text, cut to a size. The author follows from the
+kind of event, never from what its text claims.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _CUT = " […] "
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands between two tags: paragraphs of (role, text)."""
+    """One event: paragraphs of (role, text) and the attributes of its tag."""
 
     event_id: str
     session_id: str
@@ -58,7 +58,7 @@ def entry(stored: StoredEvent) -> Entry:
         at=event.valid_time.isoformat(timespec="seconds"),
         parts=parts,
     )
-    return shortened(whole, ENTRY_CHARS)
+    return shorten(whole, ENTRY_CHARS)
 
 
 def author_of(stored: StoredEvent) -> Author:
@@ -79,8 +79,8 @@ def author_of(stored: StoredEvent) -> Author:
             return "assistant"
 
 
-def shortened(one: Entry, most: int) -> Entry:
-    """An entry of at most so many characters; of what is too long, both ends stay."""
+def shorten(one: Entry, most: int) -> Entry:
+    """An entry of at most `most` characters; of a longer text both ends stay."""
     if one.size <= most:
         return one
     share = most / one.size
@@ -88,9 +88,9 @@ def shortened(one: Entry, most: int) -> Entry:
     return replace(one, parts=parts)
 
 
-def fitted(found: Sequence[Entry], most: int) -> list[Entry]:
-    """All entries, none left out, together at most so many characters (or one line each, if there
-    are very many): the longest give way first."""
+def fit_to_size(found: Sequence[Entry], most: int) -> list[Entry]:
+    """All entries, cut to at most `most` characters together (or one line each, if there are very
+    many); the longest are cut first."""
     if sum(one.size for one in found) <= most:
         return list(found)
     left, cap = most, 0
@@ -100,7 +100,7 @@ def fitted(found: Sequence[Entry], most: int) -> list[Entry]:
         if size > cap:
             break
         left -= size
-    return [shortened(one, max(cap, 80)) for one in found]
+    return [shorten(one, max(cap, 80)) for one in found]
 
 
 def _ends(text: str, most: int) -> str:

@@ -1,7 +1,7 @@
-"""What extraction gives: memories and claims that are not written yet.
+"""The result of extraction: memories and claims that are not written yet.
 
-In: a batch of unextracted events. Out: an Extraction. An extractor reads, and writes nothing: until
-the push phase commits, a crash leaves everything as it was.
+In: a batch of unextracted events. Out: an Extraction. An extractor writes nothing: until the push
+phase commits, a crash leaves everything as it was.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from recollect.store.interface import Batch
 
 @dataclass(frozen=True)
 class EntityClaim:
-    """Something that has a name: a project, service, tool, library, file, person, decision."""
+    """A named entity: a project, service, tool, library, file, person, decision."""
 
     name: str
     type: str
@@ -26,7 +26,7 @@ class EntityClaim:
 
 @dataclass(frozen=True)
 class FactClaim:
-    """Subject, predicate, object, and how sure we may be; names are not resolved yet."""
+    """Subject, predicate, object and confidence; names are not resolved yet."""
 
     subject: str
     predicate: str
@@ -40,8 +40,8 @@ class FactClaim:
 
 @dataclass(frozen=True)
 class ChangeClaim:
-    """A sentence of the user's that may say that something is other than it was, in words that no
-    form knows. What it means follows from what is held of the things it names."""
+    """A sentence of the user that may say that something has changed, and that no pattern matches.
+    Its meaning follows from the stored facts about the entities it names."""
 
     text: str
     plain: bool  # it has a word of change
@@ -52,7 +52,7 @@ class ChangeClaim:
 
 @dataclass(frozen=True)
 class RelationClaim:
-    """Two entities by name, and how the first stands to the second."""
+    """Two entities by name, and how the first is related to the second."""
 
     source: str
     target: str
@@ -65,7 +65,7 @@ class RelationClaim:
 
 @dataclass(frozen=True)
 class PreferenceClaim:
-    """What the user wants; only words of the user may become one."""
+    """What the user wants; only the user's own words may become one."""
 
     category: str
     key: str
@@ -79,7 +79,7 @@ class PreferenceClaim:
 
 @dataclass(frozen=True)
 class ProcedureClaim:
-    """Steps that led somewhere, and what they are for."""
+    """Steps that worked, and what they are for."""
 
     name: str
     trigger: str
@@ -89,7 +89,7 @@ class ProcedureClaim:
     successes: int = 0
     failures: int = 0
     event_ids: tuple[str, ...] = ()
-    new: int | None = None  # successes that no batch has told of yet; all, unless said
+    new: int | None = None  # successes not counted by an earlier batch; None: all
 
 
 Claim = EntityClaim | FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim
@@ -97,7 +97,7 @@ Claim = EntityClaim | FactClaim | ChangeClaim | RelationClaim | PreferenceClaim 
 
 @dataclass(frozen=True)
 class Dropped:
-    """What the quality gate kept out, and why: `reason` is one of a few short words, counted."""
+    """What the quality gate kept out; `reason` is one of a few short texts, which are counted."""
 
     title: str
     reason: str
@@ -106,8 +106,8 @@ class Dropped:
 @dataclass(frozen=True)
 class Extraction:
     """What one batch gave. `derived` names the candidates whose id follows from the events: they
-    stand over their earlier version instead of beside it (a session's summary as it grows).
-    `turns` says of an event to which turn it belongs, `sifted` that the quality gate saw all."""
+    replace their earlier version (a session's summary as it grows). `turns` maps an event to its
+    turn; `sifted` tells that the candidates passed the quality gate."""
 
     candidates: tuple[Candidate, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -122,5 +122,5 @@ class Extractor(Protocol):
     """Rules, or a model."""
 
     def extract(self, batch: Batch) -> Extraction:
-        """May read the store beyond the batch. Raises ExtractionFailed when it got no usable
-        answer; an empty Extraction means there was nothing worth keeping."""
+        """May read the store beyond the batch. Raises ExtractionFailed without a usable answer; an
+        empty Extraction means that nothing was worth keeping."""

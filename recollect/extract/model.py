@@ -1,6 +1,6 @@
-"""Extraction by a language model: up to three tries, each in a session of its own.
+"""Extraction by a language model, in up to three attempts.
 
-In: a batch. Out: an Extraction. Garbage is asked for again, twice; then ExtractionFailed. A
+In: a batch. Out: an Extraction. After three unreadable answers ExtractionFailed is raised; a
 provider that does not answer raises its own error. Nothing is written.
 """
 
@@ -8,10 +8,10 @@ import logging
 from collections.abc import Callable
 
 from recollect.core.errors import ExtractionFailed
-from recollect.extract.entries import Entry, entries, fitted
+from recollect.extract.entries import Entry, entries, fit_to_size
 from recollect.extract.interface import Extraction
 from recollect.extract.model_answer import UnreadableAnswer, parse
-from recollect.extract.model_prompt import SYSTEM, frame
+from recollect.extract.model_prompt import SYSTEM, batch_prompt
 from recollect.llm.base import ModelRequest, Provider
 from recollect.store.interface import Batch
 
@@ -25,7 +25,7 @@ Condense = Callable[[str, list[Entry]], tuple[str, list[Entry]]]
 
 
 class ModelExtractor:
-    """An Extractor. `condense` makes an oversized batch small before it is sent."""
+    """An Extractor. `condense` shortens an oversized batch before it is sent."""
 
     def __init__(self, provider: Provider, condense: Condense | None = None) -> None:
         self._provider = provider
@@ -36,7 +36,7 @@ class ModelExtractor:
         earlier = ""
         if self._condense is not None and sum(one.size for one in shown) > PROMPT_CHARS:
             earlier, shown = self._condense(batch.namespace, shown)
-        prompt = frame(fitted(shown, PROMPT_CHARS), earlier)
+        prompt = batch_prompt(fit_to_size(shown, PROMPT_CHARS), earlier)
         for attempt in range(1, ATTEMPTS + 1):
             request = ModelRequest(
                 namespace=batch.namespace,
@@ -48,5 +48,5 @@ class ModelExtractor:
             try:
                 return parse(self._provider.complete(request).text, batch)
             except UnreadableAnswer:
-                log.warning("extraction: attempt %d of %d gave no answer", attempt, ATTEMPTS)
-        raise ExtractionFailed(f"{self._provider.name} gave nothing readable, {ATTEMPTS} times")
+                log.warning("extraction: attempt %d of %d was unreadable", attempt, ATTEMPTS)
+        raise ExtractionFailed(f"{self._provider.name} gave {ATTEMPTS} unreadable answers")

@@ -1,8 +1,8 @@
-"""A model's answer becomes candidates and claims, or is refused.
+"""Parses a model's answer into candidates and claims.
 
-In: the answer, and the batch it is about. Out: an Extraction. Text of the answer is untrusted: it
-is scrubbed, cut to the limits of a record, and what it cites counts only if it is an event of the
-batch. An answer that holds nothing readable raises Garbage; an empty one or <skip/> is no memory.
+In: the answer, and its batch. Out: an Extraction. The answer is untrusted: it is scrubbed and cut
+to the limits of a record, and a citation counts only if it is an event of the batch. An unreadable
+answer raises UnreadableAnswer; an empty one or <skip/> gives no memory.
 """
 
 from collections.abc import Collection, Sequence
@@ -76,7 +76,7 @@ def _candidate(element: Element, batch: Batch) -> Candidate | None:
     support = cited or batch.events
     sort = element.attributes.get("sort", "")
     observation_type = element.attributes.get("type", "")
-    author, knowledge_type = _standing(sort, cited)
+    author, knowledge_type = _author_and_type(sort, cited)
     sessions = {one.event.session_id for one in support}
     record = Record(
         record_id=ids.new_id(ids.RECORD),
@@ -101,9 +101,11 @@ def _candidate(element: Element, batch: Batch) -> Candidate | None:
     return Candidate(record=record)
 
 
-def _standing(sort: str, cited: Sequence[StoredEvent]) -> tuple[Author, KnowledgeType | None]:
-    """Who says it, and which belief it may be; None makes it a note. Only prompts make a constraint
-    or a preference."""
+def _author_and_type(
+    sort: str, cited: Sequence[StoredEvent]
+) -> tuple[Author, KnowledgeType | None]:
+    """The author, and which belief it may be; None makes it a note. Only a prompt can become a
+    constraint or a preference."""
     authors = {author_of(one) for one in cited}
     worst = least_trusted(authors)
     if sort in _USERS_OWN:
@@ -117,7 +119,7 @@ def _standing(sort: str, cited: Sequence[StoredEvent]) -> tuple[Author, Knowledg
 
 
 def least_trusted(authors: Collection[Author]) -> Author:
-    """A memory of several sources is no better than the worst of them."""
+    """A memory of several sources is trusted as little as the worst of them."""
     for author in DISTRUST:
         if author in authors:
             return author
@@ -125,7 +127,7 @@ def least_trusted(authors: Collection[Author]) -> Author:
 
 
 def _cited(element: Element, batch: Batch) -> tuple[StoredEvent, ...]:
-    """The events of this batch that it names, in the batch's order; ids from elsewhere are air."""
+    """The events of this batch that it cites, in the batch's order; other ids are ignored."""
     named = {one.text for one in elements(element.inner, "source")}
     return tuple(one for one in batch.events if one.event.event_id in named)
 
@@ -140,7 +142,7 @@ def _listed(element: Element, name: str, most: int) -> tuple[str, ...]:
 
 
 def clean(text: str) -> str:
-    """What a model wrote, scrubbed like everything that is stored."""
+    """A model's text, scrubbed like everything that is stored."""
     return privacy.scrub(plain(text)).text.strip()
 
 
@@ -183,7 +185,7 @@ def _claim(element: Element, batch: Batch, at: datetime) -> Claim | None:
 
 
 def _preference(element: Element, batch: Batch) -> PreferenceClaim | None:
-    """A memory that is the user's stated preference is one in the graph, too."""
+    """The claim of a memory that is a preference stated by the user."""
     cited = _cited(element, batch)
     title = line(_first(element, "title"), FACT)
     if element.attributes.get("sort") != "preference" or not title:

@@ -1,7 +1,7 @@
-"""What a model is asked, and in which form: its orders, and the batch as tagged text.
+"""The prompt of model extraction: the system text, and the batch as tagged text.
 
 In: entries. Out: the system text and the prompt. Nothing in an entry can end its tag: `&`, `<`, `>`
-and quotes are escaped, characters that no text may hold are dropped.
+and quotes are escaped, control characters are dropped.
 """
 
 import re
@@ -45,14 +45,14 @@ _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def escape(text: str) -> str:
-    """Text that stands between tags or in a quoted attribute and cannot leave it."""
+    """Text that cannot end the tag or the quoted attribute that it is put into."""
     clean = _CONTROL.sub("", text)
     clean = clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return clean.replace('"', "&quot;")
 
 
-def frame(found: Sequence[Entry], earlier: str = "") -> str:
-    """The batch as a prompt; `earlier` is what was condensed of events before these."""
+def batch_prompt(found: Sequence[Entry], earlier: str = "") -> str:
+    """The batch as a prompt; `earlier` is the summary of the events before it."""
     lines = [f'<batch events="{len(found)}">']
     if earlier:
         lines.append(f"<earlier>\n{escape(earlier)}\n</earlier>")

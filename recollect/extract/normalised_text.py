@@ -1,6 +1,6 @@
-"""Texts compared: normalised text and its hash, and whether a text says anything specific.
+"""Normalised text and its hash, content words, and names.
 
-In: any text. Out: a form in which the same statement is the same text, and a short hash of it.
+In: any text. Out: a form in which near-equal statements are equal, and a short hash of it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _EMPTY = word_set(
     does did done can could will would should may might have has had not no yes ok okay me us them
     if when what which who how why all any some more very really too again up out into than"""
 )
-# A name that stands for one thing: a path, an identifier, a number, a quoted or a capitalised name.
+# Specific names: a path, an identifier, a number, a quoted or a capitalised name.
 _NAME = re.compile(
     r"(?<![\w-])[\w-]++\.[a-zA-Z]\w{0,8}\b|\b\w+[_/]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|"
     r"\b[A-Z][a-z]+[A-Z]\w*|\b\w++\(\)|"
@@ -29,7 +29,7 @@ _NAME = re.compile(
 
 
 def normalised(text: str) -> str:
-    """Lower case, no punctuation, no empty words: near-equal statements come out equal."""
+    """Lower case, without punctuation and function words."""
     words = (word.lower() for word in _WORD.findall(text[:6000]))
     return " ".join(word for word in words if word not in _EMPTY)
 
@@ -44,5 +44,5 @@ def content_words(text: str) -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """What in a text names one particular thing."""
+    """The specific names in a text."""
     return _NAME.findall(text[:4000])

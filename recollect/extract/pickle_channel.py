@@ -1,7 +1,7 @@
-"""What the daemon and its extraction worker say to each other: Python values over a socket pair.
+"""Python values over the socket pair between the daemon and its rules worker.
 
-Both ends are this package and nobody else holds the line, so pickle it is. Many values go one by
-one: a single dump of all of them would keep other threads waiting for as long as it takes.
+Both ends are this package and nobody else has the sockets, so pickle is safe. Many values are sent
+one by one: a single dump of all of them would hold the interpreter lock for as long as it takes.
 """
 
 import pickle

@@ -1,8 +1,8 @@
-"""The quality gate: what does not deserve to be remembered stays out, and is counted.
+"""The quality gate: keeps out candidates that are not worth remembering, and counts them.
 
-In: candidates of the rules or of a model, and two questions about what is there already. Out: those
-that pass, and one Dropped with a short reason for each that does not. Nothing is written. Public
-stores without a gate were measured at 90 % junk.
+In: candidates of the rules or of a model, and two functions that tell what is stored or refused.
+Out: those that pass, and one Dropped with a short reason for each that does not. Nothing is
+written. Public stores without a gate were measured at 90 % junk.
 """
 
 import re
@@ -29,7 +29,8 @@ MOST_PER_TURN = 4
 FEWEST_WORDS = 3
 MOST_EVIDENCE = 20
 
-# The same content again within this time is the same doing (A30); other kinds are never new twice.
+# The same content of a tool again within this time is a repetition (A30); content without a tool
+# is a repetition at any time.
 WINDOWS: dict[ToolClass, timedelta] = {
     "file-read": timedelta(seconds=60),
     "file-write": timedelta(seconds=10),
@@ -39,9 +40,7 @@ WINDOWS: dict[ToolClass, timedelta] = {
     "tool-use": timedelta(seconds=30),
 }
 
-# Only words of the user may tell an agent what to do.
-
-# What was only on its way when it was said.
+# Announcements of what is about to be done.
 _RESIDUE = re.compile(
     r"^(?:(?:now|next|first|ok(?:ay)?|so|also|good)[,.]? )?(?:let me|let's see|let us|i'll|i will|"
     r"i'm going to|i am going to|i need to|going to|about to|trying to|i should|i can)\b"
@@ -49,7 +48,7 @@ _RESIDUE = re.compile(
     r"|^(?:continue|continuing|proceed)",
     re.IGNORECASE,
 )
-# Subjects and predicates that say nothing by themselves.
+# Sentences without specific content.
 _EMPTY = re.compile(
     r"^(?:the )?(?:user|assistant|agent|ai|model|developer|system|tool) (?:asked|wants?|requested|"
     r"said|is|was|has|uses?|used|ran|executed|worked|provided|needs?|mentioned|confirmed|thanked|did)\b"
@@ -69,27 +68,27 @@ _GREETING = re.compile(
     r"[^.]{0,40}$",
     re.IGNORECASE,
 )
-# What every session says of itself.
+# Phrases that occur in every session.
 _BOILERPLATE = re.compile(
     r"\b(?:all tests pass\w*|no response requested|session (?:started|ended)|co-authored-by|"
     r"generated with|as an ai|i don't have access|this session is being continued)\b",
     re.IGNORECASE,
 )
 
-Known = Callable[[str], Record | None]
+FindByHash = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
 
 
-def sift(
+def filter_candidates(
     candidates: Iterable[Candidate],
     *,
-    known: Known,
+    known: FindByHash,
     refused: Refused = lambda value: False,
     most: int = MOST_PER_BATCH,
 ) -> tuple[list[Candidate], list[Dropped]]:
-    """Part the worthy from the rest. `known` finds a live memory by content hash; `refused` says
-    whether the user turned a value down for good. What matters most is kept first when
-    there are too many; the order stays."""
+    """The candidates that pass, in order, and those that do not. `known` finds a stored memory by
+    content hash; `refused` tells whether the user refused a text for good. When there are too many,
+    the most important are kept."""
     kept: list[Candidate] = []
     dropped: list[Dropped] = []
     seen: dict[str, Record] = {}
@@ -103,13 +102,13 @@ def sift(
             continue
         kept.append(candidate)
         seen[hash_of(record)] = record
-    over = _over(kept, most)
+    over = _beyond_caps(kept, most)
     dropped += [Dropped(one.record.title, "cap") for one in kept if one.record.record_id in over]
     return [one for one in kept if one.record.record_id not in over], dropped
 
 
 def fault(record: Record) -> str:
-    """What is wrong with a memory by itself; empty when nothing is."""
+    """Why a candidate is not worth keeping; empty when it is."""
     title, whole = record.title, f"{record.title} {record.summary}"
     if record.author != "user" and _instructs(record):
         return "not the user's words"
@@ -124,7 +123,7 @@ def fault(record: Record) -> str:
     words = content_words(whole)
     if len(set(words)) < FEWEST_WORDS:
         return "unspecific"
-    # What the rules took for a choice named the other way or the reason: short is specific there.
+    # A belief that the rules found names an alternative or a reason, so it may be short.
     stated = record.traits.is_belief and (record.author == "user" or record.strategy == "rules")
     if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
@@ -139,10 +138,10 @@ def hash_of(record: Record) -> str:
     return record.content_hash or content_hash(record.title, record.summary)
 
 
-def sift_claims(
+def filter_claims(
     claims: Iterable[Claim], *, refused: Refused = lambda value: False
 ) -> tuple[list[Claim], list[Dropped]]:
-    """Claims, each once with all its evidence, without empty ones and what the user turned down."""
+    """Claims, each once with all its evidence, without empty and refused ones."""
     kept: dict[Claim, Claim] = {}
     dropped: list[Dropped] = []
     for claim in claims:
@@ -167,7 +166,7 @@ def sift_claims(
     return list(kept.values()), dropped
 
 
-# What is compared without its time: the same claim later is the same claim.
+# Claims are compared without their time: the same claim later is the same claim.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNTIMED: dict[type[Claim], dict[str, Any]] = {
     kind: {"at": _EPOCH}
@@ -175,11 +174,11 @@ _UNTIMED: dict[type[Claim], dict[str, Any]] = {
 }
 
 
-def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:
+def _repeats(record: Record, seen: dict[str, Record], known: FindByHash) -> str:
     digest = hash_of(record)
     before = seen.get(digest)
     if before is not None and before.record_id == record.record_id:
-        return "known"  # said twice in one breath
+        return "known"  # twice in one batch
     for other in (before, known(digest)):
         if other is None or other.record_id == record.record_id:
             continue
@@ -190,8 +189,8 @@ def _repeats(record: Record, seen: dict[str, Record], known: Known) -> str:
     return ""
 
 
-def _over(kept: Sequence[Candidate], most: int) -> set[str]:
-    """Whom the caps leave out: the least important of a turn, then of the batch."""
+def _beyond_caps(kept: Sequence[Candidate], most: int) -> set[str]:
+    """The ids beyond the caps: the least important of a turn, then of the batch."""
     ranked = sorted(kept, key=lambda one: -one.record.importance)
     per_turn: dict[str, int] = {}
     over: set[str] = set()

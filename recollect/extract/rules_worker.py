@@ -1,9 +1,10 @@
-"""Rules in a process of their own: whatever a text does to them, hooks are answered meanwhile.
+"""Runs the rules in a worker process, so that no text can keep the daemon from answering hooks.
 
-In: a batch. Out: its Extraction, as `RulesExtractor` makes it. The child reads the store by asking
-us, so it has no database and no settings. It is started when needed, goes when nobody needed it for
-a while, dies with the daemon, and is killed when a batch takes more than its time: that is
-ExtractionFailed, and counts against the batch like any other failure."""
+In: a batch. Out: its Extraction, as `RulesExtractor` makes it. The worker asks the daemon for what
+it reads, so it has no database and no settings. It is started when needed, exits when idle, dies
+with the daemon, and is killed when a batch exceeds its time: that is ExtractionFailed, and counts
+against the batch like any other failure.
+"""
 
 import functools
 import logging
@@ -26,15 +27,15 @@ from recollect.store.interface import Batch
 log = logging.getLogger(__name__)
 
 MODULE = "recollect.extract.rules_worker_main"
-CPU_S = 30  # of one batch; most take less than one
-WALL_S = 300.0  # and whatever else may hold it up
+CPU_S = 30  # per batch; most take less than one
+WALL_S = 300.0  # per batch
 IDLE_S = 60.0
 _HELLO_S = 10.0
 _KEPT = ("PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TZ")  # nothing else of the environment
 
 
 class RulesWorker:
-    """An extractor. One batch at a time: a second project waits for the first."""
+    """An extractor that works on one batch at a time: a second project waits for the first."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class RulesWorker:
         return child.status() if child is not None and child.alive else {"pid": None, "rss_mb": 0}
 
     def _ready(self) -> "_Child":
-        """A child that answers: the one there is, or a new one."""
+        """The worker if it answers, else a new one."""
         with self._guard:
             child = self._child
         if child is None or not child.answers():
@@ -97,7 +98,7 @@ class RulesWorker:
         return child
 
     def _asked(self, child: "_Child", batch: Batch) -> Extraction:
-        """Hand the batch over, and answer what the child asks until it is done."""
+        """Send the batch, and answer the worker's questions until it is done."""
         pickle_channel.send(child.line, ("extract", batch.namespace, self._clock.now()))
         pickle_channel.send_all(child.line, batch.events)
         while True:
@@ -144,7 +145,7 @@ class _Child:
         return self._process.poll() is None
 
     def answers(self) -> bool:
-        """Whether it is there and takes work: it may have gone because nobody needed it."""
+        """Whether it runs and takes work: it may have exited because it was idle."""
         try:
             pickle_channel.send(self.line, ("there?",))
             if self.line.poll(_HELLO_S) and pickle_channel.receive(self.line) == "here":
@@ -155,22 +156,21 @@ class _Child:
         return False
 
     def kill(self) -> None:
-        """It has nothing to lose."""
         self._process.kill()
         self._process.wait()
 
     def why_it_ended(self) -> str:
         self.kill()
         if self._process.returncode == -signal.SIGXCPU:
-            return "extraction of these took too long by far, and was ended"
-        return f"the extraction worker ended ({self._process.returncode}) in the middle of these"
+            return "extraction used too much CPU time and was ended"
+        return f"the extraction worker ended ({self._process.returncode}) before it was done"
 
     def status(self) -> dict[str, Any]:
         return {"pid": self._process.pid, "rss_mb": _rss_mb(self._process.pid)}
 
 
 def _rss_mb(pid: int) -> int:
-    """What a process holds in memory; 0 where the system does not tell."""
+    """The resident memory of a process; 0 where the system does not tell."""
     try:
         with open(f"/proc/{pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20

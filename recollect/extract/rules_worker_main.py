@@ -1,8 +1,8 @@
-"""The extraction worker: takes batches from its line, answers with what the rules made of them.
+"""The rules worker: a process that receives batches and answers with what the rules extract.
 
-In: a file descriptor, the daemon's process, CPU seconds a batch may take, seconds to wait for one.
-It has no database: what the rules read they ask for. It ends when the line does, when the daemon is
-gone, when it was idle for long, and when the kernel says that its CPU seconds are over.
+In: a file descriptor, the daemon's pid, CPU seconds per batch, seconds to wait for a batch. It has
+no database: the rules ask the daemon for what they read. It ends when the connection closes, when
+the daemon is gone, when it was idle for long, and when it exceeds its CPU seconds.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from recollect.store.interface import Batch
 _NICE = 5  # hooks and prompts first
 
 
-class _Asking:
-    """The rules' questions, answered at the other end of the line."""
+class _RemoteReads:
+    """What the rules read, asked of the daemon over the connection."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line
@@ -59,22 +59,22 @@ class _Asking:
         return pickle_channel.receive_all(self._line)
 
 
-class _Moment(ManualClock):
-    """The time is the daemon's, told with each batch."""
+class _DaemonClock(ManualClock):
+    """The daemon's time, sent with each batch."""
 
     def set(self, now: datetime) -> None:
         self._now = now
 
 
 def serve(line: Connection, cpu_s: int, idle_s: float) -> None:
-    clock = _Moment()
-    rules = RulesExtractor(_Asking(line), clock)
+    clock = _DaemonClock()
+    rules = RulesExtractor(_RemoteReads(line), clock)
     while line.poll(idle_s):
         match pickle_channel.receive(line):
             case ("there?",):
                 pickle_channel.send(line, "here")
             case ("extract", namespace, now):
-                _allow(cpu_s)
+                _limit_cpu(cpu_s)
                 clock.set(now)
                 pickle_channel.send(
                     line, _extracted(rules, Batch(namespace, pickle_channel.receive_all(line)))
@@ -85,13 +85,13 @@ def _extracted(rules: RulesExtractor, batch: Batch) -> tuple[Any, ...]:
     try:
         return ("done", rules.extract(batch))
     except (EOFError, OSError):
-        raise  # nobody is there to be told
-    except Exception as error:  # noqa: BLE001 - told, and counted against the batch
+        raise  # the daemon is gone
+    except Exception as error:  # noqa: BLE001 - reported, and counted against the batch
         return ("failed", type(error).__name__, traceback.format_exc())
 
 
-def _allow(seconds: int) -> None:
-    """So much CPU from now on. In the middle of one long match no line of Python runs that could
+def _limit_cpu(seconds: int) -> None:
+    """Limit the CPU time from now on. During one long regex match no Python code runs that could
     look at a clock; the kernel can."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -104,7 +104,7 @@ def main() -> None:
     oslayer.die_with(int(parent))
     os.nice(_NICE)
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # it may hold what nobody should find
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # a core dump would hold private text
     with contextlib.suppress(EOFError, OSError):  # the daemon has gone
         serve(Connection(int(number)), int(cpu_s), float(idle_s))
 

@@ -1,8 +1,8 @@
-"""When which project is due for extraction: pure bookkeeping, no threads.
+"""Decides when a project is due for extraction. No threads, no clock.
 
-In: what was heard, how much of it, and the time. Out: the namespaces whose turn it is, in the order
-in which they became due. A namespace that is waiting for its turn or being worked on is not due
-again, however much is heard meanwhile.
+In: namespaces and sizes of events, and the time. Out: the namespaces that are due, in order. A
+namespace that is already due or being extracted does not become due again, however many events
+arrive meanwhile.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 @dataclass
 class _Waiting:
     bytes: int = 0
-    heard: float = 0.0  # when something was last heard: idle counts from here
+    last_event: float = 0.0  # when: idle time counts from here
     not_before: float = 0.0
     now: bool = False
 
@@ -27,15 +27,15 @@ class Schedule:
         """An event arrived."""
         one = self._waiting.setdefault(namespace, _Waiting())
         one.bytes += size
-        one.heard = now
+        one.last_event = now
 
-    def ask(self, namespace: str) -> None:
-        """Somebody wants it done now."""
+    def request(self, namespace: str) -> None:
+        """Make a namespace due now."""
         one = self._waiting.setdefault(namespace, _Waiting())
         one.now, one.not_before = True, 0.0
 
     def due(self, now: float) -> list[str]:
-        """Take those whose turn it is; each is busy until `finished`."""
+        """Take the namespaces that are due; each is busy until `finished`."""
         found = []
         for namespace, one in list(self._waiting.items()):
             if namespace not in self._busy and self._due_at(one) <= now:
@@ -45,17 +45,17 @@ class Schedule:
         return found
 
     def finished(self, namespace: str, now: float, *, again: bool, wait_s: float = 0.0) -> None:
-        """A run is over. `again`: something is left that it could have taken, to be tried at once
-        or after `wait_s`. What was heard meanwhile has its own triggers, but waits as long."""
+        """A run is over. `again`: events are left, to be tried at once or after `wait_s`. Events
+        that arrived meanwhile wait as long."""
         self._busy.discard(namespace)
         if again:
-            one = self._waiting.setdefault(namespace, _Waiting(heard=now))
+            one = self._waiting.setdefault(namespace, _Waiting(last_event=now))
             one.now = wait_s == 0.0
         if wait_s and namespace in self._waiting:
             self._waiting[namespace].not_before = now + wait_s
 
     def next_in(self, now: float) -> float | None:
-        """How long until something is due; None when nothing waits."""
+        """Seconds until a namespace is due; None when none waits."""
         moments = [
             self._due_at(one) for name, one in self._waiting.items() if name not in self._busy
         ]
@@ -73,5 +73,5 @@ class Schedule:
     def _due_at(self, one: _Waiting) -> float:
         if one.now:
             return 0.0
-        moment = 0.0 if one.bytes >= self._size else one.heard + self._idle_s
+        moment = 0.0 if one.bytes >= self._size else one.last_event + self._idle_s
         return max(moment, one.not_before)

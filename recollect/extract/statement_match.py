@@ -1,8 +1,7 @@
-"""Whether a sentence tells the same as another, by the words that say something.
+"""Compares statements by their content words.
 
-In: texts. Out: their statements (sentences, items of a list) as sets of hashed words, and texts
-without the statements that are not to be told. Hashes are kept and compared, not words, so that
-what was forgotten is not repeated by whatever remembers to leave it out.
+In: texts. Out: their statements (sentences, list items) as sets of hashed words, and texts without
+certain statements. Words are hashed so that a tombstone does not repeat what was forgotten.
 """
 
 import functools
@@ -14,10 +13,10 @@ from recollect.extract.normalised_text import content_words
 
 Words = frozenset[int]
 
-NEAR = 0.6  # of the shorter one's words, for statements of one origin
-LEAST = 2  # words that two statements of one origin must have
-WIDE_LEAST = 3  # words of a statement that is looked for wherever it was said
-_ROOM = 5  # a sentence that is much longer than what is looked for must hold all of it
+NEAR = 0.6  # share of the shorter statement's words that the longer must hold
+LEAST = 2  # statements with fewer words must be equal
+WIDE_LEAST = 3  # words that a statement needs to be hidden whatever its origin
+_ROOM = 5  # a statement longer than three times the shorter one and this must hold all of it
 _CUT = re.compile(r"(?<=[.!?…;])\s+|(?<=[。！？；])")
 _LABEL = re.compile(r"(?:[-*•] )?\w{1,20}: ")
 _JOINED = re.compile(r"[._/'-]+")  # a path is its parts
@@ -26,16 +25,16 @@ _ENDINGS = ("ing", "ed", "es", "s")
 
 
 def statements(text: str) -> Iterator[Words]:
-    """The statements of a text that say anything."""
+    """The statements of a text, without empty ones."""
     for line in text.splitlines():
         for part in _CUT.split(line):
-            words = telling(part)
+            words = word_hashes(part)
             if words:
                 yield words
 
 
-def telling(text: str) -> Words:
-    """The words of a text that carry meaning, in their plainest form, hashed."""
+def word_hashes(text: str) -> Words:
+    """The hashed content words of a text, without endings."""
     found: set[int] = set()
     for name in content_words(text):
         for word in _JOINED.split(name):
@@ -46,8 +45,9 @@ def telling(text: str) -> Words:
     return frozenset(found)
 
 
-def near(one: Words, other: Words) -> bool:
-    """Whether two statements of one origin tell the same: the shorter is mostly in the longer."""
+def same_statement(one: Words, other: Words) -> bool:
+    """Whether two statements of the same origin say the same: most words of the shorter one are in
+    the longer one."""
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) < LEAST:
         return bool(shorter) and shorter == longer
@@ -55,13 +55,13 @@ def near(one: Words, other: Words) -> bool:
     return len(shorter & longer) >= wanted * len(shorter)
 
 
-def within(part: Words, whole: Words) -> bool:
-    """Whether a statement is told inside another, wherever that was said."""
+def contained_in(part: Words, whole: Words) -> bool:
+    """Whether a statement is part of another, whatever their origin."""
     return len(part) >= WIDE_LEAST and part <= whole
 
 
-def without(text: str, hidden: Callable[[Words], bool]) -> str:
-    """A text without the statements that are hidden; one with none of them comes back as it is."""
+def without_statements(text: str, hidden: Callable[[Words], bool]) -> str:
+    """A text without hidden statements; unchanged when it has none."""
     lines = text.split("\n")
     kept = [_line(line, hidden) for line in lines]
     if kept == lines:
@@ -73,7 +73,7 @@ def without(text: str, hidden: Callable[[Words], bool]) -> str:
 
 def _line(line: str, hidden: Callable[[Words], bool]) -> str:
     parts = _CUT.split(line)
-    stays = [part for part in parts if not hidden(telling(part))]
+    stays = [part for part in parts if not hidden(word_hashes(part))]
     if len(stays) == len(parts):
         return line
     label = _LABEL.match(parts[0])
@@ -83,7 +83,7 @@ def _line(line: str, hidden: Callable[[Words], bool]) -> str:
 
 
 def _plain(word: str) -> str:
-    """Without the ending that number and tense put there."""
+    """Without the endings of plural and tense."""
     for ending in _ENDINGS:
         if len(word) >= len(ending) + 4 and word.endswith(ending):
             return word[: -len(ending)]

@@ -1,8 +1,8 @@
-"""Reads the tagged text that models answer with. It is not XML, and it is nobody's friend.
+"""Parses the tagged text that models answer with. It is not XML, and it is untrusted.
 
-In: any text. Out: flat elements with attributes and text. There are no entities but the five, no
-nesting beyond what the caller asks for, no comments, no declarations. Time is linear in the text;
-what does not close is left out; nothing raises.
+In: any text. Out: flat elements with attributes and text. Only the five basic entities are known;
+there are no comments and declarations, and no nesting beyond what the caller asks for. Time is
+linear in the text; unclosed elements are left out; nothing raises.
 """
 
 import re
@@ -19,7 +19,7 @@ _UNWANTED = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010
 @dataclass(frozen=True)
 class Element:
     name: str
-    inner: str  # as it stands, for elements inside it
+    inner: str  # unparsed, for elements inside it
     attributes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -28,11 +28,11 @@ class Element:
 
 
 def elements(text: str, *names: str) -> Iterator[Element]:
-    """The elements of these names, in order. One inside another of them is part of its text."""
+    """The elements of these names, in order. An element inside another is part of its text."""
     wanted = "|".join(re.escape(name) for name in names)
     opening = re.compile(rf"<({wanted})((?:\s[^<>]{{0,4000}})?)(/?)>")
     at = 0
-    closing: dict[str, int] = {}  # where the next end of each name stands; -1 for none
+    closing: dict[str, int] = {}  # position of the next end tag of each name; -1 for none
     while True:
         found = opening.search(text, at)
         if found is None:
@@ -46,7 +46,7 @@ def elements(text: str, *names: str) -> Iterator[Element]:
             closing[name] = text.find(f"</{name}>", at)
         end = closing[name]
         if end < 0:
-            continue  # never closed: what stands in it is nobody's
+            continue  # never closed
         yield Element(name, text[at:end], _attributes(attributes))
         at = end + len(name) + 3
 
@@ -57,7 +57,7 @@ def holds(text: str, name: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Text as a person reads it: the five entities resolved once, nothing unprintable."""
+    """Text with the five entities resolved once and without unprintable characters."""
     return _UNWANTED.sub("", _ENTITY.sub(lambda match: _FIVE[match[1]], text)).strip()
 
 

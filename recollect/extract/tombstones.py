@@ -1,13 +1,13 @@
-"""What was forgotten or refused is not told: a stone on the statement, not on the row.
+"""Tombstones hide what was forgotten or refused: they cover a statement, not a row.
 
-In: a memory, or a thing of the graph, that somebody forgot, corrected or never wants to see again.
-Out: other memories without what it said. Only fingerprints and hashed words are kept, so a stone
-does not repeat what it covers.
+In: a memory or belief that somebody forgot, corrected or never wants to see again. Out: other
+memories without its statements. A tombstone holds only fingerprints and hashed words, so it does
+not repeat what it covers.
 
-A stone covers what was made of the same statement: what shares its events or its session, in any
-words that are near to it. Put with "never again" it also covers the same statement wherever and
-whenever it is said, and what says it is not learned. Lifting it brings everything back, because
-nothing but the stone was written.
+A tombstone covers everything made from the same statement: what shares its events or its session
+and has similar words. With "never again" it covers the statement wherever and whenever it is made,
+and nothing that contains it is learned. Lifting a tombstone brings everything back, because nothing
+else was written.
 """
 
 import dataclasses
@@ -36,7 +36,6 @@ from recollect.core.values import (
     Record,
     Relationship,
 )
-from recollect.extract import statement_match
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
@@ -45,93 +44,99 @@ from recollect.extract.interface import (
     FactClaim,
     PreferenceClaim,
 )
-from recollect.extract.statement_match import Words
+from recollect.extract.statement_match import (
+    NEAR,
+    Words,
+    contained_in,
+    same_statement,
+    statements,
+    without_statements,
+    word_hashes,
+)
 from recollect.store.interface import Store, Transaction
 
 REFUSED = "refused"
 MOST_STATEMENTS = 200  # of one memory
 MOST_EVENTS = 500
 MOST_LOOKED_UP = 50
-_KEPT = 4000  # memories whose told form is remembered
+_KEPT = 4000  # memories whose visible form is cached
 _TITLE_CHARS = 200
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset({"a", "an", "the"})
 
-# Why a stone lies: a verdict, a delete, a correction, or what was erased for good.
+# What a tombstone came from: a verdict, a deletion, a correction, or an erasure.
 Cause = Literal["verdict", "delete", "edit", "erase"]
-Stated = Fact | Preference | Procedure
+StatedBelief = Fact | Preference | Procedure
 
 
 @dataclass(frozen=True)
 class Tombstone:
-    """One statement, or the few of one memory, that are not told."""
+    """The statements of one memory or belief that are hidden."""
 
     record: str
     cause: Cause
-    again: bool  # may be learned again from what is said later
-    marks: frozenset[str]
-    said: tuple[Words, ...] = ()
-    wide: tuple[Words, ...] = ()  # looked for wherever it was said
-    instead: tuple[Words, ...] = ()  # what a correction says now: that is told
+    may_be_relearned: bool  # from what is said later
+    fingerprints: frozenset[str]
+    statements: tuple[Words, ...] = ()
+    anywhere: tuple[Words, ...] = ()  # hidden whatever their origin
+    instead: tuple[Words, ...] = ()  # the statements of a correction, which stay visible
     events: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     until_ms: int = 0
 
-    def hides_own(self, record_id: str) -> bool:
+    def covers_record(self, record_id: str) -> bool:
         return self.record == record_id and self.cause != "edit"
 
-    def near(self, events: Iterable[str], session: str | None) -> bool:
+    def shares_origin(self, events: Iterable[str], session: str | None) -> bool:
         return session in self.sessions or not self.events.isdisjoint(events)
 
     def covers(self, words: Words, *, near: bool) -> bool:
-        """Whether a statement is one of these."""
+        """Whether a statement is one of these; `near` when it shares the origin."""
         if not words:
             return False
-        if near and any(statement_match.near(one, words) for one in self.said):
-            return not any(
-                statement_match.within(one, words) or one == words for one in self.instead
-            )
-        return not self.again and any(statement_match.within(one, words) for one in self.wide)
+        if near and any(same_statement(one, words) for one in self.statements):
+            return not any(contained_in(one, words) or one == words for one in self.instead)
+        return not self.may_be_relearned and any(contained_in(one, words) for one in self.anywhere)
 
     def covers_all(self, words: Words) -> bool:
-        """Whether a short form of the statement, of the same events, says little beyond it."""
-        return bool(words) and len(words & self.words) >= statement_match.NEAR * len(words)
+        """Whether a short text of the same events says little beyond the statement."""
+        return bool(words) and len(words & self.words) >= NEAR * len(words)
 
     def drops(self, words: Words) -> bool:
-        """Whether a correction took these words out."""
+        """Whether a correction removed these words."""
         return bool(words) and words <= self.words.difference(*self.instead)
 
     @functools.cached_property
     def words(self) -> Words:
-        return frozenset().union(*self.said)
+        return frozenset().union(*self.statements)
 
 
 class Tombstones:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[Tombstone, ...]] = {}
-        self._lying: _Lying | None = None
-        self._told: dict[tuple[str, int], Record | None] = {}
-        self.epoch = 0  # grows whenever something else may be told
+        self._by_namespace: dict[str, tuple[Tombstone, ...]] = {}
+        self._lookup: _TombstoneLookup | None = None
+        self._visible_cache: dict[tuple[str, int], Record | None] = {}
+        self.epoch = 0  # grows whenever the visible memories may have changed
         self.listeners: list[Callable[[], None]] = []
 
-    # --- laying and lifting ---
+    # --- adding and lifting ---
 
     def refuse(self, record: Record, actor: str) -> Operation:
-        """Never again this memory, nor another that says the same."""
+        """Never show this memory again, nor another that says the same."""
         sessions = self.sessions_of(record)
-        detail = stone_of(record, "verdict", again=False, sessions=sessions)
+        detail = tombstone_of(record, "verdict", again=False, sessions=sessions)
         return self._log(record.namespace, actor, detail)
 
     def refuse_erased(self, record: Record, actor: str) -> Operation:
-        """The same for one that is being erased: nothing but fingerprints of it may stay."""
+        """The same for a memory that is being erased: only its fingerprints may stay."""
         marks = sorted({fingerprint(text) for text in texts_of(record)} - {""})
         detail = {"record": "", "cause": "erase", "lifted": False, "fingerprints": marks}
         return self._log(record.namespace, actor, detail)
 
-    def sessions_of(self, made: Record | Stated) -> set[str]:
-        """Where it was said. What holds in every project was said in one of them."""
+    def sessions_of(self, made: Record | StatedBelief) -> set[str]:
+        """The sessions it came from; those of a global memory are in some project."""
         found = {made.session_id} if isinstance(made, Record) and made.session_id else set()
         for event_id in made.source_event_ids[:MOST_LOOKED_UP]:
             for namespace in dict.fromkeys((made.namespace, *self._store.projects.namespaces())):
@@ -142,24 +147,26 @@ class Tombstones:
         return found
 
     def lift(self, namespace: str, record_id: str, cause: Cause, actor: str) -> Operation | None:
-        """Take a stone away again, if one lies."""
-        if not any(one.record == record_id and one.cause == cause for one in self._of(namespace)):
+        """Remove a tombstone, if there is one."""
+        if not any(
+            one.record == record_id and one.cause == cause for one in self._in_namespace(namespace)
+        ):
             return None
         return self._log(namespace, actor, {"record": record_id, "cause": cause, "lifted": True})
 
-    def lay_again(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
-        """A stone that was lifted, as it was."""
+    def restore(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
+        """Put a lifted tombstone back."""
         for detail in reversed(self._store.log.tombstones(namespace)):
             if _key(detail) == (record_id, cause) and not detail["lifted"]:
                 self._log(namespace, actor, detail)
                 return
 
-    def forget_known(self) -> None:
-        """Stones came or went, here or by another daemon: they are read anew when needed."""
+    def reload(self) -> None:
+        """Tombstones changed, here or in another daemon: read them again when needed."""
         with self._lock:
-            self._known.clear()
-            self._told.clear()
-            self._lying = None
+            self._by_namespace.clear()
+            self._visible_cache.clear()
+            self._lookup = None
             self.epoch += 1
         for listener in self.listeners:
             listener()
@@ -169,21 +176,23 @@ class Tombstones:
             return tx.log("tombstone", namespace, actor, detail=detail)
 
         operation = self._store.transaction(work)
-        self.forget_known()
+        self.reload()
         return operation
 
     # --- what is refused ---
 
     def refused(self, namespace: str, text: str) -> bool:
-        """Whether a text is not to be learned, whoever says it."""
+        """Whether a text must not be learned, whoever says it."""
         marked = fingerprint(text)
         return bool(marked) and any(
-            marked in one.marks for one in self._of(namespace) if not one.again
+            marked in one.fingerprints
+            for one in self._in_namespace(namespace)
+            if not one.may_be_relearned
         )
 
     def keeps_out(self, namespace: str, record_id: str, title: str) -> bool:
         """Whether a memory that comes from elsewhere is one that was forgotten or refused."""
-        return self._own(record_id) or self.refused(namespace, title)
+        return self._covers_record(record_id) or self.refused(namespace, title)
 
     def gate(self, extraction: Extraction, namespace: str) -> Extraction:
         """The extraction without what was refused or forgotten."""
@@ -194,7 +203,7 @@ class Tombstones:
         for candidate in extraction.candidates:
             record = candidate.record
             refused = any(self.refused(namespace, one) for one in (record.title, record.summary))
-            if refused or self.told(record) is None:
+            if refused or self.visible_record(record) is None:
                 dropped.append(Dropped(record.title, REFUSED))
                 continue
             facts = tuple(fact for fact in record.facts if not self.refused(namespace, fact))
@@ -209,50 +218,49 @@ class Tombstones:
         )
 
     def _refuses(self, namespace: str, claim: Claim) -> bool:
-        said = _said(claim)
+        said = _text_of_claim(claim)
         return bool(said) and (
             self.refused(namespace, said) or self._hides(namespace, said, claim.event_ids)
         )
 
-    # --- what may be told ---
+    # --- what is visible ---
 
-    def told(self, record: Record) -> Record | None:
-        """A memory without what was forgotten; None when nothing is left of it."""
+    def visible_record(self, record: Record) -> Record | None:
+        """A memory without forgotten statements; None when nothing is left of it."""
         if not self.any(record.namespace):
             return record
         key = record.record_id, hash((record.title, record.summary, record.detail, record.facts))
         with self._lock:
             epoch = self.epoch
-            if key in self._told:
-                known = self._told[key]
-                # What else there is of it (how often it was used) is as it is now.
+            if key in self._visible_cache:
+                known = self._visible_cache[key]
+                # The texts are cached; other fields, such as its use count, may have changed.
                 return known and msgspec.structs.replace(
                     record, **{name: getattr(known, name) for name in _TEXTS}
                 )
-        told = self._without(record)
+        told = self._filtered(record)
         with self._lock:
-            if len(self._told) >= _KEPT:
-                self._told.clear()
+            if len(self._visible_cache) >= _KEPT:
+                self._visible_cache.clear()
             if epoch == self.epoch:
-                self._told[key] = told
+                self._visible_cache[key] = told
         return told
 
-    def told_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint | None:
-        """Where a session stood, without what was forgotten."""
+    def visible_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        """A checkpoint without forgotten statements; None when nothing is left of it."""
         if not self.any(checkpoint.namespace):
             return checkpoint
-        session, lying = checkpoint.session_id, self._everywhere()
+        session, lookup = checkpoint.session_id, self._in_all_namespaces()
         stones = [
-            (one, one.near((), session)) for one in self._for(checkpoint.namespace, (), session)
+            (one, one.shares_origin((), session))
+            for one in self._applying_to(checkpoint.namespace, (), session)
         ]
         stones += [(one, True) for named in checkpoint.snapshot
-                   for one in lying.by_record.get(named, ())]  # fmt: skip
+                   for one in lookup.by_record.get(named, ())]  # fmt: skip
         hidden = functools.partial(_hidden, stones)
-        told = [
-            statement_match.without(one, hidden) for one in (checkpoint.task, checkpoint.progress)
-        ]
+        told = [without_statements(one, hidden) for one in (checkpoint.task, checkpoint.progress)]
         steps, questions = (
-            tuple(text for one in some if (text := statement_match.without(one, hidden)))
+            tuple(text for one in some if (text := without_statements(one, hidden)))
             for some in (checkpoint.next_steps, checkpoint.questions)
         )
         task, *progress = [one for one in told if one] or [""]
@@ -266,49 +274,53 @@ class Tombstones:
             questions=questions,
         )
 
-    def tells(self, thing: Stated) -> bool:
-        """Whether a fact, wish or procedure may be told."""
+    def is_visible(self, thing: StatedBelief) -> bool:
+        """Whether a fact, preference or procedure may be shown."""
         if not self.any(thing.namespace):
             return True
         thing_id = str(getattr(thing, thing.__struct_fields__[0]))
-        # What a fact is about and how it is so are often the extractor's words, not the speaker's.
+        # Subject and predicate of a fact are often the extractor's words, not the speaker's.
         core = thing.object if isinstance(thing, Fact) else ""
-        texts = _texts_of_thing(thing)
-        return not self._own(thing_id) and not any(
+        texts = _texts_of_belief(thing)
+        return not self._covers_record(thing_id) and not any(
             self._hides(thing.namespace, text, thing.source_event_ids, core) for text in texts
         )
 
-    def ties(self, tie: Relationship, names: Mapping[str, str]) -> bool:
-        """Whether a tie between two things is what was forgotten."""
-        words = statement_match.telling(
-            " ".join(names.get(end, "") for end in (tie.source_id, tie.target_id))
-        )
+    def covers_relationship(self, tie: Relationship, names: Mapping[str, str]) -> bool:
+        """Whether a relationship states what was forgotten."""
+        words = word_hashes(" ".join(names.get(end, "") for end in (tie.source_id, tie.target_id)))
         return bool(words) and any(
-            stone.near(tie.source_event_ids, None) and stone.covers_all(words)
-            for stone in self._for(tie.namespace, tie.source_event_ids, None)
+            stone.shares_origin(tie.source_event_ids, None) and stone.covers_all(words)
+            for stone in self._applying_to(tie.namespace, tie.source_event_ids, None)
             if not stone.instead
         )
 
-    def names(self, entity: Entity) -> bool:
-        """Whether what was forgotten spoke of it: then it is told only if something else does."""
-        words = statement_match.telling(entity.name)
-        return bool(words) and any(words <= one.words for one in self._of(entity.namespace))
+    def mentions(self, entity: Entity) -> bool:
+        """Whether something forgotten names the entity: then it is shown only if a visible fact or
+        relationship has it, too."""
+        words = word_hashes(entity.name)
+        return bool(words) and any(
+            words <= one.words for one in self._in_namespace(entity.namespace)
+        )
 
-    def told_text(self, namespace: str, text: str) -> str:
-        """A text of no known origin, without what was forgotten."""
+    def visible_text(self, namespace: str, text: str) -> str:
+        """A text of unknown origin without forgotten statements."""
         if not text or not self.any(namespace):
             return text
-        stones = [(one, True) for one in self._of(namespace)]
-        return statement_match.without(text, functools.partial(_hidden, stones))
+        stones = [(one, True) for one in self._in_namespace(namespace)]
+        return without_statements(text, functools.partial(_hidden, stones))
 
     def _hides(self, namespace: str, text: str, events: Sequence[str], core: str = "") -> bool:
-        """Whether a short text that was made of these events says what was forgotten; `core` is
-        the part that says it all."""
-        words, least = statement_match.telling(text), statement_match.telling(core)
-        for stone in self._for(namespace, events, None):
-            if not stone.near(events, None):
+        """Whether a short text made from these events states what was forgotten; `core` is its
+        decisive part."""
+        words, least = (
+            word_hashes(text),
+            word_hashes(core),
+        )
+        for stone in self._applying_to(namespace, events, None):
+            if not stone.shares_origin(events, None):
                 hidden = stone.covers(words, near=False)
-            elif stone.again and _said_since(stone, events):
+            elif stone.may_be_relearned and _said_again_since(stone, events):
                 hidden = False
             elif stone.instead:
                 hidden = stone.covers(words, near=True) or stone.drops(least)
@@ -318,97 +330,98 @@ class Tombstones:
                 return True
         return False
 
-    def _without(self, record: Record) -> Record | None:
-        if self._own(record.record_id):
+    def _filtered(self, record: Record) -> Record | None:
+        if self._covers_record(record.record_id):
             return None
         by_hand = record.strategy == "user" and record.author == "user"
         made_ms = to_micros(record.created_at or record.valid_from) // 1000
         stones = []
-        for one in self._for(record.namespace, record.source_event_ids, record.session_id):
+        for one in self._applying_to(record.namespace, record.source_event_ids, record.session_id):
             if one.record == record.record_id or (by_hand and made_ms > one.until_ms):
-                continue  # what somebody puts in by hand after all is meant
-            near = one.near(record.source_event_ids, record.session_id)
+                continue  # written by hand after the tombstone, so it is wanted
+            near = one.shares_origin(record.source_event_ids, record.session_id)
             stones.append((one, near or not (record.source_event_ids or record.session_id)))
         if not stones:
             return record
         hidden = functools.partial(_hidden, stones)
-        marks = frozenset().union(*(one.marks for one, near in stones if near or not one.again))
+        marks = frozenset().union(
+            *(one.fingerprints for one, near in stones if near or not one.may_be_relearned)
+        )
         title, summary, detail = (
-            "" if fingerprint(text) in marks else statement_match.without(text, hidden)
+            "" if fingerprint(text) in marks else without_statements(text, hidden)
             for text in (record.title, record.summary, record.detail)
         )
         facts = tuple(
             fact
             for fact in record.facts
-            if fingerprint(fact) not in marks and statement_match.without(fact, hidden)
+            if fingerprint(fact) not in marks and without_statements(fact, hidden)
         )
         if (title, summary, detail, facts) == (
             record.title, record.summary, record.detail, record.facts,
         ):  # fmt: skip
             return record
         title = title or _first_line(summary) or _first_line(detail) or next(iter(facts), "")
-        if not title or not any(
-            statement_match.statements(" ".join((title, summary, detail, *facts)))
-        ):
+        if not title or not any(statements(" ".join((title, summary, detail, *facts)))):
             return None
         return msgspec.structs.replace(
             record, title=title, summary=summary, detail=detail, facts=facts
         )
 
-    # --- the stones ---
+    # --- the tombstones ---
 
     def any(self, namespace: str) -> bool:
-        """Whether anything is kept back there."""
-        return bool(self._of(namespace) or self._everywhere().by_record)
+        """Whether anything may be hidden there."""
+        return bool(self._in_namespace(namespace) or self._in_all_namespaces().by_record)
 
-    def _for(
+    def _applying_to(
         self, namespace: str, events: Sequence[str], session: str | None
     ) -> tuple[Tombstone, ...]:
-        """Those that may say something of what was made of these events: of any namespace those
-        of the same origin, as what holds in every project is made of what was said in one; of its
-        own those that are looked for wherever something is said. What has no origin meets all."""
-        here = self._of(namespace)
+        """The tombstones that may cover a memory made from these events: those of the same origin
+        in any namespace (a global memory was made in a project), and those of its own namespace
+        that apply whatever the origin. A memory without an origin is compared with all of them."""
+        here = self._in_namespace(namespace)
         if not events and not session:
             return here
-        lying = self._everywhere()
-        found = {id(one): one for one in here if not one.again}
-        for known in (*(lying.by_event.get(one, ()) for one in events),
-                      lying.by_session.get(session or "", ())):  # fmt: skip
+        lookup = self._in_all_namespaces()
+        found = {id(one): one for one in here if not one.may_be_relearned}
+        for known in (*(lookup.by_event.get(one, ()) for one in events),
+                      lookup.by_session.get(session or "", ())):  # fmt: skip
             found.update((id(one), one) for one in known)
         return tuple(found.values())
 
-    def _own(self, record_id: str) -> bool:
+    def _covers_record(self, record_id: str) -> bool:
         return any(
-            one.hides_own(record_id) for one in self._everywhere().by_record.get(record_id, ())
+            one.covers_record(record_id)
+            for one in self._in_all_namespaces().by_record.get(record_id, ())
         )
 
-    def _of(self, namespace: str) -> tuple[Tombstone, ...]:
+    def _in_namespace(self, namespace: str) -> tuple[Tombstone, ...]:
         with self._lock:
-            known, epoch = self._known.get(namespace), self.epoch
+            known, epoch = self._by_namespace.get(namespace), self.epoch
         if known is None:
-            known = standing(self._store.log.tombstones(namespace))
+            known = active_tombstones(self._store.log.tombstones(namespace))
             with self._lock:
-                if epoch == self.epoch:  # else it may be older than what was just laid
-                    known = self._known.setdefault(namespace, known)
+                if epoch == self.epoch:  # else a newer tombstone may be missing
+                    known = self._by_namespace.setdefault(namespace, known)
         return known
 
-    def _everywhere(self) -> "_Lying":
+    def _in_all_namespaces(self) -> "_TombstoneLookup":
         with self._lock:
-            known, epoch = self._lying, self.epoch
+            known, epoch = self._lookup, self.epoch
         if known is None:
-            known = _Lying(
+            known = _TombstoneLookup(
                 one
                 for namespace in self._store.projects.namespaces()
-                for one in self._of(namespace)
+                for one in self._in_namespace(namespace)
             )
             with self._lock:
                 if epoch == self.epoch:
-                    self._lying = known
+                    self._lookup = known
         return known
 
 
-class _Lying:
-    """All stones, by what they are found by."""
+class _TombstoneLookup:
+    """All tombstones by event, session and record."""
 
     def __init__(self, stones: Iterable[Tombstone]) -> None:
         self.by_event: dict[str, list[Tombstone]] = {}
@@ -425,7 +438,7 @@ class _Lying:
 _TEXTS = ("title", "summary", "detail", "facts")
 
 
-def stone_of(
+def tombstone_of(
     record: Record,
     cause: Cause,
     *,
@@ -433,46 +446,46 @@ def stone_of(
     sessions: Iterable[str] = (),
     at: datetime | None = None,
 ) -> dict[str, Any]:
-    """What a stone on a memory says, for the log. A turn is its whole text; of anything else only
-    what it says in short."""
+    """The log entry of a tombstone on a memory. A turn counts with its whole text, any other memory
+    with its title, summary and facts."""
     texts = [*texts_of(record), *([record.detail] if record.traits.text_in_detail else [])]
-    said = [one for text in texts for one in statement_match.statements(text)]
+    said = [one for text in texts for one in statements(text)]
     return _detail(
         record.record_id,
         cause,
         again=again,
         marks=texts_of(record),
         said=said,
-        wide=[statement_match.telling(text) for text in (record.title, *record.facts)],
+        wide=[word_hashes(text) for text in (record.title, *record.facts)],
         events=record.source_event_ids,
         sessions=sessions,
         at=at,
     )
 
 
-def stone_of_thing(
-    thing: Stated, cause: Cause, sessions: Iterable[str], at: datetime
+def tombstone_of_belief(
+    thing: StatedBelief, cause: Cause, sessions: Iterable[str], at: datetime
 ) -> dict[str, Any]:
-    """The same for a fact, a wish or a procedure; it may be learned again."""
-    texts = _texts_of_thing(thing)
+    """The same for a fact, preference or procedure; it may be learned again."""
+    texts = _texts_of_belief(thing)
     return _detail(
         str(getattr(thing, thing.__struct_fields__[0])),
         cause,
         again=True,
         marks=texts,
-        said=[statement_match.telling(text) for text in texts],
+        said=[word_hashes(text) for text in texts],
         events=thing.source_event_ids,
         sessions=sessions,
         at=at,
     )
 
 
-def stone_of_edit(
+def tombstone_of_edit(
     before: Record, now: Record, sessions: Iterable[str], at: datetime
 ) -> dict[str, Any] | None:
-    """The old wording of a memory that was corrected; None when no statement of it went."""
-    old = {one for text in texts_of(before) for one in statement_match.statements(text)}
-    new = {one for text in texts_of(now) for one in statement_match.statements(text)}
+    """The same for the statements that a correction removed; None when it removed none."""
+    old = {one for text in texts_of(before) for one in statements(text)}
+    new = {one for text in texts_of(now) for one in statements(text)}
     if not old - new:
         return None
     gone = set(texts_of(before)) - set(texts_of(now))
@@ -520,9 +533,9 @@ def _detail(
     }
 
 
-def standing(details: Iterable[Any]) -> tuple[Tombstone, ...]:
-    """The stones that lie after all that was laid and lifted, in the order of the log. What was
-    erased took the words of its own stones along: such a row says nothing any more."""
+def active_tombstones(details: Iterable[Any]) -> tuple[Tombstone, ...]:
+    """The tombstones that are in force, from all log entries in order. An erasure removes the words
+    from the log entries of its own tombstones: such an entry is empty."""
     stones: dict[tuple[str, Any], Tombstone] = {}
     for number, detail in enumerate(details):
         if not isinstance(detail, dict):
@@ -530,7 +543,7 @@ def standing(details: Iterable[Any]) -> tuple[Tombstone, ...]:
         record, cause = _key(detail)
         if detail.get("lifted"):
             gone = [key for key in stones if key == (record, cause)]
-            if "cause" not in detail:  # of before there were causes
+            if "cause" not in detail:  # written by a version without causes
                 gone = [key for key in stones if key[0] == record]
             for key in gone:
                 del stones[key]
@@ -538,10 +551,10 @@ def standing(details: Iterable[Any]) -> tuple[Tombstone, ...]:
         stones[(record, cause) if record else ("", number)] = Tombstone(
             record=record,
             cause=cause,
-            again=bool(detail.get("again")),
-            marks=frozenset(detail.get("fingerprints", ())),
-            said=tuple(map(frozenset, detail.get("said", ()))),
-            wide=tuple(map(frozenset, detail.get("wide", ()))),
+            may_be_relearned=bool(detail.get("again")),
+            fingerprints=frozenset(detail.get("fingerprints", ())),
+            statements=tuple(map(frozenset, detail.get("said", ()))),
+            anywhere=tuple(map(frozenset, detail.get("wide", ()))),
             instead=tuple(map(frozenset, detail.get("instead", ()))),
             events=frozenset(detail.get("events", ())),
             sessions=frozenset(detail.get("sessions", ())),
@@ -562,8 +575,8 @@ def _hidden(stones: Sequence[tuple[Tombstone, bool]], words: Words) -> bool:
     return any(stone.covers(words, near=near) for stone, near in stones)
 
 
-def _said_since(stone: Tombstone, events: Sequence[str]) -> bool:
-    """Whether it was said again after it was forgotten."""
+def _said_again_since(stone: Tombstone, events: Sequence[str]) -> bool:
+    """Whether a statement was made again after it was forgotten."""
     return any(one not in stone.events and ids.ulid_ms(one) > stone.until_ms for one in events)
 
 
@@ -574,7 +587,7 @@ def _first_line(text: str) -> str:
     return line[: _TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _texts_of_thing(thing: Stated) -> tuple[str, ...]:
+def _texts_of_belief(thing: StatedBelief) -> tuple[str, ...]:
     match thing:
         case Fact():
             return (f"{thing.subject} {thing.predicate} {thing.object}".replace("_", " "),)
@@ -585,9 +598,8 @@ def _texts_of_thing(thing: Stated) -> tuple[str, ...]:
 
 
 def fingerprint(text: str) -> str:
-    """The same for texts that say the same in the same words; nothing for no words. Words are
-    compared without case, punctuation and articles, in their order: "tabs, not spaces" is not
-    "spaces, not tabs"."""
+    """A digest of a text's words in their order, without case, punctuation and articles; empty for
+    a text without words. "tabs, not spaces" is not "spaces, not tabs"."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = [word for word in _WORD.findall(folded) if word not in _ARTICLES]
     if not words:
@@ -596,11 +608,11 @@ def fingerprint(text: str) -> str:
 
 
 def texts_of(record: Record) -> tuple[str, ...]:
-    """What of a memory is a value by itself."""
+    """The texts of a memory that are statements by themselves."""
     return record.title, record.summary, *record.facts
 
 
-def _said(claim: Claim) -> str:
+def _text_of_claim(claim: Claim) -> str:
     match claim:
         case FactClaim():
             return f"{claim.subject} {claim.predicate} {claim.object}"

@@ -1,9 +1,7 @@
-"""The store as it may be told: memories, what is known, and where sessions stood, without what was
-forgotten or refused.
+"""A view of the store without what was forgotten or refused.
 
-In: a store and the stones that lie. Out: the same store for whoever speaks to an agent or shows
-what is remembered. Whoever writes reads the store itself: a memory that is changed must not lose
-the line that is only kept back.
+In: a store and its tombstones. Out: the same store for whoever shows memories to an agent or a
+person. Writers read the store itself: an edit must not lose a line that is only hidden.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +31,7 @@ def visible_store(store: Store, stones: Tombstones) -> Store:
 
 
 class _View:
-    """All of something, but for what is said otherwise."""
+    """Passes everything through that a subclass does not override."""
 
     def __init__(self, whole: Any, stones: Tombstones) -> None:
         self._whole = whole
@@ -53,68 +51,68 @@ class _VisibleStore(_View):
 
 class _Records(_View):
     def get(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._told(self._whole.get(*args, **kwargs))
+        return self._visible(self._whole.get(*args, **kwargs))
 
     def newer(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._told(self._whole.newer(*args, **kwargs))
+        return self._visible(self._whole.newer(*args, **kwargs))
 
     def last_episodes(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._told(self._whole.last_episodes(*args, **kwargs))
+        return self._visible(self._whole.last_episodes(*args, **kwargs))
 
     def page(self, *args: Any, **kwargs: Any) -> Page[Record]:
         page: Page[Record] = self._whole.page(*args, **kwargs)
-        return Page(tuple(self._told(page.items)), page.next)
+        return Page(tuple(self._visible(page.items)), page.next)
 
     def search(self, *args: Any, **kwargs: Any) -> list[Hit]:
         return [
             Hit(told, hit.score, hit.by)
             for hit in self._whole.search(*args, **kwargs)
-            if (told := self._stones.told(hit.record)) is not None
+            if (told := self._stones.visible_record(hit.record)) is not None
         ]
 
-    def _told(self, records: Iterable[Record]) -> list[Record]:
-        return [told for one in records if (told := self._stones.told(one)) is not None]
+    def _visible(self, records: Iterable[Record]) -> list[Record]:
+        return [told for one in records if (told := self._stones.visible_record(one)) is not None]
 
 
 class _Sessions(_View):
     def last_checkpoint(self, *args: Any, **kwargs: Any) -> Checkpoint | None:
         found = self._whole.last_checkpoint(*args, **kwargs)
-        return None if found is None else self._stones.told_checkpoint(found)
+        return None if found is None else self._stones.visible_checkpoint(found)
 
 
 class _Graph(_View):
-    """Facts, wishes and procedures that were made of what was forgotten are not there, nor things
-    of which nothing else is known, nor what ties them to others."""
+    """Without beliefs and relationships that state what was forgotten, and without entities of
+    which nothing else is known."""
 
     def __init__(self, whole: Any, stones: Tombstones) -> None:
         super().__init__(whole, stones)
-        self._without: dict[str, tuple[tuple[int, int], frozenset[str]]] = {}
+        self._hidden: dict[str, tuple[tuple[int, int], frozenset[str]]] = {}
 
     def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
-        return self._told(self._whole.facts(*args, **kwargs))
+        return self._visible(self._whole.facts(*args, **kwargs))
 
     def fact_history(self, *args: Any, **kwargs: Any) -> list[Fact]:
-        return self._told(self._whole.fact_history(*args, **kwargs))
+        return self._visible(self._whole.fact_history(*args, **kwargs))
 
     def procedures(self, namespace: str) -> list[Procedure]:
-        return self._told(self._whole.procedures(namespace))
+        return self._visible(self._whole.procedures(namespace))
 
     def preferences(self, namespace: str) -> list[Preference]:
-        return self._told(self._whole.preferences(namespace))
+        return self._visible(self._whole.preferences(namespace))
 
     def entities(self, namespace: str) -> list[Entity]:
-        return self._known(namespace, self._whole.entities(namespace))
+        return self._visible_entities(namespace, self._whole.entities(namespace))
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         found = self._whole.get_entity(namespace, entity_id)
-        return next(iter(self._known(namespace, [found] if found else [])), None)
+        return next(iter(self._visible_entities(namespace, [found] if found else [])), None)
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         found: list[Relationship] = self._whole.relationships(namespace, entity_id)
         if not found or not self._stones.any(namespace):
             return found
         names = {one.entity_id: one.name for one in self._whole.entities(namespace)}
-        return [one for one in found if not self._stones.ties(one, names)]
+        return [one for one in found if not self._stones.covers_relationship(one, names)]
 
     def things(self, namespace: str, ids: Sequence[str]) -> list[Any]:
         return self._mixed(namespace, self._whole.things(namespace, ids))
@@ -130,48 +128,48 @@ class _Graph(_View):
         for one in things:
             match one:
                 case Entity():
-                    found += self._known(namespace, [one])
+                    found += self._visible_entities(namespace, [one])
                 case Relationship():
                     names = {
                         end: known.name
                         for end in (one.source_id, one.target_id)
                         if (known := self._whole.get_entity(namespace, end)) is not None
                     }
-                    found += [] if self._stones.ties(one, names) else [one]
+                    found += [] if self._stones.covers_relationship(one, names) else [one]
                 case _:
-                    found += self._told([one])
+                    found += self._visible([one])
         return found
 
-    def _told(self, things: Iterable[Any]) -> list[Any]:
-        return [one for one in things if self._stones.tells(one)]
+    def _visible(self, things: Iterable[Any]) -> list[Any]:
+        return [one for one in things if self._stones.is_visible(one)]
 
-    def _known(self, namespace: str, entities: Sequence[Entity]) -> list[Entity]:
+    def _visible_entities(self, namespace: str, entities: Sequence[Entity]) -> list[Entity]:
         if not entities or not self._stones.any(namespace):
             return list(entities)
-        bare = self._bare(namespace)
+        bare = self._hidden_entities(namespace)
         return [
             msgspec.structs.replace(
-                one, description=self._stones.told_text(namespace, one.description)
+                one, description=self._stones.visible_text(namespace, one.description)
             )
             for one in entities
             if one.entity_id not in bare
         ]
 
-    def _bare(self, namespace: str) -> frozenset[str]:
-        """Things of which only what was forgotten is known."""
+    def _hidden_entities(self, namespace: str) -> frozenset[str]:
+        """Entities of which only forgotten things are known."""
         state = self._whole.version(namespace), self._stones.epoch
-        known = self._without.get(namespace)
+        known = self._hidden.get(namespace)
         if known is not None and known[0] == state:
             return known[1]
-        spoken_of = [one for one in self._whole.entities(namespace) if self._stones.names(one)]
+        spoken_of = [one for one in self._whole.entities(namespace) if self._stones.mentions(one)]
         bare = {one.entity_id for one in spoken_of}
         if bare:
-            bare -= {one.entity_id for one in self._told(self._whole.facts(namespace))}
+            bare -= {one.entity_id for one in self._visible(self._whole.facts(namespace))}
             bare -= {
                 end
                 for one in self.relationships(namespace)
                 for end in (one.source_id, one.target_id)
             }
         found = frozenset(bare)
-        self._without[namespace] = state, found
+        self._hidden[namespace] = state, found
         return found

@@ -1,8 +1,8 @@
-"""Watches what is captured, and starts extraction where enough has come or nothing comes any more.
+"""Starts extraction when a project has enough new events or has become quiet.
 
-In: notices of stored events. Out: calls of `run(namespace)` on at most two threads, first come
-first served, one at a time for a project. A restart needs no recovery: what no run has finished is
-still unextracted, and is armed again at the start.
+In: stored events. Out: calls of `run(namespace)` on at most two threads, in order, one at a time
+per project. A restart needs no recovery: events that no run has finished are still unextracted, and
+are scheduled again at the start.
 """
 
 import logging
@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 
 SLOTS = 2
 ENOUGH_BYTES = 256 << 10  # one batch of a run: more would only wait for the next
-_TICK_S = 1.0  # the longest that the thread sleeps, because an injected clock wakes nobody
+_TICK_S = 1.0  # the longest wait, because an injected clock wakes no thread
 
 
 @dataclass(frozen=True)
 class RunFollowUp:
-    """What a run left: whether to come again, and how long to leave it alone first."""
+    """Whether a project needs another run, and how long to wait before it."""
 
     again: bool = False
     wait_s: float = 0.0
@@ -50,8 +50,8 @@ class ExtractionWatcher:
         self._run = run
         self._schedule = Schedule(idle_s=idle_s, size=size)
         self._changed = threading.Condition()
-        self._heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._turns: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._due: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._watch, name="recollect-watch", daemon=True),
@@ -62,24 +62,24 @@ class ExtractionWatcher:
         ]
 
     def start(self) -> None:
-        """Arm what waits from before, and go."""
-        self.arm()
+        """Schedule the backlog, and start the threads."""
+        self.load_backlog()
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """Start nothing more. What runs is waited for: whoever made `run` ends it early."""
+        """Start no more runs, and wait for those under way: the owner of `run` ends them early."""
         self._stop.set()
         with self._changed:
             self._changed.notify_all()
         for _ in self._threads:
-            self._turns.put(None)
+            self._due.put(None)
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
 
-    def arm(self) -> None:
-        """Take note of everything that waits in the store."""
+    def load_backlog(self) -> None:
+        """Schedule everything that is unextracted in the store."""
         with self._changed:
             for one in self._store.events.backlog():
                 if one.count:
@@ -87,18 +87,18 @@ class ExtractionWatcher:
             self._changed.notify_all()
 
     def on_event(self, event: Event) -> None:
-        """An event was stored. Costs its caller next to nothing."""
-        self._heard.put(event)
+        """An event was stored. Returns at once."""
+        self._events.put(event)
 
-    def ask(self, namespaces: list[str]) -> None:
-        """Run these now, whatever the triggers say."""
+    def request(self, namespaces: list[str]) -> None:
+        """Run these now."""
         with self._changed:
             for namespace in namespaces:
-                self._schedule.ask(namespace)
+                self._schedule.request(namespace)
             self._changed.notify_all()
 
     def wait(self, namespaces: list[str], seconds: float) -> bool:
-        """Until what was asked for is done; False when it took longer."""
+        """Wait until the requested runs are done; False when they took longer."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: (
@@ -116,17 +116,17 @@ class ExtractionWatcher:
     # --- the threads ---
 
     def step(self) -> None:
-        """Take in what was heard, and hand out what is due."""
+        """Schedule new events, and queue the namespaces that are due."""
         with self._changed:
             now = self._now()
             while True:
                 try:
-                    event = self._heard.get_nowait()
+                    event = self._events.get_nowait()
                 except queue.Empty:
                     break
                 self._schedule.on_event(event.namespace, len(msgspec.json.encode(event.body)), now)
             for namespace in self._schedule.due(now):
-                self._turns.put(namespace)
+                self._due.put(namespace)
 
     def _watch(self) -> None:
         while not self._stop.is_set():
@@ -137,13 +137,13 @@ class ExtractionWatcher:
 
     def _work(self) -> None:
         while not self._stop.is_set():
-            namespace = self._turns.get()
+            namespace = self._due.get()
             if namespace is None or self._stop.is_set():
                 return
-            self.one(namespace)
+            self.run_one(namespace)
 
-    def one(self, namespace: str) -> None:
-        """One run of a namespace whose turn it is."""
+    def run_one(self, namespace: str) -> None:
+        """One run of a namespace that is due."""
         try:
             after = self._run(namespace)
         except StoreError as error:

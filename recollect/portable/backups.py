@@ -108,7 +108,7 @@ def refuse_server(settings: Settings) -> None:
             "the store is on PostgreSQL, and the backups here are of the SQLite file that is not "
             "in use; nothing was changed",
             hint="pg_restore a dump of the server; or, to go back to the file, recollect settings "
-            "unset store and restore then.",
+            "unset store, then restore.",
         )
 
 

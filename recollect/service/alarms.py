@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import PrivateSession, told_private
-from recollect.core.kinds import KINDS
+from recollect.core.keepout import PrivateSession, private_sessions_text
+from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import everywhere
@@ -83,7 +83,7 @@ def _all(facts: Facts) -> Iterator[Alarm]:
             hint=f"recollect settings set cache_mb {2 * most}",
         )
     if facts.private:
-        told, hint = told_private(facts.private)
+        told, hint = private_sessions_text(facts.private)
         yield Alarm(name="private_session", level="note", message=told, hint=hint)
     if facts.embedding_problem:
         yield Alarm(
@@ -120,7 +120,7 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
             level="error",
             message=f"{facts.waiting} {'event waits' if facts.waiting == 1 else 'events wait'} "
             "and nothing was extracted for hours",
-            hint="recollect queue",
+            hint="recollect queue list",
         )
     if facts.quarantined:
         yield Alarm(
@@ -129,7 +129,7 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
             message=f"{facts.quarantined} "
             f"{'event was' if facts.quarantined == 1 else 'events were'} "
             "set aside after failed extractions",
-            hint="recollect queue",
+            hint="recollect queue list",
         )
 
 
@@ -141,7 +141,7 @@ def _junk(facts: Facts) -> Iterator[Alarm]:
             name="junk_rate",
             level="warning",
             message=f"{bad} of the last {total} verdicts say that what was injected was no good",
-            hint="recollect why",
+            hint="recollect receipt list",
         )
 
 
@@ -174,7 +174,7 @@ def gather(runtime: ServiceRuntime) -> Facts:
     added = sum(
         one.count
         for one in runtime.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
-        if not KINDS[one.kind].is_turn
+        if not traits(one.kind).is_turn
     )
     health = _embedding(runtime)
     runs = _last_run(runtime)
@@ -192,13 +192,8 @@ def gather(runtime: ServiceRuntime) -> Facts:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
-        private=_private(runtime),
+        private=tuple(runtime.keep_out.private.running()),
     )
-
-
-def _private(runtime: ServiceRuntime) -> tuple[PrivateSession, ...]:
-    keep_out = runtime.pipeline.keep_out
-    return tuple(keep_out.private.running()) if keep_out else ()
 
 
 def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:

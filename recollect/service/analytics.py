@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from recollect.core.kinds import KINDS
+from recollect.core.kinds import traits
 from recollect.core.values import Session, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, listing, project_id
@@ -236,7 +236,9 @@ def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Retrieval:
 
 def economics(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Economics:
     discovery = sum(one.size for one in _tally(runtime, asked, "events")) // BYTES_PER_TOKEN
-    kept = sum(one.size for one in _tally(runtime, asked, "records") if not KINDS[one.kind].is_turn)
+    kept = sum(
+        one.size for one in _tally(runtime, asked, "records") if not traits(one.kind).is_turn
+    )
     receipts = _tally(runtime, asked, "receipts")
     injected = sum(one.size for one in receipts)
     memory = kept // BYTES_PER_TOKEN

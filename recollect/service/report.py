@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from recollect.core.errors import BadInput
-from recollect.core.kinds import KINDS, TYPES
+from recollect.core.kinds import TYPES, traits
 from recollect.core.values import Moment, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, listing
@@ -111,7 +111,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
         prompts=sum(one.count for one in tallies["events"] if one.kind == "prompt"),
         sessions=counts["sessions"],
         memories=counts["records"],
-        knowledge=sum(one.count for one in tallies["records"] if not KINDS[one.kind].is_turn),
+        knowledge=sum(one.count for one in tallies["records"] if not traits(one.kind).is_turn),
         retrievals=counts["receipts"],
         injected_tokens=sum(one.size for one in tallies["receipts"]),
     )

@@ -22,7 +22,7 @@ from recollect.core.values import (
     Value,
     check,
 )
-from recollect.extract.tombstones import stone_of_thing
+from recollect.extract.tombstones import tombstone_of_belief
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import everywhere
 from recollect.store.interface import Transaction
@@ -106,11 +106,11 @@ def _changed(
             thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
         )
         if stated is not None:
-            stone = stone_of_thing(stated, "delete", sessions, runtime.clock.now())
+            stone = tombstone_of_belief(stated, "delete", sessions, runtime.clock.now())
             tx.log("tombstone", thing.namespace, runtime.actor, detail=stone)
         return operation.op_id
 
     op_id = runtime.store.transaction(work)
-    runtime.tombstones.forget_known()
+    runtime.tombstones.reload()
     runtime.publish("memory", {"namespace": thing.namespace, "thing_id": thing_id})
     return Mended(thing_id=thing_id, op_id=op_id)

@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstones import Cause, stone_of, stone_of_edit
+from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, everywhere, listing, writing
 
@@ -328,9 +328,9 @@ def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
         raise BadInput("that is how it is already")
     edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
     sessions = runtime.tombstones.sessions_of(known)
-    stone = stone_of_edit(known, edited, sessions, runtime.clock.now())
+    stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
     operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
-    runtime.tombstones.forget_known()
+    runtime.tombstones.reload()
     runtime.embed_soon()
     return Changed(record=find(runtime, record_id), op_id=operation.op_id)
 
@@ -347,7 +347,7 @@ def delete(
 
     def stone(record: Record) -> dict[str, Any]:
         sessions = where.get(record.record_id, ())
-        return stone_of(record, "delete", again=not never, sessions=sessions, at=now)
+        return tombstone_of(record, "delete", again=not never, sessions=sessions, at=now)
 
     for namespace in everywhere(runtime):
         there = runtime.store.records.get(namespace, record_ids)
@@ -358,7 +358,7 @@ def delete(
             operations.append(operation.op_id)
     if not gone:
         raise NotFound(f"there is no memory {', '.join(record_ids)}")
-    runtime.tombstones.forget_known()
+    runtime.tombstones.reload()
     return Deleted(record_ids=tuple(gone), op_ids=tuple(operations))
 
 
@@ -415,7 +415,7 @@ def _follow(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> N
         if lifting:
             runtime.tombstones.lift(first.namespace, one, cause, runtime.actor)
         else:
-            runtime.tombstones.lay_again(first.namespace, one, cause, runtime.actor)
+            runtime.tombstones.restore(first.namespace, one, cause, runtime.actor)
 
 
 def _take_back(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
@@ -473,7 +473,7 @@ def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
     if not standing:
         raise NotFound(
             "there is nothing to undo here",
-            hint="recollect undo --list shows undos to take back; with -p all, in every project.",
+            hint="recollect change list shows undos to take back; with -p all, in every project.",
         )
     return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
 

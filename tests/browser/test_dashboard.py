@@ -126,7 +126,7 @@ def test_a_deleted_memory_can_be_brought_back_later(
     furnished.client.ask("DELETE", f"/api/memories/{record}")
     page = enter(window, furnished)
     see(page, furnished, f"memories/{record}")
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore it").click()
     expect(page.get_by_label("One memory").get_by_text("Gone and back").first).to_be_visible()
 
 
@@ -154,7 +154,7 @@ def test_history_and_provenance_are_shown(window: BrowserContext, furnished: Rea
     expect(page.locator("del").get_by_text("First wording")).to_be_visible()
     episode = furnished.client.get("/api/memories?kind=episode&limit=1")["items"][0]["record_id"]
     see(page, furnished, f"memories/{episode}")
-    page.get_by_role("button", name="Where from").click()
+    page.get_by_role("button", name="Source").click()
     expect(page.get_by_text("this memory was made from")).to_be_visible()
     expect(page.locator("pre.quote").first).to_be_visible()
 
@@ -171,7 +171,7 @@ def test_a_receipt_explains_and_takes_feedback(
     receipt.get_by_text("How it scored").first.click()
     expect(receipt.locator(".parts").first).to_be_visible()
     receipt.get_by_role("button", name="Wrong").first.click()
-    expect(page.get_by_text("Noted: it will sink.")).to_be_visible()
+    expect(page.get_by_text("Noted: it will rank lower.")).to_be_visible()
     log = furnished.client.get("/api/operations?limit=20")["items"]
     assert any(
         operation["kind"] == "feedback" and operation["detail"]["verdict"] == "wrong"
@@ -184,7 +184,7 @@ def test_filters_live_in_the_address_and_survive_a_reload(
 ) -> None:
     page = enter(window, furnished)
     see(page, furnished, "memories")
-    choices = ["Every kind", *(one.plural.capitalize() for one in KINDS.values())]
+    choices = ["All kinds", *(one.plural.capitalize() for one in KINDS.values())]
     expect(page.get_by_label("Kind").locator("option")).to_have_text(choices)
     page.get_by_label("Search memories").fill("retry storm")
     page.get_by_role("button", name="Words").click()
@@ -273,7 +273,7 @@ def test_the_sample_comes_and_goes_with_one_click(
     assert furnished.client.get("/api/memories?project=sample")["items"]
     page = enter(window, furnished, "settings")
     page.get_by_role("button", name="Remove the sample project").click()
-    expect(page.get_by_text("The sample is gone.")).to_be_visible()
+    expect(page.get_by_text("The sample project was removed.")).to_be_visible()
     assert not furnished.client.get("/api/memories?project=sample")["items"]
 
 
@@ -426,8 +426,8 @@ def test_a_preference_that_was_heard_is_corrected_taken_out_and_brought_back(
     page.get_by_role("button", name="Save").click()
     expect(table.get_by_text("yarn")).to_be_visible()
     expect(table.get_by_text("corrected")).to_be_visible()
-    table.get_by_role("button", name=re.compile("^Take out")).first.click()
-    page.get_by_role("dialog").get_by_role("button", name="Take out").click()
+    table.get_by_role("button", name=re.compile("^Remove")).first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(table.get_by_text("yarn")).to_have_count(0)
     page.get_by_role("button", name="Undo", exact=True).last.click()
     expect(table.get_by_text("yarn")).to_be_visible()

@@ -31,7 +31,7 @@ def test_a_restart_of_the_daemon_misses_nothing(
         expect(page.get_by_role("listitem")).to_have_count(1)
         daemon.environment["RECOLLECT_PORT"] = str(daemon.port)
         daemon.stop()
-        expect(page.get_by_text("Not reached; trying again")).to_be_visible()
+        expect(page.get_by_text("Disconnected; retrying")).to_be_visible()
         daemon.start()
         add("while the page was away")
         expect(page.get_by_text("Live", exact=True)).to_be_visible()

@@ -106,11 +106,11 @@ def test_the_doctor_finds_and_mends(person: RealDaemon) -> None:
 def test_the_service_file_is_written_and_removed(
     person: RealDaemon, tmp_path: pathlib.Path
 ) -> None:
-    assert run(person, "service", "status").returncode == 1
+    assert run(person, "service", "show").returncode == 1
     assert run(person, "service", "install", "--no-start").returncode == 0
     unit = tmp_path / ".config" / "systemd" / "user" / "recollect.service"
     assert "up --foreground" in unit.read_text() and str(person.home) in unit.read_text()
-    assert run(person, "service", "status").returncode == 0
+    assert run(person, "service", "show").returncode == 0
     assert run(person, "service", "uninstall").returncode == 0
     assert not unit.exists()
 
@@ -132,22 +132,22 @@ def test_the_foreground_daemon_is_the_process_itself(person: RealDaemon) -> None
 
 
 def test_settings_are_shown_and_a_bad_one_is_refused(person: RealDaemon) -> None:
-    told = json.loads(run(person, "settings", "--json").stdout)
+    told = json.loads(run(person, "settings", "list", "--json").stdout)
     assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
-    assert "reserve_mb" in run(person, "settings").stdout
+    assert "reserve_mb" in run(person, "settings", "list").stdout
     person.environment["RECOLLECT_RESERVE_MB"] = "-1"
-    for command in ("settings", "status", "up"):
-        bad = run(person, command)
+    for command in (["settings", "list"], ["status"], ["up"]):
+        bad = run(person, *command)
         assert bad.returncode == 1
         assert "reserve_mb = '-1' is out of range" in bad.stderr
 
 
 def test_the_model_says_what_is_missing(person: RealDaemon, tmp_path: pathlib.Path) -> None:
     person.environment["RECOLLECT_MODEL_DIR"] = str(tmp_path / "none")
-    missing = run(person, "model", "status")
+    missing = run(person, "model", "show")
     assert missing.returncode == 1 and "recollect model fetch" in missing.stdout
     person.environment["RECOLLECT_MODEL_DIR"] = os.environ["RECOLLECT_MODEL_DIR"]
-    assert run(person, "model", "status").returncode == 0
+    assert run(person, "model", "show").returncode == 0
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
@@ -163,7 +163,7 @@ def test_a_wrong_call_is_told_apart_from_a_failure(person: RealDaemon) -> None:
     assert "no-such-command" in run(person, "no-such-command").stderr
     assert "did you mean search?" in run(person, "serach").stderr
     assert "did you mean" not in run(person, "bogus").stderr
-    assert "did you mean port?" in run(person, "settings", "get", "prot").stderr
+    assert "did you mean port?" in run(person, "settings", "show", "prot").stderr
 
 
 def test_help_costs_at_most_twice_a_bare_python(person: RealDaemon) -> None:
@@ -312,7 +312,7 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(shared_daemon: RealD
         (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
         (("move", "mr_nope", "global"), "'mr_nope' is not the id of a memory"),
         (("import", "nosuch"), "'nosuch' is no source and no file"),
-        (("add",), "there is nothing to remember"),
+        (("add",), "there is nothing to store"),
     ):
         done = run(shared_daemon, *arguments, typed="")
         assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
@@ -331,7 +331,7 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
     (place / "Makefile").touch()
 
     def listed() -> list[str]:
-        shown = run(shared_daemon, "undo", "--list", "-p", str(place), "--json")
+        shown = run(shared_daemon, "change", "list", "-p", str(place), "--json")
         return [one["op_id"] for one in json.loads(shown.stdout)["items"]]
 
     def undone(*which: str) -> dict[str, str]:
@@ -348,7 +348,7 @@ def test_undo_and_its_list_agree(shared_daemon: RealDaemon, tmp_path: pathlib.Pa
     assert listed() == [anew["op_id"]]
     last = undone()
     assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
-    shown = run(shared_daemon, "undo", "--list", "-p", str(place)).stdout
+    shown = run(shared_daemon, "change", "list", "-p", str(place)).stdout
     assert last["op_id"] in shown and first not in shown and "repeats the change" in shown
 
 
@@ -376,7 +376,11 @@ def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
 def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> None:
     """Like `| head -1`: its end of the pipe is closed before anything is written."""
     run(shared_daemon, "add", "-p", "global", "somebody reads only the first line")
-    for arguments in (["search", "-p", "global"], ["settings"], ["settings", "--json"]):
+    for arguments in (
+        ["search", "-p", "global"],
+        ["settings", "list"],
+        ["settings", "list", "--json"],
+    ):
         read, write = os.pipe()
         os.close(read)
         process = subprocess.Popen(

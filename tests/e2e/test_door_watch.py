@@ -106,4 +106,4 @@ def test_settings_that_are_all_taken_back_leave_no_empty_file(
     assert recollect(home, "settings", "set", "backup_days", "3").returncode == 0
     assert recollect(home, "settings", "unset", "backup_days").returncode == 0
     assert (home / "settings.toml").stat().st_size > 0
-    assert recollect(home, "settings").returncode == 0
+    assert recollect(home, "settings", "list").returncode == 0

@@ -43,7 +43,7 @@ def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess
 
 
 def queue_now(daemon: RealDaemon) -> dict[str, Any]:
-    """What `recollect queue --now` asks of the daemon, as soon as extraction is loaded."""
+    """What `recollect queue run` asks of the daemon, as soon as extraction is loaded."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         with contextlib.suppress(Refused):
@@ -83,11 +83,11 @@ def test_events_become_memories_by_rules_and_the_queue_is_empty(
 ) -> None:
     turn(daemon, tmp_path / "a", DECISION, "PostgreSQL 16 is set up in compose.yaml.")
     queue_now(daemon)
-    found = json.loads(command(daemon, "queue", "--now", "--json").stdout)
+    found = json.loads(command(daemon, "queue", "run", "--json").stdout)
     (one,) = [item for item in found["items"] if item["last_run"]]
     assert (one["events"], one["quarantined"]) == (0, 0)
     assert one["last_run"]["provider"] == "none" and one["last_run"]["kept"] >= 1
-    told = command(daemon, "queue").stdout
+    told = command(daemon, "queue", "list").stdout
     assert "a" in told and "kept" in told
     assert "Waiting for extraction (by rules): 0 events." in command(daemon, "status").stdout
     health = daemon.client.get("/healthz")
@@ -153,12 +153,12 @@ def test_what_a_model_cannot_do_is_set_aside_and_retried(tmp_path: pathlib.Path)
             turn(daemon, tmp_path / "a", DECISION)
             for _ in range(3):
                 (one,) = queue_now(daemon)["items"]
-            assert one["quarantined"] == 2 and "nothing readable" in one["set_aside"][0]["reason"]
-            told = command(daemon, "queue").stdout
-            assert "Set aside in (everywhere)" in told and "recollect queue --retry --now" in told
+            assert one["quarantined"] == 2 and "unreadable answers" in one["set_aside"][0]["reason"]
+            told = command(daemon, "queue", "list").stdout
+            assert "Set aside in (everywhere)" in told and "recollect queue retry" in told
             assert "Set aside after failing: 2 events" in command(daemon, "status").stdout
-            again = command(daemon, "queue", "--retry", "--now")
-            assert "Back in line: 2 events." in again.stdout
+            assert "Back in line: 2 events." in command(daemon, "queue", "retry").stdout
+            assert command(daemon, "queue", "run").returncode == 0
             (one,) = daemon.client.get("/api/queue")["items"]
             # the model failed three times in a row: rules go on, and say why
             assert one["last_run"]["provider"] == "none" and one["quarantined"] == 0

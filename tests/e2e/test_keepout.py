@@ -113,10 +113,10 @@ def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> No
     (project / "Makefile").touch()
     with real_daemon(tmp_path / "home") as daemon:
         prompt(daemon, "first", project)
-        assert "Kept out from now on" in cli(daemon, project, "ignore", "--here")
+        assert "Kept out from now on" in cli(daemon, project, "ignore", "add", "--here")
         prompt(daemon, "second", project)
-        assert f"project:{project}" in cli(daemon, project, "ignore", "--list")
-        assert "Nothing is captured here" in cli(daemon, project, "ignore")
+        assert f"project:{project}" in cli(daemon, project, "ignore", "list")
+        assert "Nothing is captured here" in cli(daemon, project, "ignore", "list")
         refused = daemon.http(
             "POST", "/api/notes", json.dumps({"text": "x", "project": str(project)}).encode()
         )
@@ -128,9 +128,9 @@ def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> No
         assert reason in cli(daemon, project, "search", "what I know")
         assert reason in cli(daemon, project, "context", "what do we know of retries?")
         assert "kept out" not in cli(daemon, tmp_path, "search", "what I know")
-        cli(daemon, project, "ignore", "--remove", "--here")
-        cli(daemon, project, "ignore", "--tool", "Web*")
-        assert cli(daemon, project, "ignore", "--list").strip() == "tool:Web*"
+        cli(daemon, project, "ignore", "remove", "--here")
+        cli(daemon, project, "ignore", "add", "--tool", "Web*")
+        assert cli(daemon, project, "ignore", "list").strip() == "tool:Web*"
         prompt(daemon, "third", project)
         said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
         assert said == ["first", "third"]
@@ -141,4 +141,4 @@ def test_what_is_added_in_a_private_shell_is_refused(tmp_path: pathlib.Path) -> 
         refused = run(daemon, tmp_path, "add", "about my health", RECOLLECT_PRIVATE="1")
         assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
         assert daemon.client.get("/api/memories", project="all")["items"] == []
-        assert "Remembered" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout
+        assert "Stored: mr_" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout

@@ -50,20 +50,20 @@ def test_it_does_not_start_says_what_is_missing_and_offers_the_backup(emptied: R
     up = recollect(emptied, "up")
     assert up.returncode == 1
     backup = next((emptied.home / "backups").iterdir()).name
-    for part in ("is empty", "3 events", "recollect restore", "--accept-loss", backup):
+    for part in ("is empty", "3 events", "recollect backup restore", "--accept-loss", backup):
         assert part in up.stderr, up.stderr
     assert "Traceback" not in up.stderr
 
     status = recollect(emptied, "status")
     assert status.returncode == 1
     assert "is not running" in status.stdout and "3 events" in status.stdout
-    assert "recollect restore" in status.stdout
+    assert "recollect backup restore" in status.stdout
     told = json.loads(recollect(emptied, "status", "--json").stdout)
     assert told["status"] == "down" and "3 events" in told["problem"]
 
     doctor = recollect(emptied, "doctor", "--fix")
     assert doctor.returncode == 1
-    assert "3 events" in doctor.stdout and "recollect restore" in doctor.stdout
+    assert "3 events" in doctor.stdout and "recollect backup restore" in doctor.stdout
     assert backup in recollect(emptied, "backup", "list").stdout  # without a daemon
     assert (emptied.home / "recollect.db").stat().st_size == 0
 
@@ -72,7 +72,7 @@ def test_hooks_keep_their_events_until_the_backup_is_in_place(emptied: RealDaemo
     assert recollect(emptied, "up").returncode == 1
     said(emptied, "meanwhile")
     assert len(list((emptied.home / "spool").glob("*.frame"))) == 1
-    restored = recollect(emptied, "restore", "--yes")
+    restored = recollect(emptied, "backup", "restore", "--yes")
     assert restored.returncode == 0, restored.stderr
     assert "Restored: 2 events" in restored.stdout
     status = recollect(emptied, "status")
@@ -92,7 +92,7 @@ def test_a_loss_that_is_accepted_is_not_told_again(emptied: RealDaemon) -> None:
     assert "Accepted" in accepted.stdout and "3 events" in accepted.stdout
     backup = next((emptied.home / "backups").iterdir()).name
     assert "Nothing was left to keep.\n" in accepted.stdout and "Kept" not in accepted.stdout
-    assert f"The newest backup is {backup}: recollect restore\n" in accepted.stdout
+    assert f"The newest backup is {backup}: recollect backup restore\n" in accepted.stdout
     said(emptied, "anew")
     assert stored(emptied, 1) == ["anew"]
     assert "Nothing is missing" in recollect(emptied, "up", "--accept-loss").stdout
@@ -111,7 +111,7 @@ def test_a_damaged_database_is_kept_aside_when_its_loss_is_accepted(emptied: Rea
     raw = b"SQLite format 3\0" + os.urandom(9000)
     (emptied.home / "recollect.db").write_bytes(raw)
     refused = recollect(emptied, "up")
-    assert refused.returncode == 1 and "recollect restore" in refused.stderr, refused.stderr
+    assert refused.returncode == 1 and "recollect backup restore" in refused.stderr, refused.stderr
     accepted = recollect(emptied, "up", "--accept-loss")
     assert accepted.returncode == 0, accepted.stderr
     (kept,) = (emptied.home / "backups").glob("before-restore-*.db")

@@ -113,32 +113,32 @@ def test_a_person_at_a_terminal_is_asked_and_sees_a_bar(
 def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pathlib.Path) -> None:
     assert "no backup yet" in run(person, "backup", "list").stdout
     run(person, "import", "codex", "--yes")
-    made_one = json_of(person, "backup")
+    made_one = json_of(person, "backup", "create")
     assert isinstance(made_one, dict) and made_one["events"] == 7
     run(person, "import", "--yes")
     before = person.client.get("/healthz")["unextracted"]["events"]
     assert before == 42
-    declined = run(person, "restore", typed="n\n")
+    declined = run(person, "backup", "restore", typed="n\n")
     assert declined.returncode == 1
-    program = run(person, "restore", "--json")
+    program = run(person, "backup", "restore", "--json")
     assert (program.returncode, program.stdout) == (1, "") and "--yes" in program.stderr
     running = person.client.get("/healthz")["pid"]
     (tmp_path / "notes.db").write_text("no database at all")
     for wrong in ("notes.db", "work"):
-        refused = run(person, "restore", str(tmp_path / wrong), "--yes")
+        refused = run(person, "backup", "restore", str(tmp_path / wrong), "--yes")
         assert refused.returncode == 2 and "recollect backup list" in refused.stderr
     assert person.client.get("/healthz")["pid"] == running, "nobody stopped it for that"
-    done = run(person, "restore", "--yes")
+    done = run(person, "backup", "restore", "--yes")
     assert "What was forgotten since" in done.stdout
     assert done.returncode == 0 and "kept" in done.stdout, done.stderr
     assert person.client.get("/healthz")["unextracted"]["events"] == 7
     aside = done.stdout.split("kept: ")[1].strip()
-    back = run(person, "restore", aside, "--yes")
+    back = run(person, "backup", "restore", aside, "--yes")
     assert back.returncode == 0, back.stderr
     assert person.client.get("/healthz")["unextracted"]["events"] == 42
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"SQLite format 3\x00" + b"\0" * 5000)
-    refused = run(person, "restore", str(broken), "--yes")
+    refused = run(person, "backup", "restore", str(broken), "--yes")
     assert refused.returncode == 1 and person.client.alive()
     findings = {one["what"]: one for one in json.loads(run(person, "doctor", "--json").stdout)}
     assert findings["backups"]["verdict"] == "ok" and findings["database"]["verdict"] == "ok"
@@ -152,7 +152,7 @@ def test_forget_scrub_and_move_by_hand(person: RealDaemon, tmp_path: pathlib.Pat
     assert in_files(tmp_path, "zanzibarcanary")
 
     nothing = run(person, "forget")
-    assert nothing.returncode == 2 and "Say one thing" in nothing.stderr
+    assert nothing.returncode == 2 and "name exactly one" in nothing.stderr
     unknown = run(person, "forget", "--text", "no such words here", "--yes")
     assert unknown.returncode == 1 and "nothing that is stored" in unknown.stderr
     shown = run(person, "forget", "--text", "zanzibarcanary", "--dry-run")
@@ -183,9 +183,9 @@ def test_what_was_forgotten_before_goes_from_backups_and_archive(
     person: RealDaemon, tmp_path: pathlib.Path
 ) -> None:
     run(person, "add", "-p", "global", "zanzibarcanary secret word")
-    run(person, "backup")
+    run(person, "backup", "create")
     first = run(person, "forget", "--text", "zanzibarcanary", "-y")
-    assert "--backups does it at once" in first.stdout
+    assert "--backups erases it there now" in first.stdout
     again = run(person, "forget", "--text", "zanzibarcanary", "-y", "--backups")
     assert again.returncode == 0 and "Erased in 1 backup" in again.stdout, again.stderr
     assert in_files(tmp_path, "zanzibarcanary") == []

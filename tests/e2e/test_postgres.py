@@ -129,7 +129,7 @@ def test_backups_of_the_file_are_not_mistaken_for_the_servers(
         none = recollect(home, "forget", "--text", "wombat", "-y")
         assert none.returncode == 1
         assert "--backups" not in gone.stdout + gone.stderr + none.stdout + none.stderr
-        refused = recollect(home, "restore", "-y")
+        refused = recollect(home, "backup", "restore", "-y")
         assert refused.returncode == 1 and "PostgreSQL" in refused.stderr
         assert "settings unset store" in refused.stderr and "Restored" not in refused.stdout
         assert recollect(home, "status").returncode == 0, "it was not stopped"
@@ -209,6 +209,6 @@ def test_a_wrong_target_is_told_without_its_password(
     settings = tmp_path / "home" / "settings.toml"
     if "secret" in target:
         settings.write_text(f'store = "{target}"\n')
-        refused = recollect(tmp_path / "home", "settings")
+        refused = recollect(tmp_path / "home", "settings", "list")
         assert refused.returncode == 1 and "it takes no password" in refused.stderr
         assert "secret" not in refused.stdout + refused.stderr

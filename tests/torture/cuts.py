@@ -246,7 +246,7 @@ def _look_at_database(scene: Scene, told: list[str]) -> list[str]:
 
 
 def _backup(scene: Scene, daemon: RealDaemon) -> None:
-    scene.run("backup")
+    scene.run("backup", "create")
     scene.recording.told("backup")
 
 
@@ -265,13 +265,13 @@ def _look_at_backups(scene: Scene, told: list[str]) -> list[str]:
 def _restore_before(scene: Scene) -> None:
     _with_daemon(_notes)(scene)
     daemon = scene.daemon.start()
-    scene.run("backup")
+    scene.run("backup", "create")
     _note(daemon, 4)
     daemon.stop()
 
 
 def _restore(scene: Scene) -> None:
-    scene.run("restore", "--yes")
+    scene.run("backup", "restore", "--yes")
     scene.recording.told("restored")
     scene.run("down")
 

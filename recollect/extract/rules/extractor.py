@@ -16,7 +16,7 @@ from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
 from recollect.extract.interface import Claim, Extraction
 from recollect.extract.normalised_text import content_hash
-from recollect.extract.quality_gate import sift, sift_claims
+from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
@@ -62,12 +62,12 @@ class RulesExtractor:
                 if stop is not None:
                     stops.append((stop, told, whole))
         found.claims += self._procedures(batch, fresh)
-        kept, dropped = sift(
+        kept, dropped = filter_candidates(
             found.candidates,
             known=lambda digest: self._reads.by_hash(batch.namespace, digest),
             refused=refused,
         )
-        kept_claims, dropped_claims = sift_claims(found.claims, refused=refused)
+        kept_claims, dropped_claims = filter_claims(found.claims, refused=refused)
         kept_ids = {one.record.record_id for one in kept}
         return Extraction(
             candidates=tuple(kept),

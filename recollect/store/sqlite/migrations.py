@@ -21,6 +21,7 @@ from recollect.store.sqlite import (
     schema_0006,
     schema_0007,
     schema_0008,
+    schema_0009,
 )
 
 BOOKKEEPING = """
@@ -42,6 +43,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "forgotten", schema_0006.SQL),
     Migration(7, "events in order", schema_0007.SQL),
     Migration(8, "sessions by their own clock", schema_0008.SQL),
+    Migration(9, "kinds by the table of kinds", schema_0009.SQL),
 )
 
 

@@ -17,6 +17,12 @@ OTHER = "/actor/ada/project/engine2/"
 
 
 class RecordsContract:
+    def test_a_kind_that_is_added_later_needs_no_change_of_the_database(self, store: Store) -> None:
+        later = record(kind="of 2031")
+        (stored,) = store.records.put([later])
+        assert store.records.get(NAMESPACE, [later.record_id]) == [stored]
+        assert stored.kind == later.kind
+
     def test_a_memory_comes_back_as_it_was_with_its_times_stamped(
         self, store: Store, clock: ManualClock
     ) -> None:

@@ -6,7 +6,6 @@ import click
 import pytest
 
 from recollect.cli.date_options import TIME
-from recollect.cli.search import moment
 
 
 @pytest.mark.parametrize(
@@ -25,15 +24,12 @@ def test_an_age_is_as_long_as_it_says(typed: str, age: timedelta) -> None:
     before = datetime.now(UTC)
     found = TIME.convert(typed, None, None)
     assert before - age <= found <= datetime.now(UTC) - age
-    assert moment(typed, "--since") is not None
 
 
 @pytest.mark.parametrize("typed", ["3M", "5q", "10", "m", "-3d", "yesterday", "999999y"])
 def test_what_is_no_age_is_refused_with_the_units(typed: str) -> None:
     with pytest.raises(click.BadParameter, match=r"m \(minutes\), h, d, w, mo \(months\) or y"):
         TIME.convert(typed, None, None)
-    with pytest.raises(click.BadParameter, match="is no time"):
-        moment(typed, "--since")
 
 
 def test_a_date_is_a_date() -> None:

@@ -23,10 +23,10 @@ def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 
 def ignore(*arguments: str) -> int:
-    return run("ignore", "recollect.cli.ignore", list(arguments))
+    return run(["ignore", *arguments])
 
 
-@pytest.mark.parametrize("call", [("",), (" ",), ("--tool", ""), ("--remove", "")])
+@pytest.mark.parametrize("call", [("add", ""), ("add", " "), ("add", "--tool", ""), ("remove", "")])
 def test_an_empty_name_is_refused(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], call: tuple[str, ...]
 ) -> None:
@@ -43,33 +43,33 @@ def test_an_empty_name_is_refused(
 def test_a_directory_that_is_not_there_is_refused(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], given: str, instead: str
 ) -> None:
-    assert ignore(given) == 2 and settings.load().ignore == ()
+    assert ignore("add", given) == 2 and settings.load().ignore == ()
     told = capsys.readouterr().err
-    assert f"There is no directory {given}" in told and f"recollect ignore {instead}\n" in told
+    assert f"There is no directory {given}" in told and f"recollect ignore add {instead}\n" in told
 
 
 @pytest.mark.parametrize("given", ["*.pem", "secrets", "conf/prod", "/srv/*/keys", "--tool=Web*"])
 def test_the_way_back_can_be_pasted(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], given: str
 ) -> None:
-    assert ignore(given) == 0 and len(settings.load().ignore) == 1
-    way = capsys.readouterr().out.partition("The way back: ")[2].strip()
+    assert ignore("add", given) == 0 and len(settings.load().ignore) == 1
+    way = capsys.readouterr().out.partition("Remove the rule: ")[2].strip()
     assert "*" not in way or "'" in way
     assert ignore(*shlex.split(way)[2:]) == 0 and settings.load().ignore == ()
 
 
 def test_a_rule_for_a_directory_that_is_gone_can_be_taken_back(here: pathlib.Path) -> None:
     (here / "old").mkdir()
-    assert ignore("old") == 0 and settings.load().ignore == (f"project:{here / 'old'}",)
+    assert ignore("add", "old") == 0 and settings.load().ignore == (f"project:{here / 'old'}",)
     (here / "old").rmdir()
-    assert ignore("--remove", str(here / "old")) == 0 and settings.load().ignore == ()
+    assert ignore("remove", str(here / "old")) == 0 and settings.load().ignore == ()
 
 
 def test_a_pattern_without_quotes_is_noticed(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ignore("a.key", "b.key") == 2 and settings.load().ignore == ()
-    assert "Put the pattern in quotes: recollect ignore '*.key'" in capsys.readouterr().err
+    assert ignore("add", "a.key", "b.key") == 2 and settings.load().ignore == ()
+    assert "Put the pattern in quotes: recollect ignore add '*.key'" in capsys.readouterr().err
 
 
 def test_the_help_names_options_of_forget_that_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,12 +27,12 @@ def test_why_can_be_read_at_eighty_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    why._list([receipt()], as_json=False)
+    why.print_receipts([receipt()])
     listed = capsys.readouterr().out
     assert max(map(len, listed.splitlines())) <= 80
     assert "why do retries fail when the clock goes back" in listed
     assert "0 injected, 12 ms" in listed and "rcp_" + "0" * 26 in listed
-    why._explain(receipt())
+    why.print_receipt(receipt(), as_json=False)
     told = capsys.readouterr().out.splitlines()
     assert max(map(len, told[2:])) <= 80
     assert "  not injected: below the floor" in told

@@ -11,7 +11,7 @@ from recollect.core.settings import Settings
 
 def test_rows_are_counted_in_words() -> None:
     counts = {"event": 9, "memory": 1, "checkpoint": 1, "waiting_claims": 1, "operation": 2}
-    assert selection_options.counted(counts) == (
+    assert selection_options.count_rows(counts) == (
         "9 events, 1 memory, 1 checkpoint, 1 claim heard only once, 2 log entries (their words)"
     )
 
@@ -32,7 +32,7 @@ def test_an_import_whose_daemon_dies_says_what_to_do(
     monkeypatch.setattr(import_, "LOOK_S", 0.0)
     with pytest.raises(NotRunning, match="what is stored is kept") as told:
         import_.run(Dying(settings), {}, as_json=True)
-    assert "the same command again" in told.value.hint
+    assert "Run the same command again" in told.value.hint
 
 
 def test_who_wants_json_is_not_asked_in_the_middle_of_it(

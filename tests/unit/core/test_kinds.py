@@ -20,6 +20,7 @@ from recollect.core.kinds import (
 )
 from recollect.core.settings import Settings
 from recollect.core.values import Record
+from tests import make
 
 PACKAGE = Path(recollect.__file__).parent
 # The gold set has kinds of its own, and one of them is called as ours.
@@ -56,6 +57,12 @@ def test_a_type_tells_the_kind(
     observation_type: str, knowledge_type: str | None, kind: str
 ) -> None:
     assert kind_of(observation_type, knowledge_type) == kind
+
+
+def test_a_kind_of_a_newer_version_is_neither_told_nor_edited() -> None:
+    later = make.record(kind="of 2031")
+    assert not later.traits.section and not later.traits.editable
+    assert later.traits.label == "memory"
 
 
 def test_nobody_else_tests_a_kind_by_its_name() -> None:

@@ -101,3 +101,30 @@ def test_a_setting_of_an_earlier_version_is_ignored_and_reported(tmp_path: pathl
         f"retention_episodes in {path} is no longer a setting and is ignored; use retention",
     ]
     assert not settings.REMOVED & {one["name"] for one in settings.described()}
+
+
+def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
+    for one in settings.described():
+        allowed = re.fullmatch(r"([\d.]+) to ([\d.e+]+)", one["allowed"])
+        if allowed:
+            ends = [type(one["default"])(float(end)) for end in allowed.groups()]
+            value = next(end for end in ends if end != one["default"])
+        elif one["type"] == "bool":
+            value = not one["default"]
+        elif one["allowed"].startswith("an address"):
+            value = "http://127.0.0.1:1"
+        elif one["allowed"].startswith("postgresql:"):
+            value = "postgresql://ada@db.example/recollect"
+        elif one["allowed"].startswith("a command"):
+            value = "agent --acp"
+        elif one["name"] == "retention":
+            value = ("turns:7", "archive:5")
+        elif one["type"] == "list":
+            value = ("tool:WebFetch", "file:*.pem")
+        elif one["allowed"]:
+            value = one["allowed"].split(" or ")[-1]
+        else:
+            value = "/somewhere"
+        (tmp_path / "settings.toml").write_text(settings.written("", one["name"], value))
+        chosen = settings.load({"RECOLLECT_HOME": str(tmp_path)})
+        assert getattr(chosen, one["name"]) == value != one["default"], one["name"]

@@ -9,7 +9,13 @@ import pytest
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import FactClaim, PreferenceClaim
 from recollect.extract.normalised_text import content_hash
-from recollect.extract.quality_gate import MOST_PER_TURN, WINDOWS, fault, sift, sift_claims
+from recollect.extract.quality_gate import (
+    MOST_PER_TURN,
+    WINDOWS,
+    fault,
+    filter_candidates,
+    filter_claims,
+)
 from tests.make import NOON, record
 
 
@@ -39,7 +45,7 @@ def candidate(title: str, **fields: Any) -> Candidate:
     ],
 )
 def test_what_says_nothing_stays_out(title: str, reason: str) -> None:
-    kept, dropped = sift([candidate(title)], known=nothing)
+    kept, dropped = filter_candidates([candidate(title)], known=nothing)
     assert not kept and [one.reason for one in dropped] == [reason]
     assert dropped[0].title == title
 
@@ -53,7 +59,7 @@ def test_what_says_nothing_stays_out(title: str, reason: str) -> None:
     ],
 )
 def test_what_is_specific_passes(title: str) -> None:
-    kept, dropped = sift([candidate(title)], known=nothing)
+    kept, dropped = filter_candidates([candidate(title)], known=nothing)
     assert len(kept) == 1 and not dropped
 
 
@@ -69,7 +75,7 @@ def test_nobody_but_the_user_gives_instructions(author: Any, kind: Any) -> None:
 
 def test_a_near_equal_statement_is_known() -> None:
     old = candidate("Use pnpm, not npm, in packages/ui!").record
-    kept, dropped = sift(
+    kept, dropped = filter_candidates(
         [candidate("use pnpm not npm in the packages/ui")],
         known=lambda digest: old if digest == old.content_hash else None,
     )
@@ -78,13 +84,13 @@ def test_a_near_equal_statement_is_known() -> None:
 
 def test_a_memory_that_replaces_itself_is_not_known() -> None:
     one = candidate("Use pnpm, not npm, in packages/ui")
-    kept, _ = sift([one], known=lambda digest: one.record)
+    kept, _ = filter_candidates([one], known=lambda digest: one.record)
     assert kept == [one]
 
 
 def test_a_memory_that_comes_twice_in_a_batch_is_kept_once() -> None:
     one = candidate("Use pnpm, not npm, in packages/ui")
-    kept, dropped = sift([one, one], known=nothing)
+    kept, dropped = filter_candidates([one, one], known=nothing)
     assert kept == [one] and [drop.reason for drop in dropped] == ["known"]
 
 
@@ -96,12 +102,12 @@ def test_the_same_doing_again_counts_within_its_window_only(tool_class: ToolClas
     within = NOON + WINDOWS[tool_class]
     for at, expected in ((within, []), (within + timedelta(seconds=1), ["kept"])):
         new = candidate("Deployed the api with fly.toml", tool_class=tool_class, valid_from=at)
-        kept, _ = sift([new], known=lambda digest: old)
+        kept, _ = filter_candidates([new], known=lambda digest: old)
         assert ["kept" for _ in kept] == expected
 
 
 def test_a_repeat_within_the_batch_counts_too() -> None:
-    kept, dropped = sift(
+    kept, dropped = filter_candidates(
         [candidate("Use pnpm in packages/ui")] * 1 + [candidate("use pnpm in packages/ui")],
         known=nothing,
     )
@@ -110,7 +116,7 @@ def test_a_repeat_within_the_batch_counts_too() -> None:
 
 # P02
 def test_a_refused_value_stays_refused() -> None:
-    kept, dropped = sift(
+    kept, dropped = filter_candidates(
         [candidate("use yarn for the packages/ui")],
         known=nothing,
         refused=lambda text: "yarn" in text,
@@ -125,7 +131,7 @@ def test_claims_are_merged_and_refused_like_memories() -> None:
     )
     empty = FactClaim("the", "runs_on", "fly", NOON, "user", "stated")
     wish = PreferenceClaim("tools", "editor", "use vim", NOON, "stated")
-    kept, dropped = sift_claims([fact, again, empty, wish], refused=lambda text: "vim" in text)
+    kept, dropped = filter_claims([fact, again, empty, wish], refused=lambda text: "vim" in text)
     assert [one.event_ids for one in kept] == [("a", "b")]
     assert [one.reason for one in dropped] == ["empty", "refused"]
 
@@ -137,10 +143,10 @@ def test_caps_keep_what_matters_most() -> None:
         )
         for number in range(1, MOST_PER_TURN + 3)
     ]
-    kept, dropped = sift(crowd, known=nothing)
+    kept, dropped = filter_candidates(crowd, known=nothing)
     assert [one.record.importance for one in kept] == list(range(3, MOST_PER_TURN + 3))
     assert [one.reason for one in dropped] == ["cap", "cap"]
-    kept, dropped = sift(
+    kept, dropped = filter_candidates(
         [candidate(f"Fact {n} about file_{n}.go") for n in range(9)], known=nothing, most=5
     )
     assert len(kept) == 5 and len(dropped) == 4

@@ -71,13 +71,13 @@ def test_a_restart_arms_what_waits(store: SqliteStore, clock: ManualClock) -> No
         return RunFollowUp()
 
     watcher = ExtractionWatcher(store, clock, run, idle_s=30, size=1 << 18)
-    watcher.arm()
+    watcher.load_backlog()
     watcher.step()
     assert ran == []
     clock.advance(seconds=30)
     watcher.step()
     assert watcher.busy == {NAMESPACE}
-    watcher.one(NAMESPACE)
+    watcher.run_one(NAMESPACE)
     assert ran == [NAMESPACE] and watcher.busy == frozenset()
 
 
@@ -90,7 +90,7 @@ def test_a_store_that_cannot_answer_is_asked_again_later(
     watcher = ExtractionWatcher(store, clock, run, idle_s=5, size=1)
     watcher.on_event(event())
     watcher.step()
-    watcher.one(NAMESPACE)
+    watcher.run_one(NAMESPACE)
     clock.advance(seconds=59)
     watcher.step()
     assert watcher.busy == frozenset()
@@ -124,9 +124,9 @@ def test_two_run_at_once_never_one_project_twice_and_the_third_waits_its_turn(
     watcher.start()
     try:
         for namespace in (A, B, C):
-            watcher.ask([namespace])
+            watcher.request([namespace])
             watcher.step()
-        watcher.ask([A])
+        watcher.request([A])
         for _ in range(8):
             gate.release()
         assert watcher.wait([A, B, C], 20)

@@ -13,7 +13,7 @@ from recollect.core.errors import BadInput
 from recollect.core.projects import Place
 from recollect.core.settings import Settings
 from recollect.core.values import Preference
-from recollect.extract.tombstones import Tombstones, stone_of
+from recollect.extract.tombstones import Tombstones, tombstone_of
 from recollect.inject.feedback import Feedback, Verdict
 from recollect.portable import exports
 from recollect.portable.exports import ExportReader, ExportSelection
@@ -48,7 +48,7 @@ def filled(desk: Desk, project: str) -> None:
 
 def take(store: SqliteStore, path: pathlib.Path, actor: str = "grace") -> int:
     counted: list[int] = []
-    ExportReader(store, actor).take(str(path), lambda size, read, new: counted.extend(new.values()))
+    ExportReader(store, actor).read(str(path), lambda size, read, new: counted.extend(new.values()))
     return sum(counted)
 
 
@@ -140,7 +140,7 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
         def step(size: int, read: int, new: dict[str, int]) -> None:
             steps.append((read, sum(new.values())))
 
-        ExportReader(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
+        ExportReader(elsewhere, "grace").read(str(path), step, dry_run=dry_run)
         return sum(read for read, _ in steps), sum(new for _, new in steps)
 
     before = counted(dry_run=True)
@@ -256,7 +256,7 @@ def test_what_was_forgotten_here_is_not_brought_back_by_an_older_export(
     here = desk.namespace(project)
     known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
     path = written(desk, tmp_path / "out.jsonl")
-    stone = functools.partial(stone_of, cause="delete", again=True)
+    stone = functools.partial(tombstone_of, cause="delete", again=True)
     gone = desk.memories.delete(here, [known.record_id], "ada", stone=stone)
     assert gone is not None and take(desk.store, path, "ada") == 0
     desk.memories.undo(here, gone.op_id, "ada")

@@ -352,7 +352,7 @@ def test_a_batch_that_gives_garbage_three_times_is_set_aside_with_its_reason(
         one.run(NAMESPACE)
     assert waiting(store) == (0, 1) and provider.asked("extract") == 9
     (aside,) = store.events.set_aside(NAMESPACE)
-    assert "nothing readable" in aside.reason
+    assert "unreadable answers" in aside.reason
     assert store.events.retry(NAMESPACE) == 1
     one.run(NAMESPACE)  # the breaker is open: by rules
     assert titles(store) == ["one @0"]
@@ -458,7 +458,7 @@ def test_listeners_hear_of_what_came_and_went_and_of_checkpoints(
         store,
         clock,
         rules=WithCheckpoint(),
-        told=lambda run, stops: heard.append((run.outcome, len(stops))),
+        on_run=lambda run, stops: heard.append((run.outcome, len(stops))),
     )
     one.run(NAMESPACE)
     assert heard == [("committed", 1)]

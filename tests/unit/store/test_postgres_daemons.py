@@ -257,7 +257,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
     heard = Heard()
 
     def told(change: Change) -> None:
-        stones.forget_known()
+        stones.reload()
         verdicts.forget_known()
         heard(change)
 

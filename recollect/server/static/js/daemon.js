@@ -1,4 +1,4 @@
-// Every question the dashboard asks, by name; the paths stand here and nowhere else.
+// Every request of the dashboard, by name. No other module knows the paths.
 import { call, get, patch, post, remove } from "./api.js";
 
 const id = encodeURIComponent;
@@ -34,9 +34,9 @@ export const conversation = (name, after) =>
   get(`/api/sessions/${id(name)}/conversation`, { after });
 export const resume = (name) => get("/api/resume", { session_id: name });
 
-export const known = (filters) => get("/api/facts", filters);
-export const mend = (thing, change) => patch(`/api/known/${id(thing)}`, change);
-export const drop = (thing) => remove(`/api/known/${id(thing)}`);
+export const beliefs = (filters) => get("/api/facts", filters);
+export const correct = (belief, change) => patch(`/api/known/${id(belief)}`, change);
+export const removeBelief = (belief) => remove(`/api/known/${id(belief)}`);
 export const events = (filters) => get("/v1/events", { project: "all", ...filters });
 
 export const entities = (filters) => get("/api/entities", filters);

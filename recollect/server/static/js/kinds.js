@@ -27,5 +27,5 @@ const options = (first, rows) => [
   ["", first],
   ...rows.map((one) => [one.name, capital(one.plural)]),
 ];
-export const kindOptions = () => options("Every kind", table.value.kinds);
-export const typeOptions = () => options("Every type", table.value.types);
+export const kindOptions = () => options("All kinds", table.value.kinds);
+export const typeOptions = () => options("All types", table.value.types);

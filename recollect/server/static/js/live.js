@@ -1,5 +1,5 @@
-// News from the daemon. The browser reconnects by itself and says what it saw last, so nothing is
-// missed; when that is too long ago the daemon says `reset` and everybody reads again.
+// Server-sent events from the daemon. The browser reconnects by itself and names the last event it
+// saw, so nothing is missed; when that is too long ago the daemon sends `reset`, and views reload.
 import { signal } from "./html.js";
 
 export const connection = signal("connecting"); // connecting, live, lost

@@ -1,4 +1,4 @@
-// The frame: navigation, the palette, what the daemon says of itself; each view is a file.
+// The frame of the page: navigation, search, connection state. Each view is a file.
 import * as daemon from "./daemon.js";
 import { html, render, useEffect } from "./html.js";
 import { table } from "./kinds.js";
@@ -32,15 +32,11 @@ const VIEWS = {
 const LINK = {
   live: ["good", "Live"],
   connecting: ["", "Connecting…"],
-  lost: ["bad", "Not reached; trying again"],
+  lost: ["bad", "Disconnected; retrying"],
 };
 
 const Lost = () => html`
-  <${Empty} title="There is no such page">
-    <p>
-      <a href="#/now">Go to Now</a>
-    </p>
-  <//>
+  <${Empty} title="There is no such page"><p><a href="#/now">Go to Now</a></p><//>
 `;
 
 function App() {
@@ -61,9 +57,7 @@ function App() {
   const [tone, words] = LINK[connection.value];
   return html`
     <div>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
+      <a class="skip" href="#main">Skip to the content</a>
       <div class="frame">
         <div class="side">
           <a class="brand" href="#/now">
@@ -106,9 +100,7 @@ function App() {
           </div>
         </div>
         <main class="main" id="main" tabindex="-1">
-          <${Section} key=${view}>
-            <${View} />
-          <//>
+          <${Section} key=${view}><${View} /><//>
         </main>
       </div>
       ${palette.value ? html`<${Palette} />` : null}

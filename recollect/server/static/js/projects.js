@@ -1,4 +1,4 @@
-// The projects that are known, and the one that the address names.
+// All projects, and the choice among them, which is part of the address.
 import { html, signal } from "./html.js";
 import { refine, route } from "./route.js";
 

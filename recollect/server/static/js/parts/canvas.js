@@ -1,4 +1,4 @@
-// The graph as a picture: the same nodes and links always lie in the same places.
+// Draws the graph. The same nodes and links always get the same positions.
 import {
   forceCenter,
   forceCollide,
@@ -25,7 +25,7 @@ const TICKS = 220;
 const radius = (node) =>
   (RADIUS[node.kind] ?? 5) + Math.min(7, Math.sqrt(node.degree ?? 0));
 
-// Positions by a simulation without chance: nodes start on a spiral in the order of their ids.
+// Positions by a simulation without randomness: nodes start on a spiral, ordered by id.
 export function layout(nodes, links) {
   const known = new Set(nodes.map((node) => node.id));
   const placed = [...nodes]

@@ -1,4 +1,4 @@
-// Lines over time by uPlot, in the colours of the theme, with a table for who cannot see it.
+// Lines over time by uPlot, in the colours of the theme, with a table for screen readers.
 import uPlot from "../../vendor/uplot.js";
 import { html, useEffect, useRef } from "../html.js";
 import { theme } from "../theme.js";

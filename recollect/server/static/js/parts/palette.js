@@ -1,9 +1,9 @@
-// Ctrl+K: one box that finds memories, entities, sessions and views.
+// Ctrl+K: one box that finds memories, entities and views.
 import * as daemon from "../daemon.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { nameOf } from "../projects.js";
 import { go, href } from "../route.js";
-import { short } from "../words.js";
+import { short } from "../format.js";
 import { Dialog } from "./dialog.js";
 import { Badge, Kind } from "./pieces.js";
 
@@ -117,12 +117,10 @@ export function Palette() {
         `)}
       </ul>
       ${problem ? html`
-        <p class="state error" role="alert">
-          ${problem.message}
-        </p>
+        <p class="state error" role="alert">${problem.message}</p>
       ` : text && !found.length ? html`
         <p class="state">
-          Nothing fits. Press Enter in${" "}
+          No matches. Search with filters in${" "}
           <a
             href="#/memories"
             onClick=${() => {
@@ -130,8 +128,7 @@ export function Palette() {
               go("memories", "", { q: text });
             }}>
             Memories
-          </a>${" "}
-          to search there with filters.
+          </a>.
         </p>
       ` : null}
     <//>

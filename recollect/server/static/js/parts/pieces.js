@@ -1,8 +1,9 @@
-// Small things that several views show.
+// Small components that several views share.
 import { html } from "../html.js";
 import { iconOf, labelOf, toneOf } from "../kinds.js";
+import { nameOf } from "../projects.js";
 import { href } from "../route.js";
-import { ago, FRESH, when } from "../words.js";
+import { ago, FRESH, ms, plural, short, TRIGGER, when } from "../format.js";
 
 const PATHS = {
   now: "M3 12h4l3 8 4-16 3 8h4",
@@ -21,9 +22,7 @@ const PATHS = {
   pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",
 };
 export const Icon = ({ name, path = PATHS[name] }) => html`
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${path} />
-  </svg>
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${path} /></svg>
 `;
 
 export const Badge = ({ tone = "", title, children }) => html`
@@ -37,9 +36,7 @@ export const Kind = ({ record }) => html`
 export const Fresh = ({ value }) =>
   FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null;
 export const Ago = ({ at }) => html`
-  <time class="faint small" datetime=${at} title=${when(at)}>
-    ${ago(at)}
-  </time>
+  <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
 // One memory as a line of a list.
@@ -71,14 +68,48 @@ export const MemoryLine = ({
     <span class="row-line small faint">
       ${project ? html`<span>${project}</span>` : null}
       ${(record.files ?? []).slice(0, 2).map((file) => html`
-        <code class="clip" key=${file}>
-          ${file}
-        </code>
+        <code class="clip" key=${file}>${file}</code>
       `)}
       <${Fresh} value=${record.freshness} />
       ${score != null ? html`<span class="num">score ${score.toFixed(2)}</span>` : null}
     </span>
   </a>
+`;
+
+// One receipt as a line of a list.
+export const ReceiptLine = ({ receipt, current, params }) => html`
+  <a
+    class="item"
+    href=${href("why", receipt.receipt_id, params)}
+    aria-current=${current ? "true" : null}>
+    <span class="top">
+      <${Badge} tone=${receipt.injected.length ? "info" : ""}>
+        ${receipt.injected.length
+          ? plural(receipt.injected.length, "memory", "memories")
+          : "nothing"}
+      <//>
+      <span class="title clip">
+        ${short(receipt.query || TRIGGER[receipt.trigger] || receipt.trigger, 140)}
+      </span>
+      <${Ago} at=${receipt.created_at} />
+    </span>
+    <span class="row-line small faint">
+      <span>${nameOf(receipt.namespace)}</span>
+      <span>${plural(receipt.tokens, "token")}</span>
+      <span>${ms(receipt.latency_us)}</span>
+    </span>
+  </a>
+`;
+
+// A row of buttons of which one is chosen; options are [value, label].
+export const Segments = ({ label, options, value, choose, push }) => html`
+  <div class=${push ? "segments push" : "segments"} role="group" aria-label=${label}>
+    ${options.map(([name, words]) => html`
+      <button key=${name} aria-pressed=${value === name} onClick=${() => choose(name)}>
+        ${words}
+      </button>
+    `)}
+  </div>
 `;
 
 // The share each signal has in a score.

@@ -22,25 +22,19 @@ export function Failure({ error, again }) {
     <div class="state error" role="alert">
       <h3>${error.message}</h3>
       ${error.field ? html`
-        <p>
-          It concerns <code>${error.field}</code>.
-        </p>
+        <p>Field: <code>${error.field}</code></p>
       ` : null}
       ${error.hint ? html`
-        <p>
-          What helps: <code>${error.hint}</code>
-        </p>
+        <p>Try: <code>${error.hint}</code></p>
       ` : null}
       ${again ? html`
-        <div class="row-line">
-          <button onClick=${again}>Try again</button>
-        </div>
+        <div class="row-line"><button onClick=${again}>Try again</button></div>
       ` : null}
     </div>
   `;
 }
 
-// A section that breaks shows so, and leaves the rest of the page alone.
+// A section that fails says so, and leaves the rest of the page alone.
 export class Section extends Component {
   componentDidCatch(error) {
     this.setState({ error });
@@ -48,7 +42,7 @@ export class Section extends Component {
   render({ children }, { error }) {
     if (!error) return children;
     const shown = {
-      message: "This part of the page broke.",
+      message: "This part of the page failed.",
       hint: String(error.message ?? error),
     };
     return html`<${Failure} error=${shown} again=${() => this.setState({ error: null })} />`;
@@ -107,7 +101,15 @@ export function usePages(read, key, kinds) {
   };
 }
 
-// Show one of the states, or what `children` makes of the data.
+// A card whose content comes from the daemon.
+export const Card = ({ title, state, empty, children }) => html`
+  <section class="card" aria-label=${title}>
+    <header><h2>${title}</h2></header>
+    <div class="body"><${Shown} state=${state} empty=${empty}>${children}<//></div>
+  </section>
+`;
+
+// Shows one of these states, or what `children` makes of the data.
 export function Shown({ state, empty, children }) {
   if (state.error && !state.data)
     return html`<${Failure} error=${state.error} again=${state.again} />`;

@@ -1,17 +1,17 @@
-// A line at the corner that says what was done, with a way back.
+// Short messages in the corner: what was done, with a button to undo it.
 import { html, signal } from "../html.js";
 
 const shown = signal([]);
 let last = 0;
 
-export function say(text, { act, label = "Undo", tone = "" } = {}) {
+export function toast(text, { act, label = "Undo", tone = "" } = {}) {
   last += 1;
   const id = last;
   shown.value = [...shown.value, { id, text, act, label, tone }];
   setTimeout(() => drop(id), act ? 12000 : 5000);
 }
-export const sorry = (error) =>
-  say(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
+export const toastError = (error) =>
+  toast(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
 const drop = (id) => (shown.value = shown.value.filter((one) => one.id !== id));
 
 export const Toasts = () => html`

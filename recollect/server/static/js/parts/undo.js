@@ -1,13 +1,13 @@
 // Undoing an operation, with a message that says how it went.
 import * as daemon from "../daemon.js";
-import { say, sorry } from "./toast.js";
+import { toast, toastError } from "./toast.js";
 
 export async function undo(operation, after) {
   try {
     await daemon.undo(operation);
-    say("It is as it was before.");
+    toast("Undone.");
     after();
   } catch (error) {
-    sorry(error);
+    toastError(error);
   }
 }

@@ -1,9 +1,10 @@
-// Graph: what hangs together. The same data always lies in the same place.
+// Graph: projects, entities, concepts and memories, and how they are related. The same data always
+// gives the same picture.
 import * as daemon from "../daemon.js";
 import { html, useMemo } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { go, href, refine, route } from "../route.js";
-import { plural } from "../words.js";
+import { plural } from "../format.js";
 import { COLOURS, layout, Picture } from "../parts/canvas.js";
 import { Badge, MemoryLine } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
@@ -32,7 +33,7 @@ export function Graph() {
       <div class="head">
         <h1>Graph</h1>
         <p class="lead">
-          Projects, the things they are made of, and the memories that speak of them.
+          Projects, their entities and concepts, and the memories that mention them.
         </p>
       </div>
       <div class="filters">
@@ -49,7 +50,7 @@ export function Graph() {
           <button
             aria-pressed=${!!params.near}
             onClick=${() => refine({ near: params.near ? "" : "1" })}>
-            Only its surroundings
+            Only its neighbours
           </button>
           <button class="plain" onClick=${() => go("graph", "", { project: params.project })}>
             Clear focus
@@ -82,9 +83,7 @@ export function Graph() {
           </section>
         <//>
         ${id ? html`
-          <${Section} key=${id}>
-            <${Focus} id=${id} data=${state.data} />
-          <//>
+          <${Section} key=${id}><${Focus} id=${id} data=${state.data} /><//>
         ` : null}
       </div>
     </div>
@@ -102,16 +101,16 @@ function Drawn({ data, id, params }) {
           go("graph", node?.id ?? "", { ...params, near: node ? params.near : "" })
         }
         label=${
-            `A graph of ${plural(placed.nodes.length, "node")} and ` +
-            `${plural(placed.links.length, "link")}; the list below says the same. ` +
-            "Arrow keys move, plus and minus zoom, 0 fits."
-          }
+          `A graph of ${plural(placed.nodes.length, "node")} and ` +
+          `${plural(placed.links.length, "link")}; the list below has the same content. ` +
+          "Arrow keys move, plus and minus zoom, 0 fits."
+        }
       />
     </div>
     <details class="body">
       <summary class="small">
         As a list: ${plural(placed.nodes.length, "node")}
-        ${data.more ? ", the best connected of more" : ""}
+        ${data.more ? ", the best connected ones" : ""}
       </summary>
       <ul class="items">
         ${[...placed.nodes]
@@ -138,14 +137,10 @@ function Focus({ id, data }) {
   if (id.startsWith("mr_"))
     return html`
       <aside class="card panel">
-        <header>
-          <h2>Memory</h2>
-        </header>
+        <header><h2>Memory</h2></header>
         <div class="body">
           <p class="wrap">${node?.label}</p>
-          <a class="button" href=${href("memories", id)}>
-            Open this memory
-          </a>
+          <a class="button" href=${href("memories", id)}>Open this memory</a>
         </div>
       </aside>
     `;
@@ -164,7 +159,7 @@ function Focus({ id, data }) {
                 ? href("memories", "", { concept: node.label })
                 : href("memories", "", { project: node.project_id ?? node.label })
             }>
-            Its memories
+            Show its memories
           </a>
         </div>
       </aside>
@@ -192,7 +187,7 @@ function Entity({ id }) {
               </p>
               ${facts.length ? html`
                 <div>
-                  <h3>What is known</h3>
+                  <h3>Facts</h3>
                   <ul>
                     ${facts.map((fact) => html`
                       <li key=${fact.fact_id} class="wrap">
@@ -200,7 +195,7 @@ function Entity({ id }) {
                         <b>${fact.object}</b>${" "}
                         <span class="faint small">
                           ${Math.round(fact.confidence * 100)} %, ${fact.source_type}
-                          ${fact.valid_until ? ", no longer" : ""}
+                          ${fact.valid_until ? ", no longer true" : ""}
                         </span>
                       </li>
                     `)}
@@ -209,27 +204,13 @@ function Entity({ id }) {
               ` : null}
               ${relations.length ? html`
                 <div>
-                  <h3>How it hangs together</h3>
+                  <h3>Relationships</h3>
                   <ul>
                     ${relations.map(({ source, target, relationship }) => html`
                       <li key=${relationship.relationship_id}>
-                        ${source}${" "}
+                        <${End} id=${relationship.source_id} name=${source} of=${entity} />${" "}
                         <span class="soft">${relationship.type.replaceAll("_", " ")}</span>${" "}
-                        <a
-                          href=${href(
-                            "graph",
-                            relationship.source_id === entity.entity_id
-                              ? relationship.target_id
-                              : relationship.source_id,
-                          )}>
-                          ${relationship.source_id === entity.entity_id ? target : source}
-                        </a>
-                        ${relationship.source_id === entity.entity_id ? (
-                          ""
-                        ) : html`
-                            ${" "}
-                            <span class="soft">(this one: ${target})</span>
-                        `}
+                        <${End} id=${relationship.target_id} name=${target} of=${entity} />
                       </li>
                     `)}
                   </ul>
@@ -240,15 +221,13 @@ function Entity({ id }) {
                   <h3>Memories</h3>
                   <ul class="items">
                     ${memories.slice(0, 12).map((record) => html`
-                      <li key=${record.record_id}>
-                        <${MemoryLine} record=${record} />
-                      </li>
+                      <li key=${record.record_id}><${MemoryLine} record=${record} /></li>
                     `)}
                   </ul>
                 </div>
               ` : null}
               <a class="button" href=${href("memories", "", { q: entity.name })}>
-                Search for it
+                Search memories for it
               </a>
             </div>
           `;
@@ -257,3 +236,7 @@ function Entity({ id }) {
     </aside>
   `;
 }
+
+// One end of a relationship: a link, unless it is the entity that is shown.
+const End = ({ id, name, of }) =>
+  id === of.entity_id ? name : html`<a href=${href("graph", id)}>${name}</a>`;

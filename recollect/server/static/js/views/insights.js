@@ -1,18 +1,18 @@
-// Insights: when you work, what is learned, how fast and how much memory speaks, what it costs.
+// Insights: activity, what is learned, how fast recall is, how much is injected, what it costs.
 import * as daemon from "../daemon.js";
 import { html } from "../html.js";
 import { pluralOf } from "../kinds.js";
 import { ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { count, plural } from "../words.js";
+import { count, plural } from "../format.js";
 import { Lines } from "../parts/chart.js";
 import { Metric } from "../parts/pieces.js";
-import { Empty, Failure, Section, Shown, useData } from "../parts/states.js";
+import { Card, Empty, Failure, Section, useData } from "../parts/states.js";
 
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const seconds = (day) => new Date(day).getTime() / 1000;
 
-// A day without anything is a day too.
+// Days without data are part of the chart.
 function filled(points, days) {
   const known = new Map(points.map((one) => [one.day, one]));
   return Array.from({ length: Number(days) }, (_, i) => {
@@ -25,7 +25,7 @@ const recallLines = (points) => ({
   times: points.map((one) => seconds(one.day)),
   series: [
     { label: "mean", values: points.map((one) => one.mean_ms) },
-    { label: "longest", values: points.map((one) => one.longest_ms) },
+    { label: "maximum", values: points.map((one) => one.longest_ms) },
   ],
 });
 const tokenLines = (points) => ({
@@ -49,25 +49,23 @@ export function Insights() {
           aria-label="Period"
           value=${String(asked.days)}
           onChange=${(event) => refine({ days: event.target.value })}>
-          <option value="7">A week</option>
-          <option value="30">A month</option>
-          <option value="90">Three months</option>
-          <option value="365">A year</option>
+          <option value="7">Last 7 days</option>
+          <option value="30">Last 30 days</option>
+          <option value="90">Last 90 days</option>
+          <option value="365">Last year</option>
         </select>
       </div>
-      <${Section}>
-        <${Overview} asked=${asked} k=${key} />
-      <//>
+      <${Section}><${Overview} asked=${asked} k=${key} /><//>
       <div class="grid half">
         <${Section}>
-          <${Card}
+          <${Chart}
             title="Activity"
             load=${() => daemon.activity(asked)}
             k=${key}
             none=${(data) => !data.items.some((one) => one.events)}>
             ${(data) => html`
               <${Lines}
-                label="Events and memories a day"
+                label="Events and memories per day"
                 times=${data.items.map((one) => seconds(one.day))}
                 series=${[
                   { label: "Events", values: data.items.map((one) => one.events) },
@@ -78,7 +76,7 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card}
+          <${Chart}
             title="When you work"
             load=${() =>
               daemon.heatmap({ ...asked, utc_offset_min: -new Date().getTimezoneOffset() })
@@ -89,18 +87,17 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card}
-            title="How long recall takes"
+          <${Chart}
+            title="Recall latency"
             load=${() => daemon.retrieval(asked)}
             k=${key}
             none=${(data) => !data.timeline.length}>
             ${(data) => html`
               <p class="small soft">
-                Half of the last answers came within ${data.p50_ms} ms, 95 % within${" "}
-                ${data.p95_ms} ms.
+                Latest recalls: median ${data.p50_ms} ms, 95th percentile ${data.p95_ms} ms.
               </p>
               <${Lines}
-                label="Latency of recall, a day"
+                label="Recall latency per day"
                 unit=" ms"
                 ...${recallLines(filled(data.timeline, asked.days))}
               />
@@ -108,25 +105,25 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card}
-            title="What was injected"
+          <${Chart}
+            title="Injected tokens"
             load=${() => daemon.retrieval(asked)}
             k=${key}
             none=${(data) => !data.timeline.length}>
             ${(data) => html`
               <p class="small soft">
-                Of the last ${count(data.spoke + data.silent)} questions, memory had something
-                to say to ${count(data.spoke)}.
+                Memories were injected for ${count(data.spoke)} of the last${" "}
+                ${plural(data.spoke + data.silent, "recall")}.
               </p>
               <${Lines}
-                label="Injected tokens a day"
+                label="Injected tokens per day"
                 ...${tokenLines(filled(data.timeline, asked.days))}
               />
             `}
           <//>
         <//>
         <${Section}>
-          <${Card}
+          <${Chart}
             title="Kinds of memory"
             load=${() => daemon.types(asked)}
             k=${key}
@@ -141,7 +138,7 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card}
+          <${Chart}
             title="Concepts"
             load=${() => daemon.concepts(asked)}
             k=${key}
@@ -160,7 +157,7 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card}
+          <${Chart}
             title="Quality gate"
             load=${daemon.queue}
             k=${key}
@@ -171,7 +168,7 @@ export function Insights() {
           <//>
         <//>
         <${Section}>
-          <${Card} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>
+          <${Chart} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>
             ${(data) => html`<${Cost} data=${data} />`}
           <//>
         <//>
@@ -180,22 +177,9 @@ export function Insights() {
   `;
 }
 
-function Card({ title, load, k, none, children }) {
-  const state = useData(load, k);
-  return html`
-    <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
-      <div class="body">
-        <${Shown}
-          state=${state}
-          empty=${{ when: none, show: html`<${Empty} title="Nothing in this time" />` }}>
-          ${children}
-        <//>
-      </div>
-    </section>
-  `;
+function Chart({ title, load, k, none, children }) {
+  const empty = { when: none, show: html`<${Empty} title="Nothing in this period" />` };
+  return html`<${Card} title=${title} state=${useData(load, k)} empty=${empty}>${children}<//>`;
 }
 
 function Overview({ asked, k }) {
@@ -207,14 +191,14 @@ function Overview({ asked, k }) {
       <${Metric} value=${data ? count(data.memories) : "…"} label="memories made" />
       <${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" />
       <${Metric} value=${data ? count(data.events) : "…"} label="events" />
-      <${Metric} value=${data ? count(data.retrievals) : "…"} label="questions to memory" />
+      <${Metric} value=${data ? count(data.retrievals) : "…"} label="recalls" />
       <${Metric}
         value=${data ? count(data.economics.injected_tokens) : "…"}
         label="tokens injected"
       />
       <${Metric}
         value=${data ? count(data.economics.discovery_tokens) : "…"}
-        label="tokens it took to find out"
+        label="tokens spent on discovery"
       />
     </div>
   `;
@@ -231,9 +215,7 @@ const Bars = ({ items }) => {
         <span class="clip">
           ${to ? html`<a href=${to}>${name}</a>` : String(name).replaceAll("_", " ")}
         </span>
-        <span class="bar">
-          <i style=${{ width: `${(100 * value) / most}%` }}></i>
-        </span>
+        <span class="bar"><i style=${{ width: `${(100 * value) / most}%` }}></i></span>
         <span class="num">${count(value)}</span>
       `)}
     </div>
@@ -272,7 +254,7 @@ function Gate({ runs }) {
       <p class="soft">
         In the last run of each project,${" "}
         ${plural(kept, "memory was", "memories were")} kept and${" "}
-        ${count(total)} kept out${total ? ", because:" : "."}
+        ${count(total)} rejected${total ? ", because:" : "."}
       </p>
       <${Bars} items=${ordered(dropped)} />
     </div>
@@ -284,8 +266,8 @@ function Cost({ data }) {
   if (!provider || provider === "none")
     return html`
       <p>
-        Extraction goes by rules. No model is asked, nothing leaves this machine, nothing is
-        spent.
+        Extraction uses rules. No language model is called, nothing leaves this machine, nothing
+        is spent.
       </p>
     `;
   return html`
@@ -298,9 +280,7 @@ function Cost({ data }) {
         ${plural(budget.calls, "call")}
       </dd>
       <dt>Cost</dt>
-      <dd>
-        about $${budget.usd.toFixed(3)} of $${budget.daily_usd}
-      </dd>
+      <dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd>
     </dl>
   `;
 }

@@ -6,9 +6,9 @@ import { news } from "../live.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { go, refine, route } from "../route.js";
 import { VirtualList } from "../parts/list.js";
-import { MemoryLine } from "../parts/pieces.js";
+import { MemoryLine, Segments } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section } from "../parts/states.js";
-import { Known } from "./known.js";
+import { Beliefs } from "./beliefs.js";
 import { Memory } from "./memory.js";
 
 const ROW = 88;
@@ -37,7 +37,7 @@ function filtersOf(params) {
   return filters;
 }
 
-// All pages so far of what the filters name; a search has one page.
+// The pages read so far of what the filters select; a search has one page.
 function useFound(params) {
   const key = JSON.stringify([
     params.q,
@@ -112,23 +112,21 @@ function useFound(params) {
 export function Memories() {
   const { id, params } = route.value;
   const tabs = html`<${Tabs} params=${params} />`;
-  if (params.known) return html`<${Known} params=${params} tabs=${tabs} />`;
+  if (params.known) return html`<${Beliefs} params=${params} tabs=${tabs} />`;
   return html`<${Found} id=${id} params=${params} tabs=${tabs} />`;
 }
 
 const Tabs = ({ params }) => html`
-  <div class="segments push" role="group" aria-label="Show">
-    <button
-      aria-pressed=${!params.known}
-      onClick=${() => go("memories", "", { project: params.project })}>
-      Memories
-    </button>
-    <button
-      aria-pressed=${!!params.known}
-      onClick=${() => go("memories", "", { project: params.project, known: "1" })}>
-      Facts and preferences
-    </button>
-  </div>
+  <${Segments}
+    push
+    label="Show"
+    options=${[
+      ["", "Memories"],
+      ["1", "Beliefs and procedures"],
+    ]}
+    value=${params.known ?? ""}
+    choose=${(known) => go("memories", "", { project: params.project, known })}
+  />
 `;
 
 function Found({ id, params, tabs }) {
@@ -140,7 +138,7 @@ function Found({ id, params, tabs }) {
       <div class="head">
         <h1>Memories</h1>
         ${tabs}
-        <p class="lead">What your agents remember. Search it, mend it, or make it go away.</p>
+        <p class="lead">What your agents remember. Search it, correct it, delete it.</p>
       </div>
       <div class="filters" role="search">
         <input
@@ -151,16 +149,12 @@ function Found({ id, params, tabs }) {
           value=${params.q ?? ""}
           onInput=${set("q")}
         />
-        <div class="segments" role="group" aria-label="Search by">
-          ${MODES.map(([mode, label]) => html`
-            <button
-              key=${mode}
-              aria-pressed=${(params.mode ?? "hybrid") === mode}
-              onClick=${() => refine({ mode: mode === "hybrid" ? "" : mode })}>
-              ${label}
-            </button>
-          `)}
-        </div>
+        <${Segments}
+          label="Search by"
+          options=${MODES}
+          value=${params.mode ?? "hybrid"}
+          choose=${(mode) => refine({ mode: mode === "hybrid" ? "" : mode })}
+        />
       </div>
       <div class="filters">
         <${ProjectFilter} />
@@ -210,7 +204,7 @@ function Found({ id, params, tabs }) {
               </h2>
               ${list.answer && params.q ? html`
                 <span class="push small faint">
-                  ${list.answer.semantic ? "" : "by words alone · "}
+                  ${list.answer.semantic ? "" : "by words only · "}
                   ${list.answer.latency_ms} ms
                 </span>
               ` : null}
@@ -219,9 +213,7 @@ function Found({ id, params, tabs }) {
           </section>
         <//>
         ${id ? html`
-          <${Section} key=${id}>
-            <${Memory} id=${id} params=${params} />
-          <//>
+          <${Section} key=${id}><${Memory} id=${id} params=${params} /><//>
         ` : null}
       </div>
     </div>
@@ -231,9 +223,7 @@ function Found({ id, params, tabs }) {
 const Choice = ({ label, options, value, change }) => html`
   <select aria-label=${label} value=${value ?? ""} onChange=${change}>
     ${options.map(([key, words]) => html`
-      <option key=${key} value=${key}>
-        ${words}
-      </option>
+      <option key=${key} value=${key}>${words}</option>
     `)}
   </select>
 `;
@@ -244,11 +234,11 @@ function Listed({ list, params, id }) {
   if (!list.key) return html`<${Loading} lines=${8} />`;
   if (!list.items.length && list.done)
     return params.q || Object.keys(params).length ? html`
-      <${Empty} title="Nothing fits">
-        <p>Try fewer filters, other words, or “Meaning”.</p>
+      <${Empty} title="No matches">
+        <p>Try fewer filters or other words, or search by meaning.</p>
       <//>
     ` : html`
-      <${Empty} title="Nothing is remembered yet">
+      <${Empty} title="No memories yet">
         <p>
           Connect an agent with <code>recollect install</code> and work as usual, bring your
           history with <code>recollect import</code>, or write something down:${" "}

@@ -4,17 +4,17 @@ import { html, useState } from "../html.js";
 import { editable } from "../kinds.js";
 import { nameOf, projects } from "../projects.js";
 import { go, href } from "../route.js";
-import { plural, when } from "../words.js";
+import { plural, when } from "../format.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
-import { Ago, Badge, Fresh, Kind } from "../parts/pieces.js";
+import { Ago, Badge, Fresh, Kind, Segments } from "../parts/pieces.js";
 import { Empty, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
 export function Memory({ id, params }) {
   const state = useData(() => daemon.memory(id), id, ["memory", "removed"]);
   const [dialog, open] = useState(null);
-  const [tab, show] = useState("what");
+  const [tab, show] = useState("content");
   if (state.error?.status === 404)
     return html`<${Gone} id=${id} params=${params} again=${state.again} />`;
   return html`
@@ -37,9 +37,8 @@ export function Memory({ id, params }) {
           <div class="body">
             <h2 class="wrap">${record.title}</h2>
             <p class="small faint">
-              ${nameOf(record.namespace)} · ${when(record.valid_from)} · said by${" "}
-              ${record.author}${" "}
-              · made by ${record.strategy}
+              ${nameOf(record.namespace)} · ${when(record.valid_from)} · author:${" "}
+              ${record.author} · method: ${record.strategy}
             </p>
             <div class="row-line" style=${{ marginBottom: "12px" }}>
               <button onClick=${() => open("edit")}>Edit</button>
@@ -49,33 +48,28 @@ export function Memory({ id, params }) {
                   change(
                     record,
                     { pinned: !record.pinned },
-                    record.pinned ? "Unpinned." : "Pinned: it will not age.",
+                    record.pinned ? "Unpinned." : "Pinned: age will not lower its rank.",
                     state.again,
                   )
                 }>
                 ${record.pinned ? "Unpin" : "Pin"}
               </button>
               <button onClick=${() => open("move")}>Move…</button>
-              <button class="danger" onClick=${() => open("delete")}>
-                Delete
-              </button>
-              <button class="danger" onClick=${() => open("never")}>
-                Never again
-              </button>
+              <button class="danger" onClick=${() => open("delete")}>Delete</button>
+              <button class="danger" onClick=${() => open("never")}>Never again</button>
             </div>
-            <div class="segments" role="group" aria-label="Show">
-              ${[
-                ["what", "What"],
-                ["source", "Where from"],
+            <${Segments}
+              label="Show"
+              options=${[
+                ["content", "Content"],
+                ["source", "Source"],
                 ["past", "History"],
-              ].map(([name, label]) => html`
-                <button key=${name} aria-pressed=${tab === name} onClick=${() => show(name)}>
-                  ${label}
-                </button>
-              `)}
-            </div>
+              ]}
+              value=${tab}
+              choose=${show}
+            />
             <hr />
-            ${tab === "what" ? html`<${What} record=${record} />` : null}
+            ${tab === "content" ? html`<${Content} record=${record} />` : null}
             ${tab === "source" ? html`<${Source} id=${id} />` : null}
             ${tab === "past" ? html`<${Past} id=${id} again=${state.again} />` : null}
           </div>
@@ -99,10 +93,10 @@ export function Memory({ id, params }) {
           ${dialog === "never" ? html`
             <${Confirm}
               title="Never again?"
-              yes="Forget and refuse"
+              yes="Delete and reject"
               text=${
-                `“${record.title}” is deleted, and the same statement is refused ` +
-                "when it comes again, also from imports."
+                `“${record.title}” is deleted, and the same statement is rejected ` +
+                "whenever it comes up again, also in imports."
               }
               close=${() => open(null)}
               act=${() => drop(record, true, params)}
@@ -114,7 +108,7 @@ export function Memory({ id, params }) {
   `;
 }
 
-const What = ({ record }) => html`
+const Content = ({ record }) => html`
   <div class="grid">
     ${record.summary && record.summary !== record.title ? html`
       <p class="wrap">${record.summary}</p>
@@ -124,9 +118,7 @@ const What = ({ record }) => html`
         <h3>Facts</h3>
         <ul>
           ${record.facts.map((fact) => html`
-            <li class="wrap" key=${fact}>
-              ${fact}
-            </li>
+            <li class="wrap" key=${fact}>${fact}</li>
           `)}
         </ul>
       </div>
@@ -156,7 +148,7 @@ const What = ({ record }) => html`
     ` : null}
     ${record.detail ? html`
       <details open=${record.detail.length < 1200}>
-        <summary>In full</summary>
+        <summary>Full text</summary>
         <div class="quote wrap">${record.detail}</div>
       </details>
     ` : null}
@@ -199,8 +191,8 @@ function Source({ id }) {
       empty=${{
         when: (data) => !data.events.length,
         show: html`
-          <${Empty} title="No events behind it">
-            <p>It was written by hand, or came from elsewhere.</p>
+          <${Empty} title="No source events">
+            <p>This memory was written by hand or imported.</p>
           <//>
         `,
       }}>
@@ -216,7 +208,7 @@ function Source({ id }) {
                 <span class="small soft">${event.source.surface}</span>
                 <${Ago} at=${event.valid_time} />
               </div>
-              <pre class="quote">${said(event.body)}</pre>
+              <pre class="quote">${textOf(event.body)}</pre>
             </div>
           `)}
         </div>
@@ -224,7 +216,7 @@ function Source({ id }) {
     <//>
   `;
 }
-const said = (body) =>
+const textOf = (body) =>
   body.content ??
   body.turns?.map((turn) => `${turn.role}: ${turn.content}`).join("\n\n") ??
   JSON.stringify(body.data, null, 1);
@@ -238,7 +230,7 @@ function Past({ id, again }) {
         when: (data) => !data.versions.length,
         show: html`
           <${Empty} title="Never changed">
-            <p>Edits, merges and moves of this memory will be listed here, with a way back.</p>
+            <p>Edits, merges and moves are listed here; each can be undone.</p>
           <//>
         `,
       }}>
@@ -273,8 +265,8 @@ function Difference({ before, after }) {
         <dd class="wrap">
           <del class="faint">${text(before[name])}</del>
           ${after ? html`
-              <br />
-              ${text(after[name])}
+            <br />
+            ${text(after[name])}
           ` : null}
         </dd>
       `)}
@@ -343,12 +335,8 @@ function Edit({ record, close, again }) {
           `)}
         </div>
         <footer>
-          <button type="button" onClick=${close}>
-            Cancel
-          </button>
-          <button class="primary" type="submit">
-            Save
-          </button>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
         </footer>
       </form>
     <//>
@@ -361,10 +349,10 @@ function Move({ record, close, again }) {
     close();
     try {
       const done = await daemon.move(record.record_id, target);
-      say("Moved.", { act: () => undo(done.op_id, again) });
+      toast("Moved.", { act: () => undo(done.op_id, again) });
       again();
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   return html`
@@ -388,9 +376,7 @@ function Move({ record, close, again }) {
       </div>
       <footer>
         <button onClick=${close}>Cancel</button>
-        <button class="primary" disabled=${!target} onClick=${act}>
-          Move
-        </button>
+        <button class="primary" disabled=${!target} onClick=${act}>Move</button>
       </footer>
     <//>
   `;
@@ -404,9 +390,7 @@ function Gone({ id, params, again }) {
       <header>
         <h2>This memory is gone</h2>
         <span class="push">
-          <a class="button" href=${href("memories", "", params)}>
-            Close
-          </a>
+          <a class="button" href=${href("memories", "", params)}>Close</a>
         </span>
       </header>
       <div class="body">
@@ -420,13 +404,11 @@ function Gone({ id, params, again }) {
                 : "deleted"}${" "}
             <${Ago} at=${last.until} />.
           </p>
-          <p class="wrap">
-            <b>${last.record.title}</b>
-          </p>
+          <p class="wrap"><b>${last.record.title}</b></p>
           <button class="primary" onClick=${() => undo(last.op_id, again)}>
-            Bring it back
+            Restore it
           </button>
-        ` : html`<p class="soft">Nothing of it is kept.</p>`}
+        ` : html`<p class="soft">No copy of it is kept.</p>`}
       </div>
     </aside>
   `;
@@ -435,21 +417,21 @@ function Gone({ id, params, again }) {
 async function change(record, changes, words, again) {
   try {
     const done = await daemon.edit(record.record_id, changes);
-    say(words, { act: () => undo(done.op_id, again) });
+    toast(words, { act: () => undo(done.op_id, again) });
     again();
   } catch (error) {
-    sorry(error);
+    toastError(error);
   }
 }
 
 async function drop(record, never, params) {
   try {
     const done = await daemon.forget(record.record_id, never);
-    say(never ? "Forgotten, and refused from now on." : "Deleted.", {
+    toast(never ? "Deleted. The same statement will be rejected from now on." : "Deleted.", {
       act: () => undo(done.op_ids[0], () => go("memories", record.record_id, params)),
     });
     go("memories", "", params);
   } catch (error) {
-    sorry(error);
+    toastError(error);
   }
 }

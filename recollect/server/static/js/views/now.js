@@ -1,13 +1,13 @@
-// Now: is it alive, does anything need care, what is going on, what was learned last.
+// Now: warnings, totals, the live feed, the latest memories, briefs and sessions.
 import * as daemon from "../daemon.js";
 import { html } from "../html.js";
 import { feed } from "../live.js";
 import { nameOf } from "../projects.js";
 import { href } from "../route.js";
-import { ago, count, ms, plural, short, TRIGGER } from "../words.js";
-import { Ago, Badge, MemoryLine, Metric } from "../parts/pieces.js";
+import { ago, count, plural, sessionState, short } from "../format.js";
+import { Ago, Badge, MemoryLine, Metric, ReceiptLine } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { toast, toastError } from "../parts/toast.js";
 
 const LIVE = ["memory", "summary", "removed"];
 
@@ -15,23 +15,17 @@ export const Now = () => html`
   <div>
     <div class="head">
       <h1>Now</h1>
-      <p class="lead">What is being remembered, as it happens.</p>
+      <p class="lead">What your agents do and what is remembered of it, live.</p>
     </div>
-    <${Section}>
-      <${Alarms} />
-    <//>
-    <${Section}>
-      <${Numbers} />
-    <//>
+    <${Section}><${Alarms} /><//>
+    <${Section}><${Numbers} /><//>
     <div class="grid two">
       <div class="grid">
         <${Section}>
           <section class="card">
             <header>
               <h2>Live feed</h2>
-              <a class="push small" href=${href("timeline")}>
-                Timeline
-              </a>
+              <a class="push small" href=${href("timeline")}>Timeline</a>
             </header>
             <${Feed} />
           </section>
@@ -40,9 +34,7 @@ export const Now = () => html`
           <section class="card">
             <header>
               <h2>Newest memories</h2>
-              <a class="push small" href=${href("memories")}>
-                All
-              </a>
+              <a class="push small" href=${href("memories")}>All</a>
             </header>
             <${Newest} />
           </section>
@@ -52,10 +44,8 @@ export const Now = () => html`
         <${Section}>
           <section class="card">
             <header>
-              <h2>Last injections</h2>
-              <a class="push small" href=${href("why")}>
-                Why?
-              </a>
+              <h2>Latest briefs</h2>
+              <a class="push small" href=${href("why")}>Why?</a>
             </header>
             <${Injections} />
           </section>
@@ -63,10 +53,8 @@ export const Now = () => html`
         <${Section}>
           <section class="card">
             <header>
-              <h2>Sessions under way</h2>
-              <a class="push small" href=${href("sessions")}>
-                All
-              </a>
+              <h2>Active sessions</h2>
+              <a class="push small" href=${href("sessions")}>All</a>
             </header>
             <${Active} />
           </section>
@@ -229,24 +217,18 @@ function First() {
   const sample = async () => {
     try {
       await daemon.addSample();
-      say("A sample was added: a project called “sample”. Remove it in Settings.");
+      toast("Added a project called “sample”. You can remove it in Settings.");
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   return html`
-    <${Empty} title="Nothing is remembered yet">
+    <${Empty} title="No memories yet">
       <p>Connect the agents you use, then work as usual:</p>
-      <p>
-        <code>recollect install</code>
-      </p>
-      <p>or bring what is already on this machine:</p>
-      <p>
-        <code>recollect import</code>
-      </p>
-      <div class="row-line">
-        <button onClick=${sample}>Show me a sample</button>
-      </div>
+      <p><code>recollect install</code></p>
+      <p>or import the history that is already on this machine:</p>
+      <p><code>recollect import</code></p>
+      <div class="row-line"><button onClick=${sample}>Show me a sample</button></div>
     <//>
   `;
 }
@@ -283,7 +265,7 @@ function Injections() {
         when: (data) => !data.items.length,
         show: html`
           <${Empty} title="None yet">
-            <p>When an agent asks something, what it was given shows here.</p>
+            <p>Each brief that an agent receives is listed here.</p>
           <//>
         `,
       }}>
@@ -291,24 +273,7 @@ function Injections() {
         <ul class="items">
           ${data.items.map((one) => html`
             <li key=${one.receipt_id}>
-              <a class="item" href=${href("why", one.receipt_id)}>
-                <span class="top">
-                  <${Badge} tone=${one.injected.length ? "info" : ""}>
-                    ${one.injected.length
-                      ? plural(one.injected.length, "memory", "memories")
-                      : "nothing"}
-                  <//>
-                  <span class="title clip">
-                    ${short(one.query || TRIGGER[one.trigger] || one.trigger, 90)}
-                  </span>
-                </span>
-                <span class="row-line small faint">
-                  <span>${nameOf(one.namespace)}</span>
-                  <span>${plural(one.tokens, "token")}</span>
-                  <span>${ms(one.latency_us)}</span>
-                  <${Ago} at=${one.created_at} />
-                </span>
-              </a>
+              <${ReceiptLine} receipt=${one} />
             </li>
           `)}
         </ul>
@@ -324,16 +289,13 @@ function Active() {
     "event",
     "reset",
   ]);
-  const running = (data) =>
-    data.items.filter(
-      (one) => one.status === "active" && Date.now() - new Date(one.last_event_at) < 6 * 36e5,
-    );
+  const running = (data) => data.items.filter((one) => sessionState(one) === "active");
   return html`
     <${Shown}
       state=${state}
       empty=${{
         when: (data) => !running(data).length,
-        show: html`<${Empty} title="No agent is working" />`,
+        show: html`<${Empty} title="No active session" />`,
       }}>
       ${(data) => html`
         <ul class="items">

@@ -1,22 +1,15 @@
-// Sessions: what each was about, turn by turn, where it stopped, and the text to resume it.
+// Sessions: summary, checkpoint and conversation of each, and the text to resume it with.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, route } from "../route.js";
-import { count, short, when } from "../words.js";
+import { count, sessionState, short, when } from "../format.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
-import { say } from "../parts/toast.js";
+import { toast } from "../parts/toast.js";
 
-const TONE = { active: "good", completed: "", failed: "bad", quiet: "" };
-const QUIET_MS = 6 * 36e5;
-
-// Not every host says when a session ends.
-const standing = (one) =>
-  one.status === "active" && Date.now() - new Date(one.last_event_at) > QUIET_MS
-    ? "quiet"
-    : one.status;
+const TONE = { active: "good", completed: "", failed: "bad", idle: "" };
 
 export function Sessions() {
   const { id, params } = route.value;
@@ -26,18 +19,12 @@ export function Sessions() {
         <h1>Sessions</h1>
         <p class="lead">Every conversation with an agent, and where it stopped.</p>
       </div>
-      <div class="filters">
-        <${ProjectFilter} />
-      </div>
+      <div class="filters"><${ProjectFilter} /></div>
       <div class=${id ? "grid two" : "grid"}>
         ${id ? html`
-          <${Section} key=${id}>
-            <${One} id=${id} params=${params} />
-          <//>
+          <${Section} key=${id}><${One} id=${id} params=${params} /><//>
         ` : null}
-        <${Section}>
-          <${List} id=${id} params=${params} />
-        <//>
+        <${Section}><${List} id=${id} params=${params} /><//>
       </div>
     </div>
   `;
@@ -57,18 +44,14 @@ function List({ id, params }) {
   const titles = new Map((summed.data?.items ?? []).map((one) => [one.session_id, one.title]));
   return html`
     <section class="card" aria-label="Sessions">
-      <header>
-        <h2>Newest first</h2>
-      </header>
+      <header><h2>Newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
           when: (data) => !data.items.length,
           show: html`
             <${Empty} title="No sessions yet">
-              <p>
-                Connect an agent: <code>recollect install</code>
-              </p>
+              <p>Connect an agent: <code>recollect install</code></p>
             <//>
           `,
         }}>
@@ -85,7 +68,7 @@ function List({ id, params }) {
                       namespace: one.namespace,
                     })}>
                     <span class="top">
-                      <${Badge} tone=${TONE[standing(one)]}>${standing(one)}<//>
+                      <${Badge} tone=${TONE[sessionState(one)]}>${sessionState(one)}<//>
                       <span class="title clip">
                         ${short(titles.get(one.session_id) ?? one.session_id, 120)}
                       </span>
@@ -100,9 +83,7 @@ function List({ id, params }) {
               `)}
             </ul>
             ${state.more ? html`
-              <div class="state">
-                <button onClick=${state.more}>Show more</button>
-              </div>
+              <div class="state"><button onClick=${state.more}>Show more</button></div>
             ` : null}
           </div>
         `}
@@ -121,7 +102,7 @@ function One({ id, params }) {
           const summary = data.memories.find(isSummary);
           return html`
             <header>
-              <${Badge} tone=${TONE[standing(session)]}>${standing(session)}<//>
+              <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
               <h2>${session.surface}</h2>
               <span class="soft small">${nameOf(session.namespace)}</span>
               <span class="push">
@@ -137,7 +118,7 @@ function One({ id, params }) {
               <dl class="facts small">
                 <dt>Began</dt>
                 <dd>${when(session.started_at)}</dd>
-                <dt>${session.ended_at ? "Ended" : "Last heard"}</dt>
+                <dt>${session.ended_at ? "Ended" : "Last event"}</dt>
                 <dd>${when(session.ended_at ?? session.last_event_at)}</dd>
                 <dt>Events</dt>
                 <dd>
@@ -155,9 +136,7 @@ function One({ id, params }) {
                   ${summary.facts.length ? html`
                     <ul>
                       ${summary.facts.map((fact) => html`
-                        <li class="wrap" key=${fact}>
-                          ${fact}
-                        </li>
+                        <li class="wrap" key=${fact}>${fact}</li>
                       `)}
                     </ul>
                   ` : null}
@@ -170,41 +149,41 @@ function One({ id, params }) {
                     <dt>Task</dt>
                     <dd class="wrap">${checkpoint.task}</dd>
                     ${checkpoint.progress ? html`
-                        <dt>Progress</dt>
-                        <dd class="wrap">${checkpoint.progress}</dd>
+                      <dt>Progress</dt>
+                      <dd class="wrap">${checkpoint.progress}</dd>
                     ` : null}
                     ${checkpoint.next_steps?.length ? html`
-                        <dt>Next</dt>
-                        <dd>
-                          <ul>
-                            ${checkpoint.next_steps.map((step) => html`
-                              <li key=${step}>${step}</li>
-                            `)}
-                          </ul>
-                        </dd>
+                      <dt>Next</dt>
+                      <dd>
+                        <ul>
+                          ${checkpoint.next_steps.map((step) => html`
+                            <li key=${step}>${step}</li>
+                          `)}
+                        </ul>
+                      </dd>
                     ` : null}
                     ${checkpoint.questions?.length ? html`
-                        <dt>Open</dt>
-                        <dd>
-                          <ul>
-                            ${checkpoint.questions.map((step) => html`
-                              <li key=${step}>${step}</li>
-                            `)}
-                          </ul>
-                        </dd>
+                      <dt>Open</dt>
+                      <dd>
+                        <ul>
+                          ${checkpoint.questions.map((step) => html`
+                            <li key=${step}>${step}</li>
+                          `)}
+                        </ul>
+                      </dd>
                     ` : null}
                     ${checkpoint.files?.length ? html`
-                        <dt>Files</dt>
-                        <dd>
-                          ${checkpoint.files.map((file) => html`
-                              <a
-                                class="mono"
-                                key=${file}
-                                href=${href("memories", "", { file })}>
-                                ${file}
-                              </a>${" "}
-                          `)}
-                        </dd>
+                      <dt>Files</dt>
+                      <dd>
+                        ${checkpoint.files.map((file) => html`
+                          <a
+                            class="mono"
+                            key=${file}
+                            href=${href("memories", "", { file })}>
+                            ${file}
+                          </a>${" "}
+                        `)}
+                      </dd>
                     ` : null}
                   </dl>
                 </div>
@@ -214,13 +193,11 @@ function One({ id, params }) {
                 <a href=${href("memories", "", { session_id: id })}>
                   Memories of this session
                 </a>${" "}
-                · <a href=${href("why", "", { session_id: id })}>What it was given</a>
+                · <a href=${href("why", "", { session_id: id })}>Its receipts</a>
               </p>
               <div>
                 <h3>Conversation</h3>
-                <${Section}>
-                  <${Conversation} id=${id} />
-                <//>
+                <${Section}><${Conversation} id=${id} /><//>
               </div>
             </div>
           `;
@@ -242,18 +219,14 @@ function Resume({ id }) {
   };
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => say("Copied."),
-      () => say("The browser did not allow copying: mark the text and copy it."),
+      () => toast("Copied."),
+      () => toast("The browser did not allow copying: select the text and copy it yourself."),
     );
   return text == null ? html`
-    <div>
-      <button onClick=${load}>Text to resume it with</button>
-    </div>
+    <div><button onClick=${load}>Show the text to resume with</button></div>
   ` : html`
     <div>
-      <pre class="quote" tabindex="0">
-        ${text || "There is nothing to resume."}
-      </pre>
+      <pre class="quote" tabindex="0">${text || "There is nothing to resume."}</pre>
       ${text ? html`<button onClick=${copy}>Copy</button>` : null}
     </div>
   `;
@@ -266,11 +239,11 @@ function Conversation({ id }) {
       state=${state}
       empty=${{
         when: (data) => !data.items.length,
-        show: html`<p class="soft">Nothing was said.</p>`,
+        show: html`<p class="soft">No messages.</p>`,
       }}>
       ${() => html`
         <div>
-          ${state.items.map((line, i) => html`<${Said} key=${i} line=${line} />`)}
+          ${state.items.map((line, i) => html`<${Message} key=${i} line=${line} />`)}
           ${state.more ? html`<button onClick=${state.more}>Show more</button>` : null}
         </div>
       `}
@@ -280,7 +253,7 @@ function Conversation({ id }) {
 
 const TONES = { user: "accent", assistant: "info" };
 
-const Said = ({ line }) => html`
+const Message = ({ line }) => html`
   <div class="turn">
     <div class="row-line">
       <${Badge} tone=${TONES[line.role] ?? ""}>

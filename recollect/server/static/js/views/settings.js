@@ -1,50 +1,27 @@
-// Settings and health: what is connected, what waits, what is kept where, and every setting.
+// Settings and health: agents, extraction, storage, and all settings.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { bytes, count, plural, when } from "../words.js";
+import { bytes, count, plural, when } from "../format.js";
 import { Ago, Badge } from "../parts/pieces.js";
-import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
+import { toast, toastError } from "../parts/toast.js";
 
 export const Settings = () => html`
   <div>
     <div class="head">
       <h1>Settings and health</h1>
-      <p class="lead">Is everything well, and what can be changed.</p>
+      <p class="lead">The state of Recollect, and all settings.</p>
     </div>
     <div class="grid half">
-      <${Section}>
-        <${Health} />
-      <//>
-      <${Section}>
-        <${Hosts} />
-      <//>
-      <${Section}>
-        <${Queue} />
-      <//>
-      <${Section}>
-        <${Storage} />
-      <//>
+      <${Section}><${Health} /><//>
+      <${Section}><${Hosts} /><//>
+      <${Section}><${Queue} /><//>
+      <${Section}><${Storage} /><//>
     </div>
     <div style=${{ height: "16px" }}></div>
-    <${Section}>
-      <${All} />
-    <//>
+    <${Section}><${All} /><//>
   </div>
 `;
-
-function Card({ title, state, children }) {
-  return html`
-    <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
-      <div class="body">
-        <${Shown} state=${state}>${children}<//>
-      </div>
-    </section>
-  `;
-}
 
 function Health() {
   const state = useData(daemon.health, "", ["reset"]);
@@ -57,9 +34,7 @@ function Health() {
             <${Badge} tone=${data.status === "ok" ? "good" : "bad"}>${data.status}<//>
           </dd>
           <dt>Version</dt>
-          <dd>
-            ${data.version}, process ${data.pid}
-          </dd>
+          <dd>${data.version}, process ${data.pid}</dd>
           <dt>Running since</dt>
           <dd>${when(data.started_at)}</dd>
           <dt>Model</dt>
@@ -73,7 +48,7 @@ function Health() {
               <span class="small">${data.embedding.problem}</span>
             ` : null}
           </dd>
-          <dt>With a vector</dt>
+          <dt>Embedded</dt>
           <dd>
             ${count(data.embedding.embedded)} of${" "}
             ${plural(data.embedding.memories ?? 0, "memory", "memories")}
@@ -118,8 +93,8 @@ function Hosts() {
               <thead>
                 <tr>
                   <th>Agent</th>
-                  <th>Last heard</th>
-                  <th>Proof</th>
+                  <th>Last event</th>
+                  <th>Connection test</th>
                 </tr>
               </thead>
               <tbody>
@@ -137,7 +112,7 @@ function Hosts() {
                         <button
                           disabled=${proofs[one.name]?.busy}
                           onClick=${() => prove(one.name)}>
-                          ${proofs[one.name]?.busy ? "Proving…" : "Prove"}
+                          ${proofs[one.name]?.busy ? "Testing…" : "Test"}
                         </button>
                       ` : html`<code class="small">recollect install ${one.name}</code>`}
                       ${proofs[one.name]?.message ? html`
@@ -152,11 +127,7 @@ function Hosts() {
             </table>
           </div>
         ` : html`
-          <${Empty} title="No agent is connected">
-            <p>
-              <code>recollect install</code>
-            </p>
-          <//>
+          <${Empty} title="No agent is connected"><p><code>recollect install</code></p><//>
         `;
       }}
     <//>
@@ -168,14 +139,14 @@ function Queue() {
   const run = async () => {
     try {
       const done = await daemon.runNow();
-      say(
+      toast(
         done.waiting
-          ? `Extraction goes on: ${plural(done.waiting, "event")} to go.`
-          : "Everything is extracted.",
+          ? `Extraction is running: ${plural(done.waiting, "event")} left.`
+          : "Extraction is complete.",
       );
       state.again();
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   return html`
@@ -190,7 +161,7 @@ function Queue() {
         return html`
           <div class="grid">
             <dl class="facts">
-              <dt>Goes by</dt>
+              <dt>Method</dt>
               <dd>
                 ${!extraction.provider || extraction.provider === "none"
                   ? "rules; nothing leaves this machine"
@@ -203,7 +174,7 @@ function Queue() {
                 ${plural(held, "event")}
                 ${held ? html`
                   ${" "}
-                  <code>recollect queue --retry</code>
+                  <code>recollect queue retry</code>
                 ` : null}
               </dd>
               ${runs[0] ? html`
@@ -215,9 +186,7 @@ function Queue() {
                 </dd>
               ` : null}
             </dl>
-            <div>
-              <button onClick=${run}>Run now</button>
-            </div>
+            <div><button onClick=${run}>Run now</button></div>
           </div>
         `;
       }}
@@ -231,18 +200,18 @@ function Storage() {
   const make = async () => {
     try {
       await daemon.backup();
-      say("A backup was made and verified.");
+      toast("A backup was made and verified.");
       copies.again();
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   const clear = async () => {
     try {
       await daemon.removeSample();
-      say("The sample is gone.");
+      toast("The sample project was removed.");
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   const items = copies.data?.items ?? [];
@@ -251,18 +220,18 @@ function Storage() {
       ${(data) => html`
         <div class="grid">
           <dl class="facts">
-            <dt>Kept</dt>
+            <dt>Stored</dt>
             <dd>
               ${plural(data.records, "memory", "memories")}, ${plural(data.events, "event")}
             </dd>
-            <dt>Free on the disk</dt>
+            <dt>Free disk space</dt>
             <dd>${bytes(data.free_bytes)}</dd>
             <dt>Database</dt>
             <dd>
               ${data.problems.length ? html`
                 <${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>
                 ${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}
-              ` : html`<${Badge} tone="good">whole<//>`}
+              ` : html`<${Badge} tone="good">intact<//>`}
             </dd>
             <dt>Last backup</dt>
             <dd>
@@ -286,9 +255,9 @@ function Storage() {
 function All() {
   const state = useData(daemon.settings, "");
   return html`
-    <section class="card" aria-label="Every setting">
+    <section class="card" aria-label="All settings">
       <header>
-        <h2>Every setting</h2>
+        <h2>All settings</h2>
         <span class="push small soft">
           Change one: <code>recollect settings set NAME VALUE</code>
         </span>

@@ -1,10 +1,10 @@
-// Timeline: memories day by day, and what was decided about them.
+// Timeline: memories day by day, raw events, and the changes made to memories.
 import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { dayOf, hour, plural, short } from "../words.js";
-import { Ago, Badge, Kind } from "../parts/pieces.js";
+import { dayOf, hour, plural, short } from "../format.js";
+import { Ago, Badge, Kind, Segments } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section, Shown, useData, usePages } from "../parts/states.js";
 import { undo } from "../parts/undo.js";
 
@@ -14,24 +14,20 @@ export function Timeline() {
     <div>
       <div class="head">
         <h1>Timeline</h1>
-        <p class="lead">What was remembered, day by day, and what was changed.</p>
+        <p class="lead">Memories day by day, the events behind them, and every change.</p>
       </div>
       <div class="filters">
         <${ProjectFilter} />
-        <div class="segments" role="group" aria-label="Show">
-          ${[
+        <${Segments}
+          label="Show"
+          options=${[
             ["", "Memories"],
             ["events", "Events"],
             ["changes", "Changes"],
-          ].map(([name, label]) => html`
-            <button
-              key=${name}
-              aria-pressed=${(params.log ?? "") === name}
-              onClick=${() => refine({ log: name })}>
-              ${label}
-            </button>
-          `)}
-        </div>
+          ]}
+          value=${params.log ?? ""}
+          choose=${(name) => refine({ log: name })}
+        />
         <label class="row-line small soft">
           Before${" "}
           <input
@@ -89,7 +85,7 @@ function Days({ params }) {
   if (!state.items.length)
     return html`
       <div class="card">
-        <${Empty} title="Nothing in this time">
+        <${Empty} title="Nothing in this period">
           <p>Choose another project or a later day.</p>
         <//>
       </div>
@@ -127,8 +123,8 @@ function Days({ params }) {
         </section>
       `)}
       <div ref=${end} class="state small">
-        ${state.next ? html`<button onClick=${more}>Show earlier ones</button>` : (
-          "That is the beginning."
+        ${state.next ? html`<button onClick=${more}>Show earlier</button>` : (
+          "This is the beginning."
         )}
       </div>
     </div>
@@ -144,18 +140,14 @@ function Events({ params }) {
   ]);
   return html`
     <section class="card" aria-label="Events">
-      <header>
-        <h2>Events</h2>
-      </header>
+      <header><h2>Events</h2></header>
       <${Shown}
         state=${state}
         empty=${{
           when: (data) => !data.items.length,
           show: html`
             <${Empty} title="No events yet">
-              <p>
-                Connect an agent: <code>recollect install</code>
-              </p>
+              <p>Connect an agent: <code>recollect install</code></p>
             <//>
           `,
         }}>
@@ -189,7 +181,7 @@ function Events({ params }) {
             </table>
             ${state.more ? html`
               <div class="state small">
-                <button onClick=${state.more}>Show earlier ones</button>
+                <button onClick=${state.more}>Show earlier</button>
               </div>
             ` : null}
           </div>
@@ -207,11 +199,11 @@ const WORDS = {
   move: "moved",
   merge: "merged",
   delete: "deleted",
-  feedback: "judged",
-  tombstone: "refused for good",
+  feedback: "rated",
+  tombstone: "rejected for good",
   undo: "undone",
-  supersede: "replaced by something newer",
-  forget: "forgotten for good",
+  supersede: "superseded",
+  forget: "erased",
 };
 const BACK = new Set(["add", "edit", "move", "merge", "delete", "undo", "supersede"]);
 
@@ -223,16 +215,14 @@ function Changes({ params }) {
   );
   return html`
     <section class="card">
-      <header>
-        <h2>Changes</h2>
-      </header>
+      <header><h2>Changes</h2></header>
       <${Shown}
         state=${state}
         empty=${{
           when: (data) => !data.items.length,
           show: html`
             <${Empty} title="Nothing was changed yet">
-              <p>Edits, merges, deletions and judgements show here, with a way back.</p>
+              <p>Edits, merges, deletions and ratings are listed here; most can be undone.</p>
             <//>
           `,
         }}>
@@ -246,17 +236,13 @@ function Changes({ params }) {
                   <th>By</th>
                   <th>Project</th>
                   <th>Memories</th>
-                  <th>
-                    <span class="hidden-visually">Act</span>
-                  </th>
+                  <th><span class="hidden-visually">Act</span></th>
                 </tr>
               </thead>
               <tbody>
                 ${data.items.map((one) => html`
                   <tr key=${one.op_id}>
-                    <td>
-                      <${Ago} at=${one.at} />
-                    </td>
+                    <td><${Ago} at=${one.at} /></td>
                     <td>
                       <${Badge}>${WORDS[one.kind] ?? one.kind}<//>${" "}
                       <span class="small soft">${one.reason}</span>

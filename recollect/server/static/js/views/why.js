@@ -1,12 +1,12 @@
-// Why: every injection as a receipt, and a bench to try a question and see how each memory scores.
+// Why: the receipt of every brief, and a form that shows how each memory scores for a question.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { ms, plural, short, TRIGGER, when } from "../words.js";
-import { Ago, Badge, Parts } from "../parts/pieces.js";
+import { ms, plural, TRIGGER, when } from "../format.js";
+import { Ago, Badge, Parts, ReceiptLine, Segments } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { toast, toastError } from "../parts/toast.js";
 
 export function Why() {
   const { id, params } = route.value;
@@ -14,33 +14,28 @@ export function Why() {
     <div>
       <div class="head">
         <h1>Why</h1>
-        <p class="lead">What each prompt was given, why, and what was left out.</p>
+        <p class="lead">What was added to each prompt and why, and what was left out.</p>
       </div>
       <div class="filters">
         <${ProjectFilter} />
-        <div class="segments" role="group" aria-label="Show">
-          <button aria-pressed=${!params.try} onClick=${() => refine({ try: "" })}>
-            Receipts
-          </button>
-          <button aria-pressed=${!!params.try} onClick=${() => refine({ try: "1" })}>
-            Try a question
-          </button>
-        </div>
+        <${Segments}
+          label="Show"
+          options=${[
+            ["", "Receipts"],
+            ["1", "Try a question"],
+          ]}
+          value=${params.try ?? ""}
+          choose=${(name) => refine({ try: name })}
+        />
       </div>
       ${params.try ? html`
-        <${Section}>
-          <${Bench} />
-        <//>
+        <${Section}><${Bench} /><//>
       ` : html`
         <div class=${id ? "grid two" : "grid"}>
           ${id ? html`
-            <${Section} key=${id}>
-              <${One} id=${id} />
-            <//>
+            <${Section} key=${id}><${One} id=${id} /><//>
           ` : null}
-          <${Section}>
-            <${List} id=${id} params=${params} />
-          <//>
+          <${Section}><${List} id=${id} params=${params} /><//>
         </div>
       `}
     </div>
@@ -60,9 +55,7 @@ function List({ id, params }) {
   );
   return html`
     <section class="card" aria-label="Receipts">
-      <header>
-        <h2>Newest first</h2>
-      </header>
+      <header><h2>Newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
@@ -70,8 +63,8 @@ function List({ id, params }) {
           show: html`
             <${Empty} title="No receipts yet">
               <p>
-                Each time an agent asks or starts, a receipt is written here, also when nothing
-                was injected.
+                Every prompt and every start of a session gets a receipt, even when nothing was
+                injected.
               </p>
             <//>
           `,
@@ -80,27 +73,7 @@ function List({ id, params }) {
           <ul class="items">
             ${data.items.map((one) => html`
               <li key=${one.receipt_id}>
-                <a
-                  class="item"
-                  aria-current=${one.receipt_id === id ? "true" : null}
-                  href=${href("why", one.receipt_id, params)}>
-                  <span class="top">
-                    <${Badge} tone=${one.injected.length ? "info" : ""}>
-                      ${one.injected.length
-                        ? plural(one.injected.length, "memory", "memories")
-                        : "nothing"}
-                    <//>
-                    <span class="title clip">
-                      ${short(one.query || TRIGGER[one.trigger] || one.trigger, 140)}
-                    </span>
-                    <${Ago} at=${one.created_at} />
-                  </span>
-                  <span class="row-line small faint">
-                    <span>${nameOf(one.namespace)}</span>
-                    <span>${plural(one.tokens, "token")}</span>
-                    <span>${ms(one.latency_us)}</span>
-                  </span>
-                </a>
+                <${ReceiptLine} receipt=${one} current=${one.receipt_id === id} params=${params} />
               </li>
             `)}
           </ul>
@@ -147,7 +120,7 @@ function One({ id }) {
                 <${Badge}>${ms(one.latency_us)}<//>
                 <${Badge}>${nameOf(one.namespace)}<//>
                 ${detail.late ? html`<${Badge} tone="bad">late: ${detail.late}<//>` : null}
-                ${detail.explicit ? html`<${Badge}>asked to remember<//>` : null}
+                ${detail.explicit ? html`<${Badge}>asks for memories<//>` : null}
                 ${detail.topic ? html`<${Badge}>new topic<//>` : null}
               </div>
               <div>
@@ -159,15 +132,15 @@ function One({ id }) {
                 ) : html`
                   <p class="soft">
                     ${candidates.length
-                      ? "Nothing was relevant enough, new and within the budget."
-                      : "Nothing in memory came near this."}
+                      ? "No memory was relevant, new to the session and within the budget."
+                      : "No memory came close to this prompt."}
                   </p>
                 `}
               </div>
               ${rest.length ? html`
                 <details open=${!given.length}>
                   <summary>
-                    Left out: ${plural(rest.length, "memory", "memories")}, with the reason
+                    Left out: ${plural(rest.length, "memory", "memories")}, with reasons
                   </summary>
                   ${rest.map((item) => html`
                     <${Candidate} key=${item.record_id} item=${item} namespace=${one.namespace} />
@@ -190,8 +163,8 @@ function One({ id }) {
               ${Object.keys(detail.left_out ?? {}).length ? html`
                 <dl class="facts small">
                   ${Object.entries(detail.left_out).map(([name, why]) => html`
-                      <dt>${name}</dt>
-                      <dd>${String(why)}</dd>
+                    <dt>${name}</dt>
+                    <dd>${String(why)}</dd>
                   `)}
                 </dl>
               ` : null}
@@ -215,15 +188,15 @@ function Candidate({ item, namespace }) {
         verdict,
       );
       set(verdict);
-      say(
+      toast(
         {
-          useful: "Noted: it will come up more readily.",
-          wrong: "Noted: it will sink.",
+          useful: "Noted: it will rank higher.",
+          wrong: "Noted: it will rank lower.",
           never: "It will not be injected again.",
         }[verdict],
       );
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   const isRecord = String(item.record_id ?? "").startsWith("mr_");
@@ -246,7 +219,7 @@ function Candidate({ item, namespace }) {
         <${Parts} parts=${item.parts} />
       </details>
       ${isRecord ? html`
-        <div class="row-line" role="group" aria-label=${`Judge ${item.title}`}>
+        <div class="row-line" role="group" aria-label=${`Rate ${item.title}`}>
           ${[
             ["useful", "Useful"],
             ["wrong", "Wrong"],
@@ -265,7 +238,7 @@ function Candidate({ item, namespace }) {
   `;
 }
 
-// The debugger: a question, how every candidate scores, and where the floor would cut.
+// Tries a question: how every candidate scores, and what the floor would let through.
 function Bench() {
   const { params } = route.value;
   const [floor, setFloor] = useState(null);
@@ -278,12 +251,10 @@ function Bench() {
   const cut = floor ?? data?.default_threshold ?? 0;
   return html`
     <section class="card">
-      <header>
-        <h2>Try a question</h2>
-      </header>
+      <header><h2>Try a question</h2></header>
       <div class="body grid">
         <label class="field">
-          What would an agent ask?
+          A question that an agent could ask
           <input
             type="search"
             value=${asked}
@@ -296,7 +267,7 @@ function Bench() {
             ${(answer) => html`
               <div class="grid">
                 <label class="field">
-                  Relevance floor: ${Number(cut).toFixed(2)} (this question reaches${" "}
+                  Relevance floor: ${Number(cut).toFixed(2)} (this question scores${" "}
                   ${answer.confidence.toFixed(2)})
                   <input
                     type="range"
@@ -309,8 +280,8 @@ function Bench() {
                 </label>
                 <p class=${`notice ${answer.confidence >= cut ? "good" : ""}`}>
                   ${answer.confidence >= cut
-                    ? "Memory would speak."
-                    : "Memory would say nothing: the question as a whole is below the floor."}
+                    ? "Memories would be injected."
+                    : "Nothing would be injected: the question scores below the floor."}
                 </p>
                 ${answer.items.map((item) => html`
                   <${Candidate}
@@ -331,8 +302,8 @@ function Bench() {
         ` : html`
           <${Empty} title="Nothing asked yet">
             <p>
-              You see each memory that comes near, the share of every signal, and whether it
-              would be injected.
+              You will see each candidate, what every signal adds to its score, and whether
+              anything would be injected.
             </p>
           <//>
         `}

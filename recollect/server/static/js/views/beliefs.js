@@ -3,18 +3,18 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href } from "../route.js";
-import { when } from "../words.js";
+import { when } from "../format.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Badge } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { say, sorry } from "../parts/toast.js";
+import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 
-export function Known({ params, tabs }) {
+export function Beliefs({ params, tabs }) {
   const state = useData(
-    () => daemon.known({ project: params.project, limit: 500 }),
+    () => daemon.beliefs({ project: params.project, limit: 500 }),
     params.project ?? "",
     ["memory", "run", "reset"],
   );
@@ -24,12 +24,10 @@ export function Known({ params, tabs }) {
         <h1>Memories</h1>
         ${tabs}
         <p class="lead">
-          What is taken to be true now. Correct it, or take it out; both can be undone.
+          What Recollect holds to be true now. Correct or remove an entry; both can be undone.
         </p>
       </div>
-      <div class="filters">
-        <${ProjectFilter} />
-      </div>
+      <div class="filters"><${ProjectFilter} /></div>
       <${Section}>
         <${Shown} state=${state}>
           ${(data) => html`
@@ -54,7 +52,7 @@ export function Known({ params, tabs }) {
               />
               <${Table}
                 title="Facts"
-                none="No facts yet: they come as your agents work."
+                none="No facts yet: they are learned as your agents work."
                 items=${data.facts.map((one) => ({
                   id: one.fact_id,
                   what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`,
@@ -70,7 +68,7 @@ export function Known({ params, tabs }) {
               />
               <${Table}
                 title="Procedures"
-                none="No procedures yet: steps that you repeat are noticed after the third time."
+                none="No procedures yet: steps are learned when they are repeated a third time."
                 items=${data.procedures.map((one) => ({
                   id: one.procedure_id,
                   what: one.name,
@@ -96,30 +94,26 @@ function Table({ title, none, items, again }) {
     open(null);
     try {
       const done = await work();
-      say(words, { act: () => undo(done.op_id, again) });
+      toast(words, { act: () => undo(done.op_id, again) });
       again();
     } catch (error) {
-      sorry(error);
+      toastError(error);
     }
   };
   return html`
     <section class="card" aria-label=${title}>
-      <header>
-        <h2>${title}</h2>
-      </header>
+      <header><h2>${title}</h2></header>
       ${items.length ? html`
-        <div class="table" tabindex="0" role="region" aria-label=${`${title}, a table`}>
+        <div class="table" tabindex="0" role="region" aria-label=${`Table: ${title}`}>
           <table>
             <thead>
               <tr>
                 <th>What</th>
                 <th>Value</th>
-                <th>How sure</th>
+                <th>Confidence</th>
                 <th>Since</th>
                 <th>Project</th>
-                <th>
-                  <span class="hidden-visually">Act</span>
-                </th>
+                <th><span class="hidden-visually">Actions</span></th>
               </tr>
             </thead>
             <tbody>
@@ -150,8 +144,8 @@ function Table({ title, none, items, again }) {
                       <button
                         class="danger"
                         onClick=${() => open({ one, kind: "delete" })}
-                        aria-label=${`Take out ${one.what}`}>
-                        Take out
+                        aria-label=${`Remove ${one.what}`}>
+                        Remove
                       </button>
                     </div>
                   </td>
@@ -161,24 +155,22 @@ function Table({ title, none, items, again }) {
           </table>
         </div>
       ` : html`
-        <${Empty} title="None">
-          <p>${none}</p>
-        <//>
+        <${Empty} title="None"><p>${none}</p><//>
       `}
       ${dialog?.kind === "delete" ? html`
         <${Confirm}
-          title="Take it out?"
-          yes="Take out"
+          title="Remove it?"
+          yes="Remove"
           text=${`${dialog.one.what}: ${dialog.one.value}`}
           close=${() => open(null)}
-          act=${() => act(() => daemon.drop(dialog.one.id), "Taken out.")}
+          act=${() => act(() => daemon.removeBelief(dialog.one.id), "Removed.")}
         />
       ` : null}
       ${dialog?.kind === "edit" ? html`
         <${Correct}
           one=${dialog.one}
           close=${() => open(null)}
-          save=${(change) => act(() => daemon.mend(dialog.one.id, change), "Corrected.")}
+          save=${(change) => act(() => daemon.correct(dialog.one.id, change), "Corrected.")}
         />
       ` : null}
     </section>
@@ -201,12 +193,8 @@ function Correct({ one, close, save }) {
           </label>
         </div>
         <footer>
-          <button type="button" onClick=${close}>
-            Cancel
-          </button>
-          <button class="primary" type="submit">
-            Save
-          </button>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
         </footer>
       </form>
     <//>

@@ -54,7 +54,14 @@ export const short = (text, most) =>
 
 export const FRESH = {
   fresh: ["good", "Files unchanged"],
-  drifted: ["warn", "Files changed since"],
-  orphaned: ["bad", "Files are gone"],
+  drifted: ["warn", "Files changed"],
+  orphaned: ["bad", "Files missing"],
 };
+// Not every agent reports the end of a session.
+const IDLE_MS = 6 * 36e5;
+export const sessionState = (one) =>
+  one.status === "active" && Date.now() - new Date(one.last_event_at) > IDLE_MS
+    ? "idle"
+    : one.status;
+
 export const TRIGGER = { prompt: "Prompt", "session-start": "Session start", api: "API" };
