@@ -134,11 +134,3 @@ def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> No
         prompt(daemon, "third", project)
         said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
         assert said == ["first", "third"]
-
-
-def test_what_is_added_in_a_private_shell_is_refused(tmp_path: pathlib.Path) -> None:
-    with real_daemon(tmp_path / "home") as daemon:
-        refused = run(daemon, tmp_path, "add", "about my health", RECOLLECT_PRIVATE="1")
-        assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
-        assert daemon.client.get("/api/memories", project="all")["items"] == []
-        assert "Stored: mr_" in run(daemon, tmp_path, "add", "a", RECOLLECT_PRIVATE="0").stdout

@@ -7,13 +7,14 @@ process: hooks, signals, sockets, crashes, limits of the system.
 """
 
 import contextlib
+import json
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect.client import Client
+from recollect.client import Client, refused
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Event
@@ -39,7 +40,10 @@ class InProcessClient(Client):
         return status, body
 
     def stream(self, path: str) -> Iterator[bytes]:
-        yield self.send("GET", path, None, {})[1]
+        status, body = self.send("GET", path, None, {})
+        if status >= 400:
+            raise refused(json.loads(body), status)
+        yield body
 
 
 class RuntimeHome:
