@@ -1,9 +1,7 @@
 """The backfill gives vectors once, survives failures, and can be stopped."""
 
 import os
-import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from recollect.embedding import backfill
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.store.sqlite import SqliteStore
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import wait_until
 from tests.make import NAMESPACE, record
 
 
@@ -35,13 +33,6 @@ class Failing:
         if self.calls <= self.failures:
             raise ModelUnavailable("not now")
         return np.ones((len(texts), 384), dtype=np.float32)
-
-
-def until(condition: Any) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_each_memory_gets_its_vectors_once(store: SqliteStore) -> None:
@@ -68,7 +59,7 @@ def test_a_failing_model_is_asked_again_later(
     embedder = Failing(failures=7)
     worker = Backfill(store, embedder, lambda records, rows: None)  # type: ignore[arg-type]
     worker.start()
-    until(lambda: worker.done == 1)
+    wait_until(lambda: worker.done == 1)
     assert embedder.calls > 7 and worker.aside == {}
     assert store.vectors.missing(NAMESPACE, MODEL, 5) == []
     worker.close()
@@ -87,7 +78,7 @@ def test_vectors_of_another_model_are_made_anew(store: SqliteStore) -> None:
 def test_without_weights_it_waits_and_says_so(store: SqliteStore) -> None:
     worker = Backfill(store, Embedder("/nonexistent"), lambda records, rows: None)
     worker.start()
-    until(lambda: worker.state == "off")
+    wait_until(lambda: worker.state == "off")
     assert "missing" in worker.problem
     worker.close()
 

@@ -1,7 +1,7 @@
 """From a prompt to fenced text or to nothing, with the real store, engine and model."""
 
 import os
-import time
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
 from recollect.store.sqlite import SqliteStore
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE, arrival, record
 
 GLOBAL = "/actor/ada/"
@@ -36,12 +36,13 @@ class Setup:
 
     def settle(self) -> None:
         """Until everything has its vector and the shelves are full."""
-        deadline = time.monotonic() + PATIENCE_S
         backfill = self.it._backfill
-        while backfill is not None and self.store.vectors.missing(NAMESPACE, MODEL, 1):
-            assert time.monotonic() < deadline, (backfill.state, backfill.problem)
+        if backfill is not None:
             backfill.wake()
-            time.sleep(0.02)
+            wait_until(
+                lambda: not self.store.vectors.missing(NAMESPACE, MODEL, 1),
+                lambda: (backfill.state, backfill.problem),
+            )
         self.it.index_cache.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
@@ -252,10 +253,13 @@ def test_what_is_late_or_fails_is_answered_with_nothing(
     made.it.recall_now.limit_ms = 30
     made.memories.add(WORK)
     made.settle()
+    go_on = threading.Event()
     with monkeypatch.context() as patched:
-        patched.setattr(made.it.engine, "search", lambda *a, **k: time.sleep(0.5))
+        patched.setattr(made.it.engine, "search", lambda *a, **k: go_on.wait(PATIENCE_S))
         late = made.ask("how are retries capped?")
+        go_on.set()
     assert late.context == "" and "late" in made.receipt(late).detail
+    made.it.recall_now.limit_ms = 5000
     with monkeypatch.context() as patched:
         patched.setattr(made.it.engine, "search", lambda *a, **k: 1 / 0)
         failed = made.ask("how are retries capped?")

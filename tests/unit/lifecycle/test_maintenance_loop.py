@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -16,7 +15,7 @@ from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.store.sqlite import SqliteStore
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE, arrival, record
 
 
@@ -31,11 +30,14 @@ def _made(store: SqliteStore, clock: ManualClock, settings: Settings, sessions: 
     return Maintenance(store, Memories(store), clock, settings)
 
 
-def _until(check: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+class CountedWaits(threading.Event):
+    """How often the loop has begun to wait for its next look."""
+
+    count = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.count += 1
+        return super().wait(timeout)
 
 
 def test_it_runs_when_nothing_happens(
@@ -44,7 +46,7 @@ def test_it_runs_when_nothing_happens(
     counters = Counters(clock)
     keeper = MaintenanceLoop(_made(store, clock, settings, 2), counters, idle_s=0.0, look_s=0.01)
     keeper.start()
-    _until(lambda: counters.totals().get("maintenance passes"))
+    wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
     assert counters.totals()["maintenance passes"] == 1  # and not again before its day
     levels = [one.level for one in store.records.page(NAMESPACE).items if one.kind == "episode"]
@@ -94,7 +96,7 @@ def test_a_store_that_cannot_write_is_told_and_tried_again(
     maintenance.run = failing  # type: ignore[method-assign, assignment]
     keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, look_s=0.01)
     keeper.start()
-    _until(lambda: counters.totals().get("maintenance passes"))
+    wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
     assert counters.errors_last_hour() == ["maintenance: busy"]
 
@@ -106,13 +108,15 @@ def test_memory_goes_back_once_after_each_stretch_of_work(
     monkeypatch.setattr(oslayer, "give_memory_back", lambda: given.append(time.monotonic()))
     maintenance = _made(store, clock, settings, 0)
     keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600, look_s=0.05)
+    keeper._stop = looks = CountedWaits()
     keeper.start()
     try:
-        _until(lambda: len(given) == 1)  # what starting left behind
-        time.sleep(0.3)
+        wait_until(lambda: len(given) == 1)  # what starting left behind
+        seen = looks.count
+        wait_until(lambda: looks.count > seen + 5)
         assert len(given) == 1, "nothing happened since"
         keeper.on_event(Notice(arrival(), "test"))
-        _until(lambda: len(given) == 2)
+        wait_until(lambda: len(given) == 2)
     finally:
         keeper.close()
 
@@ -132,6 +136,6 @@ def test_a_bug_does_not_end_maintenance_for_good(
     maintenance.run = failing  # type: ignore[method-assign, assignment]
     keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, every_s=0.0, look_s=0.01)
     keeper.start()
-    _until(lambda: counters.totals().get("maintenance passes"))
+    wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
     assert counters.errors_last_hour() == ["maintenance: ValueError"]

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from recollect.llm.base import ModelRequest, Purpose
 from recollect.llm.claude_code import MODEL, ClaudeCodeProvider
 from tests.fakes import claude_cli, hooks
 from tests.fakes.acp_agent import acp_command, children_of_group
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE
 
 LONG = 60.0  # far beyond what any of these takes: who waits for it, hangs
@@ -129,8 +128,7 @@ def test_a_stop_ends_what_runs_and_leaves_nobody(notes: Path) -> None:
 
     thread = threading.Thread(target=call)
     thread.start()
-    while not notes.exists() or "prompt" not in noted(notes):
-        time.sleep(0.02)
+    wait_until(lambda: notes.exists() and "prompt" in noted(notes))
     assert not alone(notes)
     provider.close()
     assert alone(notes)

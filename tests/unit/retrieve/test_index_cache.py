@@ -1,7 +1,6 @@
 """The engine holds what the store holds, in little memory."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE, record
 
 OTHERS = [f"/actor/ada/project/p{number}/" for number in range(4)]
@@ -42,14 +41,6 @@ def filled(store: SqliteStore) -> tuple[SearchEngine, IndexCache, Memories]:
 def found(engine: SearchEngine, text: str, namespace: str = NAMESPACE) -> set[str]:
     ranked = engine.search(text, [namespace], limit=100, floor=False)
     return {result.id for result in ranked.results}
-
-
-def until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come to pass")
 
 
 def fill_others(store: SqliteStore, shelves: IndexCache, words: int) -> list[int]:
@@ -102,7 +93,7 @@ def test_worn_shelf_is_built_anew_and_holds_what_the_store_holds(
         live = [msgspec.structs.replace(one, title=f"{one.title} again{turn}") for one in live]
         for one in live:
             memories.edit(one, "ada")
-    until(lambda: not shelves._rebuilding)
+    wait_until(lambda: not shelves._rebuilding)
     assert len(engine._indexes[NAMESPACE].ids) < 90, "what was replaced is still held"
     assert list(engine._indexes) == [NAMESPACE]
     assert found(engine, "again2") == {one.record_id for one in live}
@@ -132,7 +123,7 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     memories.delete(NAMESPACE, [doomed.record_id], "ada")
     assert found(engine, "port") == {kept.record_id, late.record_id}  # the old one serves
     go_on.set()
-    until(lambda: not shelves._rebuilding)
+    wait_until(lambda: not shelves._rebuilding)
     assert found(engine, "port") == {kept.record_id, late.record_id}
     assert len(engine._indexes[NAMESPACE].ids) < 6
 

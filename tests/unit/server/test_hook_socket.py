@@ -6,7 +6,6 @@ import os
 import pathlib
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -19,8 +18,8 @@ from recollect.server import hook_socket
 from recollect.server.door_watch import hooks
 from recollect.server.hook_socket import HookServer
 from tests.crash.postgres import frame
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
-PATIENCE_S = 30.0
 Take = Callable[[frames.Frame, bytes], Reply]
 
 
@@ -174,10 +173,7 @@ def test_a_socket_that_was_removed_is_opened_anew(tmp_path: pathlib.Path) -> Non
     with serving(tmp_path) as server:
         os.unlink(tmp_path / "s")
         server.reopen()
-        deadline = time.monotonic() + PATIENCE_S
-        while not (tmp_path / "s").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until((tmp_path / "s").exists)
         assert answers(tmp_path)
     assert not (tmp_path / "s").exists()
 

@@ -5,7 +5,6 @@ import functools
 import pathlib
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -16,8 +15,8 @@ from recollect.core import oslayer
 from recollect.server import http_protocol
 from recollect.server.door_watch import http as knocking
 from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
-PATIENCE_S = 30.0
 MOST = 4
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -49,10 +48,7 @@ def server(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer
     listener = oslayer.listen_unix(address)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + PATIENCE_S
-    while not running.started:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: running.started)
     yield running
     running.should_exit = True
     thread.join(PATIENCE_S)
@@ -95,14 +91,15 @@ def test_who_waits_too_long_is_closed(address: str, said: bytes) -> None:
 def test_who_does_not_read_its_answer_is_closed(address: str) -> None:
     with connected(address) as connection:
         connection.sendall(b"GET /50000000 HTTP/1.1\r\nHost: x\r\n\r\n")
-        time_is_up = time.monotonic() + PATIENCE_S
-        while True:  # without reading anything
-            assert time.monotonic() < time_is_up
+
+        def is_closed() -> bool:  # without reading anything
             try:
                 connection.sendall(b"\r\n")
             except OSError:
-                break
-            time.sleep(0.02)
+                return True
+            return False
+
+        wait_until(is_closed)
 
 
 def test_the_oldest_idle_connection_makes_room(

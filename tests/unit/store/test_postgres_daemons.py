@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from datetime import timedelta
 
 import msgspec
@@ -328,7 +327,6 @@ def test_a_connection_cut_in_a_transaction_leaves_nothing_behind(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             f" WHERE datname = '{database}' AND state = 'idle in transaction'"
         )
-        time.sleep(0)
         tx.put_record(record("other half"))  # type: ignore[attr-defined]
 
     with pytest.raises(errors.StoreBusy):
