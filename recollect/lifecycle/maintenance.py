@@ -92,7 +92,7 @@ class Maintenance:
             for what, count in self._due(namespace, report).items():
                 report.counts[what] += count
         before = report.at - timedelta(days=self._settings.kept_days("archive"))
-        report.counts["archived versions dropped"] += self._store.log.purgeable(before)
+        report.counts["archived versions dropped"] += self._store.log.purge(before, apply=False)
         return self._measured(report)
 
     def run(self, pause: Callable[[], None] = no_pause) -> MaintenanceReport:
@@ -153,7 +153,7 @@ class Maintenance:
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
         if before := self._receipts_before(report):
-            found["receipts dropped"] = self._store.receipts.purgeable(namespace, before)
+            found["receipts dropped"] = self._store.receipts.purge(namespace, before, apply=False)
         return found
 
     # --- digests ---

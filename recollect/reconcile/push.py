@@ -137,7 +137,7 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
 
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    stored = tx.replace_record(one.record) if derived else tx.put_record(one.record)
+    stored = tx.put_record(one.record, over=derived)
     for vector in rows(one.record, one.vectors):
         tx.put_vector(vector)
     return stored

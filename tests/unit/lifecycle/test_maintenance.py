@@ -18,6 +18,7 @@ from recollect.lifecycle.maintenance import Maintenance, MaintenanceStopped
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, arrival, record, vector
 
 
@@ -172,14 +173,15 @@ def test_a_checkpoint_holds_what_it_shows_until_work_has_long_gone_on(here: Here
     """Else every session's last observations would stay for ever."""
     first, second = here.memories.add([record("shown first"), record("shown last")])
     for number, shown in enumerate((first, second)):
-        here.store.sessions.put_checkpoint(
+        put_checkpoint(
+            here.store,
             Checkpoint(
                 checkpoint_id=f"chk_{number}",
                 namespace=NAMESPACE,
                 session_id=f"s{number}",
                 task="t",
                 snapshot=(shown.record_id,),
-            )
+            ),
         )
         here.clock.advance(days=29 if number else 31)
     here.clock.advance(days=200)
@@ -197,14 +199,15 @@ def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
             record("knowledge", kind="knowledge"),
         ]
     )
-    here.store.sessions.put_checkpoint(
+    put_checkpoint(
+        here.store,
         Checkpoint(
             checkpoint_id="chk_1",
             namespace=NAMESPACE,
             session_id="s",
             task="t",
             snapshot=(kept[3].record_id,),
-        )
+        ),
     )
     here.memories.add([record("observation"), record("summary", kind="summary")])
     here.clock.advance(days=91)
