@@ -26,14 +26,15 @@ from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups
-from recollect.server.doors import DoorWatch
-from recollect.server.hooksock import HookServer
+from recollect.server.door_watch import DoorWatch
+from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
 from recollect.store import open_store
 from recollect.store.interface import Change, Store
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from recollect.portable.clones import Clones
     from recollect.portable.erasure import Erasure
     from recollect.portable.importing import Importer
-    from recollect.server.http import HttpServer
+    from recollect.server.http_protocol import HttpServer
     from recollect.server.tokens import Tokens
     from recollect.store.postgres import PostgresStore
     from recollect.store.sqlite import SqliteStore
@@ -82,22 +83,28 @@ class Runtime:
         )
         self._owns_store = store is None
         self.keep_out = KeepOut(settings, self.counters)
+        self.namespaces = Namespaces(self.store, settings.actor_id)
         self.pipeline = Pipeline(
-            self.store, clock, settings.actor_id, self.counters, keep_out=self.keep_out
+            self.store,
+            clock,
+            settings.actor_id,
+            self.counters,
+            keep_out=self.keep_out,
+            namespaces=self.namespaces,
         )
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)
         self.tombstones = Tombstones(self.store)
         self.add_lock = threading.Lock()
         self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
-        self.housekeeper = MaintenanceLoop(
+        self.maintenance = MaintenanceLoop(
             Maintenance(
                 self.store,
                 self.memories,
                 clock,
                 settings,
                 lambda: self.loaded_learning.provider if self.loaded_learning else None,
-                told=self.tombstones.visible_record,
+                visible=self.tombstones.visible_record,
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
@@ -107,7 +114,7 @@ class Runtime:
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
             self.episodes.on_event,
-            self.housekeeper.on_event,
+            self.maintenance.on_event,
             self.news.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
@@ -251,7 +258,7 @@ class Runtime:
         self.store.changes.subscribe(self._on_change)
         self._install_hook()
         self.upkeep.start()
-        self.housekeeper.start()
+        self.maintenance.start()
 
     def load_recall(self) -> "RecallParts":
         """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
@@ -293,7 +300,7 @@ class Runtime:
         parts: list[tuple[str, Any]] = [
             ("the doors", self.doors),
             ("hooks", self.hooks),
-            ("maintenance", self.housekeeper),
+            ("maintenance", self.maintenance),
             ("episodes", self.episodes),
             ("extraction", self.loaded_learning),
             ("recall", self.loaded_recall),
@@ -388,11 +395,11 @@ class Runtime:
             if recall is not None:
                 recall.feedback.forget_known()
         if change.kind == "all" and recall is not None:
-            recall.shelves.drop_all()
+            recall.index_cache.drop_all()
         elif change.kind == "records":
             self.memories.changed(change.namespace, change.ids)
         elif change.kind == "vectors" and recall is not None:
-            recall.shelves.stored(self.store.records.get(change.namespace, change.ids))
+            recall.index_cache.stored(self.store.records.get(change.namespace, change.ids))
         elif change.kind == "events":
             for event_id in change.ids:
                 stored = self.store.events.get(change.namespace, event_id)

@@ -7,10 +7,10 @@ outcomes."""
 import msgspec
 
 from recollect.core import ids
+from recollect.core.entity_keys import same_object
 from recollect.core.values import Preference, Procedure
 from recollect.extract.interface import Dropped, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.contradict import AGAIN, MOST_EVENTS
-from recollect.reconcile.entity_names import same_object
 from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 MOST_VALUE = 1000
@@ -23,7 +23,7 @@ class PreferencePlanner:
         self._preferences: dict[str, list[Preference]] = {}
         self._procedures: list[Procedure] | None = None
 
-    def prefer(self, claim: PreferenceClaim) -> None:
+    def preference(self, claim: PreferenceClaim) -> None:
         namespace = everywhere(self._book.namespace) if claim.everywhere else self._book.namespace
         if namespace not in self._preferences:
             self._preferences[namespace] = self._graph.preferences(namespace)
@@ -72,7 +72,7 @@ class PreferencePlanner:
                 namespace,
             )  # fmt: skip
 
-    def practise(self, claim: ProcedureClaim) -> None:
+    def procedure(self, claim: ProcedureClaim) -> None:
         if self._procedures is None:
             self._procedures = self._graph.procedures(self._book.namespace)
         steps = tuple(" ".join(step.split())[:1000] for step in claim.steps if step.strip())

@@ -1,4 +1,4 @@
-"""Alarms: what is wrong although nothing has failed. Silence, junk, contradictions, full caches.
+"""Alarms: warnings that are not errors. Silence, junk, contradictions, full caches.
 
 In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
 are pure functions; `gather` reads what they need.
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import PrivateSession, told_private
+from recollect.core.keepout import PrivateSession, private_sessions_text
 from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
@@ -83,7 +83,7 @@ def _all(facts: Facts) -> Iterator[Alarm]:
             hint=f"recollect settings set cache_mb {2 * most}",
         )
     if facts.private:
-        told, hint = told_private(facts.private)
+        told, hint = private_sessions_text(facts.private)
         yield Alarm(name="private_session", level="note", message=told, hint=hint)
     if facts.embedding_problem:
         yield Alarm(
@@ -192,13 +192,8 @@ def gather(runtime: ServiceRuntime) -> Facts:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
-        private=_private(runtime),
+        private=tuple(runtime.keep_out.private.running()),
     )
-
-
-def _private(runtime: ServiceRuntime) -> tuple[PrivateSession, ...]:
-    keep_out = runtime.pipeline.keep_out
-    return tuple(keep_out.private.running()) if keep_out else ()
 
 
 def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ class Client:
 
     @property
     def version(self) -> str:
-        """The one that the host's facts call verified: a newer one is tried by changing it there."""
+        """The verified one of the host's facts: to try a newer one, change it there."""
         return registry.facts()[self.host].verified
 
 

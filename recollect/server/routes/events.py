@@ -21,7 +21,7 @@ from recollect.ingest.pipeline import RecallQuestion
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read
-from recollect.service.pages import Listing
+from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import listing
 
@@ -70,7 +70,7 @@ def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) 
         event_id=new.event_id or ids.new_ulid(),
         session_id=new.session_id,
         actor_id=new.actor_id or runtime.actor,
-        namespace=new.namespace or pipeline.namespace_of(new.source.project_path),
+        namespace=new.namespace or runtime.namespaces.of(new.source.project_path),
         kind=new.kind,
         body=new.body,
         valid_time=new.valid_time or now,

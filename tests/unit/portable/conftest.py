@@ -13,6 +13,7 @@ from recollect.core.values import StoredEvent
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.portable.backups import Backups
@@ -20,6 +21,7 @@ from recollect.portable.erasure import Erasure
 from recollect.portable.import_progress import ImportTally
 from recollect.portable.importing import Importer, ImportRequest
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -43,7 +45,7 @@ class Desk:
         request = ImportRequest(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
         progress = self.importing.run(request)
         assert progress.state == "done"
-        assert self.scribe.wait(20)
+        assert self.scribe.wait(PATIENCE_S)
         return progress.sources
 
     def events(self) -> list[StoredEvent]:
@@ -54,7 +56,7 @@ class Desk:
         ]
 
     def namespace(self, directory: str) -> str:
-        return self.pipeline.namespace_of(directory)
+        return Namespaces(self.store, self.settings.actor_id).of(directory)
 
 
 def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
