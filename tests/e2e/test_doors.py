@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,6 @@ from recollect.cli.run import run
 from recollect.server.app import ENDPOINTS
 from recollect.service import tools
 from tests.e2e.test_mcp import said, stdio
-from tests.e2e.test_rest import get, post, project, settled
 from tests.fakes.daemons import REPOSITORY, RealDaemon
 
 THINGS = (
@@ -42,6 +42,31 @@ QUESTIONS = tuple(
         "flaky test {thing} port",
     )
 )
+
+
+def get(daemon: RealDaemon, path: str, **query: Any) -> Any:
+    return daemon.client.get(path, **query)
+
+
+def post(daemon: RealDaemon, path: str, body: Any = None) -> Any:
+    return daemon.client.ask("POST", path, body)
+
+
+def project(tmp_path: pathlib.Path, name: str) -> str:
+    place = tmp_path / name
+    place.mkdir()
+    (place / "Makefile").touch()
+    return str(place)
+
+
+def settled(daemon: RealDaemon) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        stats = get(daemon, "/api/embeddings/stats")
+        if stats["memories"] and not stats["missing"]:
+            return
+        assert time.monotonic() < deadline, stats
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
