@@ -20,6 +20,7 @@ from recollect.server.app import ENDPOINTS
 from recollect.service import tools
 from tests.e2e.test_mcp import said, stdio
 from tests.fakes.daemons import REPOSITORY, RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 THINGS = (
     "retries", "the cache", "logins", "invoices", "deploys", "migrations", "the queue", "search",
@@ -60,7 +61,7 @@ def project(tmp_path: pathlib.Path, name: str) -> str:
 
 
 def settled(daemon: RealDaemon) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         stats = get(daemon, "/api/embeddings/stats")
         if stats["memories"] and not stats["missing"]:
