@@ -8,6 +8,7 @@ static const char *const environment[] = {
     "COPILOT_PROJECT_DIR",
     "CURSOR_PROJECT_DIR",
     "CURSOR_VERSION",
+    "FACTORY_PROJECT_DIR",
     "GEMINI_PROJECT_DIR",
     "GEMINI_SESSION_ID",
     "QWEN_CODE_SESSION_ID",

@@ -45,10 +45,10 @@ def command(
 ) -> int:
     """Import history that is on this machine, after showing what there is.
 
-    SOURCE is an agent (claude-code, codex, gemini, copilot, qwen, opencode), another memory
-    (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits, or a file: an
-    export of Recollect, a transcript, a database. Without SOURCE, everything that is found is
-    offered.
+    SOURCE is an agent that keeps its sessions on this machine (such as claude-code or codex),
+    another memory (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits,
+    or a file: an export of Recollect, a transcript, a database. Without SOURCE, everything that
+    is found is offered.
 
     Importing again adds nothing twice. Secrets are removed on the way in.
     """

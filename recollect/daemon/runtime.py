@@ -26,6 +26,7 @@ from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
@@ -82,8 +83,14 @@ class Runtime:
         )
         self._owns_store = store is None
         self.keep_out = KeepOut(settings, self.counters)
+        self.namespaces = Namespaces(self.store, settings.actor_id)
         self.pipeline = Pipeline(
-            self.store, clock, settings.actor_id, self.counters, keep_out=self.keep_out
+            self.store,
+            clock,
+            settings.actor_id,
+            self.counters,
+            keep_out=self.keep_out,
+            namespaces=self.namespaces,
         )
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)

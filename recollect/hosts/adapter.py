@@ -1,7 +1,7 @@
-"""What all adapters share: from a payload to the few things that can happen in a session.
+"""What all adapters share: from a payload to the few events that a session has.
 
-In: a payload. Out: a Capture, built by the method that the host's table of events names. Nothing
-raises: what cannot be read, is empty or says nothing gives a Capture without drafts and a note.
+In: a payload. Out: a Capture, built by the method that the host's table of routes names. Nothing
+raises: what cannot be read or is empty gives a Capture without drafts and with a note.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ NOT_READABLE = "payload not readable"
 GUARD = "RECOLLECT_INTERNAL"
 _MAX_SESSION = 256
 _MAX_CWD = 2048
-# A host that gives no id cannot say the same thing twice this quickly unless it fired twice.
+# Without an id from the host, the same content within this time is one event that fired twice.
 DOUBLE_FIRING_SECONDS = 2.0
 
 
@@ -159,7 +159,7 @@ class Adapter:
     def roots(self, data: Data) -> tuple[Any, ...]:
         return (data.get("cwd"),)
 
-    # --- what can happen -------------------------------------------------------------------------
+    # --- captures --------------------------------------------------------------------------------
 
     def nothing(self, reading: Reading, note: str) -> Capture:
         return Capture(
@@ -310,12 +310,12 @@ class Adapter:
 
 
 def said(text: Any) -> str:
-    """What a person or a model said: valid text, without what others put into it."""
+    """Text of a person or a model: valid, without the blocks that others put into it."""
     return fit_text(strip_foreign(plain_text(prose(text))).strip())
 
 
 def prompt_draft(text: Any, turn: str = "") -> Draft | None:
-    """A prompt, or nothing when nobody said anything."""
+    """A prompt; None when it is empty."""
     content = said(text)
     if not content:
         return None
@@ -347,9 +347,9 @@ def tool_draft(
         "command": tool.command,
         "failed": tool.failed,
     }
-    # Copilot tells one call in two spellings: the names of fields and tools differ, nothing else.
-    told = list(output.values()) if isinstance(output, dict) else output
-    content = "" if call else encode([tool.tool_class, data["input"], told]).decode()
+    # Copilot reports one call in two spellings: the names of fields and tools differ, nothing else.
+    values = list(output.values()) if isinstance(output, dict) else output
+    content = "" if call else encode([tool.tool_class, data["input"], values]).decode()
     return Draft(
         kind="tool_use",
         body=JsonBody(data=fit(data)),

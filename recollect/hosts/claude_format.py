@@ -5,13 +5,13 @@ In: payloads in Claude's form. Out: captures, and JSON in `hookSpecificOutput`.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from recollect.core.values import JsonBody, encode
 from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
 from recollect.hosts.fitting import fit
 from recollect.hosts.payloads import Capture, Draft
-from recollect.hosts.reading import word
+from recollect.hosts.reading import prose, word
 
 
 def hook_output(event: str, context: str) -> bytes:
@@ -58,3 +58,16 @@ class ClaudeFormat(Adapter):
         answer = said(data.get("last_assistant_message"))
         draft = tool_draft("Agent", {"agent": kind, "id": agent}, answer, call=f"agent {agent}")
         return replace(self.nothing(reading, ""), drafts=(draft,))
+
+
+def is_tool_result(content: Any) -> bool:
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") == "tool_result" for part in content
+    )
+
+
+def text_parts(content: Any) -> str:
+    if not isinstance(content, list):
+        return prose(content)
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return prose(parts)

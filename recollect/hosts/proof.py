@@ -1,8 +1,8 @@
-"""Proof that a host works: a marker goes through its hook, is stored, found again and injected.
+"""Proof that a host's hook works: a marker goes through it, is stored, found again and injected.
 
-In: a host's name, and a way to read what was stored. Out: a Proof in words. The hook is run exactly
-as the host would, in a project that holds nothing else: a marker is typed in one session, and asked
-for in another.
+In: a host's installer, and a function that reads what was stored. Out: a Proof. The hook runs as
+the host would run it, in a project that holds nothing else: a marker is typed in one session, and
+asked for in another.
 """
 
 import os

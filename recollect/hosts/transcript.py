@@ -1,8 +1,8 @@
-"""What transcripts tell, in the words of capture: prompts, tool calls, answers.
+"""Events from transcripts, in the form that capture gives them: prompts, tool calls, answers.
 
-In: messages of a session in order. Out: drafts with the time at which each was said and a key that
-is the same whenever the transcript is read. One answer a turn, with all that the agent said in it:
-what comes last is what its stop hook would have told.
+In: messages of a session in order. Out: drafts with their times, each under a key that is the same
+whenever the transcript is read. One answer per turn, with everything the agent wrote in it; the
+last part is what its stop hook would have reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from recollect.hosts.payloads import Draft
 from recollect.hosts.reading import Data, moment, plain
 from recollect.hosts.tools import ignored
 
-# What hosts put where the user speaks, beside the blocks that `capture.foreign` knows.
+# What hosts write in the user's name, besides the blocks that `capture.foreign` removes.
 _NOT_SAID = (
     "[Request interrupted by user",
     "# AGENTS.md instructions for ",
@@ -27,8 +27,8 @@ _NOT_SAID = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One event to be: under which key its host keeps it, when it was, and what it says."""
+class TranscriptEvent:
+    """An event to be stored: the key under which its host keeps it, its time and its content."""
 
     key: str
     at: datetime
@@ -37,7 +37,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A session that a host has kept."""
+    """A session that a host keeps on disk."""
 
     host: str
     session_id: str
@@ -47,15 +47,15 @@ class Transcript:
     ended: datetime | None
     messages: int
     bytes: int
-    read: Callable[["Transcript"], Iterator[Told]]
+    read: Callable[["Transcript"], Iterator[TranscriptEvent]]
 
-    def told(self) -> Iterator[Told]:
+    def events(self) -> Iterator[TranscriptEvent]:
         return self.read(self)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How a host's transcripts are found, and told apart from other files where that can be."""
+    """How a host's transcripts are found, and where possible recognised by content."""
 
     find: Callable[[str, Mapping[str, str]], Iterator[Transcript]]
     describe: Callable[[str], Transcript | None] | None = None
@@ -68,9 +68,9 @@ def of_lines(
     cwd: str,
     first: Data,
     marks: tuple[bytes, ...],
-    read: Callable[[Transcript], Iterator[Told]],
+    read: Callable[[Transcript], Iterator[TranscriptEvent]],
 ) -> Transcript:
-    """A file of a line an event, each with its time; `marks` are what messages are known by."""
+    """A file with one event per line, each with its time; `marks` are what messages contain."""
     return Transcript(
         host=host,
         session_id=session_id,
@@ -85,8 +85,7 @@ def of_lines(
 
 
 class Conversation:
-    """Puts messages together to turns. `at` may be missing on a message: then it is that of the
-    one before."""
+    """Joins messages into turns. A message without a time gets that of the one before."""
 
     def __init__(self, session_id: str, began: datetime | None) -> None:
         self._at = began
@@ -94,32 +93,33 @@ class Conversation:
         self._texts: list[str] = []
         self._calls: dict[str, tuple[str, Any]] = {}
 
-    def prompt(self, key: str, at: datetime | None, text: Any) -> Iterator[Told]:
+    def prompt(self, key: str, at: datetime | None, text: Any) -> Iterator[TranscriptEvent]:
         draft = None if _not_said(text) else prompt_draft(plain(text))
         if draft is None:
             return
         yield from self.end()
         self._turn = key
         if when := self._time(at):
-            yield Told(key, when, draft)
+            yield TranscriptEvent(key, when, draft)
 
     def text(self, at: datetime | None, text: Any) -> None:
-        """Something that the agent said."""
+        """Text that the agent wrote."""
         content = said(plain(text))
         if content and (not self._texts or self._texts[-1] != content):
             self._texts.append(content)
         self._time(at)
 
     def calls(self, call: str, name: str, arguments: Any) -> None:
-        """The agent asks for a tool; what comes of it is told later."""
+        """The agent calls a tool; the result comes later."""
         self._calls[call] = (name, arguments)
 
     def result(
-        self, call: str, at: datetime | None, output: Any, failed: bool | None = None
-    ) -> Iterator[Told]:
+        self, scope: str, call: str, at: datetime | None, output: Any, failed: bool | None = None
+    ) -> Iterator[TranscriptEvent]:
+        """The result of a call; `scope` is within which its id is unique, such as the session."""
         asked = self._calls.pop(call, None)
-        if asked is not None:
-            yield from self.tool(call, at, *asked, output, failed)
+        for event in self.tool(call, at, *asked, output, failed) if asked else ():
+            yield TranscriptEvent(f"{scope} {event.key}", event.at, event.draft)
 
     def tool(
         self,
@@ -129,29 +129,29 @@ class Conversation:
         arguments: Any,
         output: Any,
         failed: bool | None = None,
-    ) -> Iterator[Told]:
+    ) -> Iterator[TranscriptEvent]:
         when = self._time(at)
         if when is None or ignored(name):
             return
         draft = tool_draft(name, plain(arguments), plain(output), call=call, failed=failed)
-        yield Told(f"tool {call}", when, draft)
+        yield TranscriptEvent(f"tool {call}", when, draft)
 
-    def compacted(self, key: str, at: datetime | None, summary: Any) -> Iterator[Told]:
-        """The conversation was replaced by its summary, as capture notes it."""
+    def compacted(self, key: str, at: datetime | None, summary: Any) -> Iterator[TranscriptEvent]:
+        """The conversation was replaced by its summary; stored as capture stores it."""
         content = said(plain(summary))
         when = self._time(at)
         if content and when is not None:
             body = JsonBody(data=fit({"signal": "compacted", "reason": "", "summary": content}))
-            yield Told(key, when, Draft(kind="note", body=body, author="assistant"))
+            yield TranscriptEvent(key, when, Draft(kind="note", body=body, author="assistant"))
 
-    def end(self) -> Iterator[Told]:
-        """The turn is over: what was said in it is its answer."""
+    def end(self) -> Iterator[TranscriptEvent]:
+        """The turn is over: the texts in it are its answer."""
         texts, self._texts = self._texts, []
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
             turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
             draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
-            yield Told(f"{self._turn} answer", self._at, draft)
+            yield TranscriptEvent(f"{self._turn} answer", self._at, draft)
 
     def _time(self, at: datetime | None) -> datetime | None:
         if at is not None:

@@ -1,8 +1,8 @@
 """Reading files in which hosts keep their sessions.
 
-In: a path. Out: objects, one a line, in order, with the number of the line; and what can be told of
-a file without reading it all. A line that is no JSON is passed over; two objects on one line, which
-a host that died while writing leaves behind, are both read. A file that vanished is empty.
+In: a path. Out: the objects of a file with one per line, with their line numbers; size, times and
+counts without parsing it all. A line that is not JSON is skipped; two objects on one line, which a
+host that died while writing leaves behind, are both read. A file that vanished counts as empty.
 """
 
 import json
@@ -65,7 +65,7 @@ def changed(path: str) -> datetime | None:
 
 
 def occurrences(path: str, marks: Sequence[bytes]) -> int:
-    """How often these bytes stand in a file: a quick count of messages."""
+    """How often these bytes occur in a file: a quick count of messages."""
     total = 0
     try:
         with safe_files.open_plain(path) as file:
@@ -89,7 +89,7 @@ def size(path: str) -> int:
 
 
 def document(path: str) -> Data:
-    """A file that is one object; empty when it is not."""
+    """A file that holds one JSON object; empty when it does not."""
     try:
         found = msgspec.json.decode(safe_files.read_whole(path, _DOCUMENT_BYTES))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

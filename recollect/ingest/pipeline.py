@@ -26,6 +26,7 @@ from recollect.hosts.payloads import Capture, Draft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.seen_cache import SeenCache
 from recollect.ingest.session_continuity import SessionContinuity, SessionSignals
 from recollect.store.interface import Outcome, Store
@@ -121,6 +122,7 @@ class Pipeline:
         *,
         recall: Recall = nothing_to_say,
         keep_out: KeepOut | None = None,
+        namespaces: Namespaces | None = None,
     ) -> None:
         self.keep_out = keep_out
         self._store = store
@@ -131,7 +133,8 @@ class Pipeline:
         self._keys: SeenCache[_EventKey] = SeenCache()
         self._turns = SessionSignals()
         self._pace = SessionRate(clock)
-        self._places = DiskLookup()
+        self._disk = DiskLookup()
+        self._namespaces = namespaces or Namespaces(store, actor)
         self.recall = recall
         # What an agent says in a session, without what the session was told by us.
         self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
@@ -225,8 +228,8 @@ class Pipeline:
                 shown = refusal.told if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
             captured = self._without_kept_out(captured)
-        place, path = self._place(captured.cwd)
-        namespace = self._namespace(place)
+        place, path = self._namespaces.locate(captured.cwd)
+        namespace = self._namespaces.of_place(place)
         session_id = self._continuity.session(
             captured.host,
             namespace,
@@ -297,7 +300,7 @@ class Pipeline:
         own turn."""
         deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
         while captured.transcript is not None:
-            tail = self._places.end_of(captured.transcript, _TRANSCRIPT_TAIL)
+            tail = self._disk.end_of(captured.transcript, _TRANSCRIPT_TAIL)
             if tail is None:
                 return replace(captured, transcript=None)  # it will never come
             captured = hooks.answered_from_transcript(captured, tail, began, ended)
@@ -366,7 +369,10 @@ class Pipeline:
             question = RecallQuestion(
                 trigger=captured.wants,
                 text=_clean(captured.query),
-                namespaces=(self._namespace(taken.place), projects.namespace(self._actor)),
+                namespaces=(
+                    self._namespaces.of_place(taken.place),
+                    projects.namespace(self._actor),
+                ),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=hooks.CONTEXT_CHARS,
@@ -422,10 +428,6 @@ class Pipeline:
             return ""
         return self.keep_out.here(directory).off
 
-    def namespace_of(self, directory: str | None) -> str:
-        """The namespace of a working directory, or the actor's global one."""
-        return self._namespace(self._place(directory or "")[0])
-
     # --- parts of both ---
 
     def _put(self, arrivals: list[Arrival]) -> list[Outcome]:
@@ -479,19 +481,6 @@ class Pipeline:
         for kind, number in scrubbed.secrets.items():
             self._counters.count(f"secrets removed: {kind}", number)
         return scrubbed.value
-
-    def _place(self, directory: str) -> tuple[Place, str | None]:
-        """Where work happens, and the path as it may be stored. A path that holds something
-        private is stored without it and belongs to the global project."""
-        if not directory or not directory.startswith("/"):
-            return Place(), None
-        shown = _clean(directory)[:2048]
-        if shown != directory or "\0" in directory or "[REDACTED" in directory:
-            return Place(), shown.replace("\0", "") or None
-        return self._places.locate(directory), shown
-
-    def _namespace(self, place: Place) -> str:
-        return projects.namespace(self._actor, self._store.projects.resolve(place))
 
 
 class SessionRate:

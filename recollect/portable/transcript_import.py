@@ -19,7 +19,7 @@ from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.event_identity import mark
 from recollect.core.values import IMPORTED, Body, Event, EventSource, TextBody
-from recollect.hosts.transcript import Told, Transcript
+from recollect.hosts.transcript import Transcript, TranscriptEvent
 from recollect.ingest.pipeline import Pipeline
 from recollect.portable.attribution import Attribution
 from recollect.portable.import_progress import ImportProgress
@@ -126,11 +126,11 @@ class TranscriptImporter:
 
     # --- parts ---
 
-    def _settled(self, transcript: Transcript) -> Iterator[Told]:
+    def _settled(self, transcript: Transcript) -> Iterator[TranscriptEvent]:
         """Without the last turn of a session that is still going on: it comes when it is whole."""
         recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
-        waiting: list[Told] = []
-        for one in _public(transcript.told()):
+        waiting: list[TranscriptEvent] = []
+        for one in _public(transcript.events()):
             if one.draft.kind == "prompt":
                 yield from waiting
                 waiting = []
@@ -138,7 +138,7 @@ class TranscriptImporter:
         if not recent:
             yield from waiting
 
-    def _event(self, transcript: Transcript, one: Told, namespace: str) -> Event:
+    def _event(self, transcript: Transcript, one: TranscriptEvent, namespace: str) -> Event:
         cwd = transcript.cwd[:2048]
         return Event(
             event_id=derived_id(one.at, transcript.host, one.key),
@@ -197,7 +197,7 @@ class TranscriptImporter:
         return counts
 
 
-def _public(told: Iterable[Told]) -> Iterator[Told]:
+def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
     """A session without what its user made private by a word in a prompt: the transcript knows
     nothing of that, but it holds the word."""
     private = False

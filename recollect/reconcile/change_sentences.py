@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from recollect.core.entity_keys import key, says_nothing
 from recollect.core.values import Entity, Fact
 from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules.grammar import family
 from recollect.reconcile.contradict import cardinality
-from recollect.reconcile.entity_names import EntityNames, key, says_nothing
+from recollect.reconcile.entity_names import EntityNames
 
 LONGEST_NAME = 4  # words
 _UNITS = {"sec": "second", "s": "second", "min": "minute", "m": "minute", "h": "hour", "d": "day"}

@@ -3,6 +3,7 @@
 In: claims. Out: why a claim is kept out (empty when it is not). Tables and rules, no model.
 """
 
+from recollect.core.entity_keys import key, says_nothing
 from recollect.extract.interface import (
     ChangeClaim,
     FactClaim,
@@ -11,7 +12,6 @@ from recollect.extract.interface import (
     RelationClaim,
 )
 from recollect.reconcile.contradict import predicate
-from recollect.reconcile.entity_names import key, says_nothing
 
 MOST_OBJECT = 400
 

@@ -17,8 +17,8 @@ from typing import Literal
 
 import msgspec
 
+from recollect.core.entity_keys import object_key
 from recollect.core.values import Fact, SourceType
-from recollect.reconcile.entity_names import object_key
 
 Cardinality = Literal["single", "multi", "temporal"]
 

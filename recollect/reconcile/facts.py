@@ -9,6 +9,7 @@ from datetime import datetime
 import msgspec
 
 from recollect.core import ids
+from recollect.core.entity_keys import same_object
 from recollect.core.values import Entity, Fact
 from recollect.extract.interface import FactClaim
 from recollect.reconcile.contradict import (
@@ -21,7 +22,6 @@ from recollect.reconcile.contradict import (
     predicate,
     resolve,
 )
-from recollect.reconcile.entity_names import same_object
 from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 # Predicates whose object is a thing with a name of its own.

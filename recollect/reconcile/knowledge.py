@@ -18,6 +18,7 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.clock import Clock
+from recollect.core.entity_keys import key, says_nothing
 from recollect.core.values import (
     Entity,
     Fact,
@@ -41,7 +42,7 @@ from recollect.reconcile.contradict import (
     MOST_EVENTS,
     predicate,
 )
-from recollect.reconcile.entity_names import EntityNames, EntityNamesCache, key, says_nothing
+from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
 from recollect.reconcile.facts import FactPlanner, of_a_thing
 from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
 from recollect.reconcile.preferences_procedures import PreferencePlanner

@@ -7,10 +7,10 @@ outcomes."""
 import msgspec
 
 from recollect.core import ids
+from recollect.core.entity_keys import same_object
 from recollect.core.values import Preference, Procedure
 from recollect.extract.interface import Dropped, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.contradict import AGAIN, MOST_EVENTS
-from recollect.reconcile.entity_names import same_object
 from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 MOST_VALUE = 1000

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from recollect.core.entity_keys import key
 from recollect.core.errors import StoreError
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.reconcile.entity_names import key
 from recollect.retrieve import porter
 from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.inverted_list import InvertedList

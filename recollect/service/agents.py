@@ -59,7 +59,7 @@ def proven(runtime: ServiceRuntime, name: str) -> Proven:
     host = installer(name)
 
     def stored(place: str) -> list[str]:
-        page = runtime.store.events.page(runtime.pipeline.namespace_of(place), limit=5)
+        page = runtime.store.events.page(runtime.namespaces.of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
     proof: Proof = prove(runtime.settings, host, stored)

@@ -192,13 +192,8 @@ def gather(runtime: ServiceRuntime) -> Facts:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
-        private=_private(runtime),
+        private=tuple(runtime.keep_out.private.running()),
     )
-
-
-def _private(runtime: ServiceRuntime) -> tuple[PrivateSession, ...]:
-    keep_out = runtime.pipeline.keep_out
-    return tuple(keep_out.private.running()) if keep_out else ()
 
 
 def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:

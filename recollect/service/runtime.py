@@ -12,7 +12,9 @@ from recollect.core.settings import Settings
 from recollect.embedding.embedder import Embedder
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
+from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
@@ -42,6 +44,8 @@ class LoadedRecall(Protocol):
 class ServiceRuntime(Protocol):
     settings: Settings
     clock: Clock
+    namespaces: Namespaces
+    keep_out: KeepOut
     pipeline: Pipeline
     memories: Memories
     counters: Counters

@@ -71,13 +71,13 @@ def add(runtime: ServiceRuntime) -> Sampled:
             files=("src/retry.py",),
         ),
     )
-    namespace = runtime.pipeline.namespace_of(place)
+    namespace = runtime.namespaces.of(place)
     return Sampled(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
 
 
 def remove(runtime: ServiceRuntime) -> Sampled:
     """All that is in the sample's project; nothing else."""
-    namespace = runtime.pipeline.namespace_of(runtime.settings.path(FOLDER))
+    namespace = runtime.namespaces.of(runtime.settings.path(FOLDER))
     gone = 0
     while True:
         page = runtime.visible_store.records.page(namespace, limit=200)

@@ -56,7 +56,7 @@ def writing(runtime: ServiceRuntime, scope: Scope) -> str:
 
 def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
     """Nothing is remembered of a project that is kept out, nor told in it."""
-    if why := runtime.pipeline.kept_out(directory):
+    if why := runtime.keep_out.here(directory).off:
         raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 
@@ -82,7 +82,7 @@ def _at(runtime: ServiceRuntime, path: str) -> str:
     """The namespace of a directory. One that is gone still stands for the project that was there;
     one that never was is refused, because what is told of it would end up with no project."""
     if os.path.exists(path):
-        return runtime.pipeline.namespace_of(path)
+        return runtime.namespaces.of(path)
     whole = "" if "\0" in path else projects.canonical(path)
     known = [
         (mark, one.project_id)
@@ -93,7 +93,7 @@ def _at(runtime: ServiceRuntime, path: str) -> str:
     if known:
         return projects.namespace(runtime.actor, max(known, key=lambda one: len(one[0]))[1])
     if whole and not projects.locate(whole).is_global:
-        return runtime.pipeline.namespace_of(whole)
+        return runtime.namespaces.of(whole)
     raise NotFound(
         f"there is no directory {path!r}, and no project is known that was there",
         hint="Check the path, or name a project. " + _known(runtime),

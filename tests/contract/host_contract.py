@@ -41,6 +41,10 @@ def payload_of(host: str, recorded: dict[str, Any]) -> Payload:
     return Payload(host, recorded["event"], args, recorded["cwd"], recorded["env"], stdin)
 
 
+def has_transcript(host: str) -> bool:
+    return os.path.exists(os.path.join(DATA, host, "transcript.jsonl"))
+
+
 def transcript(host: str) -> bytes:
     with open(os.path.join(DATA, host, "transcript.jsonl"), "rb") as file:
         return file.read()

@@ -19,6 +19,7 @@ from tests.contract.host_contract import (
     captured,
     check_capture,
     golden,
+    has_transcript,
     missing,
     payloads,
     transcript,
@@ -127,6 +128,11 @@ def test_what_cannot_be_read_is_noted(host: str) -> None:
     assert not capture.drafts
     assert capture.note
     assert capture.damaged
+
+
+@pytest.mark.parametrize("host", [name for name in HOSTS if has_transcript(name)])
+def test_the_answer_of_a_turn_is_read_from_the_transcript(host: str) -> None:
+    assert "FINAL-ANSWER" in hooks.ADAPTERS[host].final_answer(transcript(host))
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -6,11 +6,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.core.entity_keys import key, object_key
 from recollect.core.values import Fact
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.budget import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
-from recollect.reconcile.entity_names import EntityNames, key, object_key
+from recollect.reconcile.entity_names import EntityNames
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import Put
 from recollect.retrieve.dates import anchors_in, spans_in

@@ -2,7 +2,7 @@
 
 import time
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from recollect.core.values import (
     TextBody,
 )
 from recollect.extract.rules import RulesExtractor, StoreReads
-from recollect.store.interface import Batch, Page
+from recollect.store.interface import Batch, Page, Store
 from tests.make import NAMESPACE, NOON
 from tests.unit.extract.session import Told, as_stored
 
@@ -65,7 +65,9 @@ class Records:
 
 
 def rules(events: tuple[StoredEvent, ...]) -> RulesExtractor:
-    return RulesExtractor(StoreReads(Untouchable(*events)), ManualClock(NOON + timedelta(days=1)))
+    return RulesExtractor(
+        StoreReads(cast(Store, Untouchable(*events))), ManualClock(NOON + timedelta(days=1))
+    )
 
 
 phrases = st.sampled_from(

@@ -4,11 +4,9 @@ In: hook payloads. Out: captures, and the answer of a turn from the transcript w
 does not carry it.
 """
 
-from typing import Any
-
 from recollect.hosts.claude_code.facts import FACTS
-from recollect.hosts.claude_format import ClaudeFormat
-from recollect.hosts.reading import lines_from_the_end, prose, section
+from recollect.hosts.claude_format import ClaudeFormat, is_tool_result, text_parts
+from recollect.hosts.reading import lines_from_the_end, section
 
 
 class ClaudeCode(ClaudeFormat):
@@ -18,25 +16,12 @@ class ClaudeCode(ClaudeFormat):
             message = section(line, "message")
             if line.get("isSidechain") is True or line.get("type") not in ("user", "assistant"):
                 continue
-            if line["type"] == "user" and not _is_tool_result(message.get("content")):
+            if line["type"] == "user" and not is_tool_result(message.get("content")):
                 break
-            answer = _text_parts(message.get("content"))
+            answer = text_parts(message.get("content"))
             if answer:
                 return answer
         return ""
-
-
-def _is_tool_result(content: Any) -> bool:
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") == "tool_result" for part in content
-    )
-
-
-def _text_parts(content: Any) -> str:
-    if not isinstance(content, list):
-        return prose(content)
-    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-    return prose(parts)
 
 
 ADAPTER = ClaudeCode(FACTS)

@@ -1,8 +1,8 @@
-"""Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, a line a message.
+"""Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, one line per message.
 
-In: the home. Out: transcripts, and what they tell. Lines of subagents, of the host itself and of
-kinds that nobody knows yet are passed over. A session that was resumed may repeat an earlier one's
-lines: they carry the same ids, so they are known again.
+In: the home. Out: transcripts and their events. Lines of subagents, of the host itself and of
+unknown types are skipped. A resumed session may repeat an earlier one's lines: they carry the same
+ids, so they are recognised.
 """
 
 import glob
@@ -13,7 +13,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript, of_lines
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
 
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
 
@@ -38,7 +38,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         if line.get("isSidechain") is True or line.get("isMeta") is True:
@@ -52,7 +52,7 @@ def read(transcript: Transcript) -> Iterator[Told]:
     yield from talk.end()
 
 
-def _user(talk: Conversation, key: str, line: Data) -> Iterator[Told]:
+def _user(talk: Conversation, key: str, line: Data) -> Iterator[TranscriptEvent]:
     at = moment(line.get("timestamp"))
     content = section(line, "message").get("content")
     if line.get("isCompactSummary") is True:
@@ -69,8 +69,7 @@ def _user(talk: Conversation, key: str, line: Data) -> Iterator[Told]:
             output = line.get("toolUseResult")
             # One line may answer several calls; the structured result is that of a single one.
             whole = output if len(parts) == 1 and output is not None else part.get("content")
-            for told in talk.result(word(part, "tool_use_id"), at, whole, failed):
-                yield Told(f"{key} {told.key}", told.at, told.draft)
+            yield from talk.result(key, word(part, "tool_use_id"), at, whole, failed)
         elif kind == "text":
             spoken.append(part.get("text"))
     for index, text in enumerate(spoken):

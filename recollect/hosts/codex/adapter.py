@@ -1,6 +1,6 @@
 """Codex CLI: Claude's shape, a strict reader of answers, and `notify` where hooks are not trusted.
 
-In: hook payloads (proven with 0.166.0), or the notification as last argument. Out: captures, and
+In: hook payloads, or the notification as last argument. Out: captures, and
 `hookSpecificOutput` with nothing beside it: one key more and Codex drops it all.
 """
 

@@ -1,7 +1,7 @@
 """Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<session>.jsonl`, items and events.
 
-In: the home. Out: transcripts, and what they tell. The first line says which session it is and
-where; what the host tells the model under the user's name is not the user's.
+In: the home. Out: transcripts and their events. The first line names the session and its directory;
+what the host tells the model in the user's name is left out.
 """
 
 import glob
@@ -15,7 +15,7 @@ import msgspec
 from recollect.hosts import transcript_files as files
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript, of_lines
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
 
 _MESSAGES = (b'"type":"message"', b'"type":"function_call"', b'"type":"custom_tool_call"')
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)", re.MULTILINE)
@@ -38,13 +38,13 @@ def describe(path: str) -> Transcript | None:
         payload = section(line, "payload")
         if line.get("type") == "session_meta" and word(payload, "id", "session_id"):
             if section(payload, "source").get("subagent") is not None:
-                return None  # what a subagent does is told by the call that began it
+                return None  # a subagent's result is in the call that started it
             session = word(payload, "id", "session_id")
             return of_lines(FACTS.name, session, path, word(payload, "cwd"), line, _MESSAGES, read)
     return None
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     session = transcript.session_id
     told_as_events = files.occurrences(transcript.path, (f'"{_SPEAKS}"'.encode(),)) > 0
@@ -64,16 +64,9 @@ def read(transcript: Transcript) -> Iterator[Told]:
                 talk.calls(word(payload, "call_id", "id"), *_call(payload))
             case "response_item", "function_call_output" | "custom_tool_call_output":
                 output, failed = _outcome(payload.get("output"))
-                yield from _result(talk, session, word(payload, "call_id"), at, output, failed)
+                # Some models number their calls anew in each session.
+                yield from talk.result(session, word(payload, "call_id"), at, output, failed)
     yield from talk.end()
-
-
-def _result(
-    talk: Conversation, session: str, call: str, at: Any, output: Any, failed: bool | None
-) -> Iterator[Told]:
-    """Calls are counted anew in each session of some models: the session makes the key whole."""
-    for told in talk.result(call, at, output, failed):
-        yield Told(f"{session} {told.key}", told.at, told.draft)
 
 
 def _by_the_user(payload: Data) -> bool:

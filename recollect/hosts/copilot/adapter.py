@@ -1,6 +1,6 @@
 """GitHub Copilot CLI, in both spellings of its hooks (sessionStart and SessionStart).
 
-In: hook payloads (proven with 1.0.102), also those of Claude's project hooks, which Copilot runs
+In: hook payloads, also those of Claude's project hooks, which Copilot runs
 too. Out: captures, and a top-level `additionalContext`, the only thing that Copilot injects.
 """
 

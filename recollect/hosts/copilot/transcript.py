@@ -1,6 +1,6 @@
-"""GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, a line an event.
+"""GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, one per line.
 
-In: the home. Out: transcripts, and what they tell.
+In: the home. Out: transcripts and their events.
 """
 
 import glob
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from recollect.hosts import transcript_files as files
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript, of_lines
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
 
 _MESSAGES = (b'"type":"user.message"', b'"type":"assistant.message"')
 
@@ -34,7 +34,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
@@ -51,9 +51,8 @@ def read(transcript: Transcript) -> Iterator[Told]:
                 talk.calls(word(data, "toolCallId"), word(data, "toolName"), data.get("arguments"))
             case "tool.execution_complete":
                 result = {"textResultForLlm": word(section(data, "result"), "content")}
-                for told in talk.result(word(data, "toolCallId"), at, result, _failed(data)):
-                    # Calls may be counted anew in each session.
-                    yield Told(f"{transcript.session_id} {told.key}", told.at, told.draft)
+                call = word(data, "toolCallId")
+                yield from talk.result(transcript.session_id, call, at, result, _failed(data))
     yield from talk.end()
 
 

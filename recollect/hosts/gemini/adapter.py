@@ -1,6 +1,6 @@
 """Gemini CLI: its own names for Claude's ideas.
 
-In: hook payloads (proven with 0.61.0). Out: captures, and JSON answers; plain text is not injected.
+In: hook payloads. Out: captures, and JSON answers; plain text is not injected.
 PreCompress fires before every model call, so it is never taken for a compaction.
 """
 

@@ -1,7 +1,7 @@
 """Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl` (earlier: `.json`).
 
-In: the home. Out: transcripts, and what they tell. A message is written again when it grows: its
-last writing counts. Where the project lies is told beside the chats, or in `projects.json`.
+In: the home. Out: transcripts and their events. A message is written again when it grows: the last
+version counts. The project's path stands beside the chats, or in `projects.json`.
 """
 
 import glob
@@ -13,7 +13,7 @@ from recollect.core import safe_files
 from recollect.hosts import transcript_files as files
 from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent
 
 _MESSAGES = (b'"type":"user"', b'"type":"gemini"', b'"type": "user"', b'"type": "gemini"')
 
@@ -49,7 +49,7 @@ def describe(path: str, cwd: str) -> Transcript | None:
     )
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     for key, message in _messages(transcript.path).items():
         at = moment(message.get("timestamp"))
@@ -86,7 +86,7 @@ def _spoken(content: Any) -> str:
     return prose(content)
 
 
-def _tool(talk: Conversation, key: str, at: Any, call: Data) -> Iterator[Told]:
+def _tool(talk: Conversation, key: str, at: Any, call: Data) -> Iterator[TranscriptEvent]:
     shown = call.get("result")
     text = "\n".join(_outputs(shown)) if isinstance(shown, list) else prose(shown)
     failed = True if word(call, "status") in ("error", "cancelled") else None

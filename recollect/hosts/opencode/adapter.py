@@ -2,7 +2,7 @@
 
 In: `{"input": …, "output": …}` of a plugin hook, or an event `{"type": …, "properties": …}`; beside
 them `directory`, and for session.idle the plugin adds `answer` (or `messages`). Out: captures, and
-plain text, which the plugin puts where it belongs. Payloads proven with 1.18.33.
+plain text, which the plugin puts where it belongs.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """OpenCode: `~/.local/share/opencode/opencode.db`, earlier a tree of JSON files in `storage/`.
 
-In: the home. Out: transcripts, and what they tell. The database is only read. A session that has a
-parent is a subagent's; its result is told by the call that began it.
+In: the home. Out: transcripts and their events. The database is only read. A session with a parent
+is a subagent's; its result is in the call that started it.
 """
 
 import glob
@@ -17,7 +17,7 @@ from recollect.hosts import transcript_files as files
 from recollect.hosts.opencode.adapter import unquoted
 from recollect.hosts.opencode.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent
 
 
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
@@ -64,7 +64,7 @@ def _transcript(path: str, about: Data, session: str, directory: str, messages: 
     )
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     in_files = transcript.path.endswith(".json")
     messages = _file_messages(transcript) if in_files else _row_messages(transcript)
@@ -125,7 +125,9 @@ def _storage(session_file: str) -> str:
 # --- both ---
 
 
-def _message(talk: Conversation, key: str, about: Data, parts: list[Data]) -> Iterator[Told]:
+def _message(
+    talk: Conversation, key: str, about: Data, parts: list[Data]
+) -> Iterator[TranscriptEvent]:
     at = moment(section(about, "time").get("created"))
     spoken = [
         part.get("text")
@@ -143,7 +145,7 @@ def _message(talk: Conversation, key: str, about: Data, parts: list[Data]) -> It
         talk.text(moment(section(about, "time").get("completed")) or at, text)
 
 
-def _tool(talk: Conversation, at: datetime | None, part: Data) -> Iterator[Told]:
+def _tool(talk: Conversation, at: datetime | None, part: Data) -> Iterator[TranscriptEvent]:
     state = section(part, "state")
     if state.get("status") not in ("completed", "error"):
         return

@@ -1,7 +1,7 @@
 """Qwen Code: Claude's events in Gemini's settings file.
 
-In: hook payloads (proven with 0.24.4). Out: captures, and Claude's JSON. The prompt hook fires
-again after every tool result with an empty prompt: nobody speaks then, and nothing is answered.
+In: hook payloads. Out: captures, and Claude's JSON. The prompt hook fires again after every tool
+result with an empty prompt: that is not a prompt, and nothing is answered.
 """
 
 from recollect.hosts.adapter import Reading

@@ -1,6 +1,6 @@
 """Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`: Claude's lines, Gemini's parts.
 
-In: the home. Out: transcripts, and what they tell.
+In: the home. Out: transcripts and their events.
 """
 
 import glob
@@ -11,7 +11,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.qwen.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Told, Transcript, of_lines
+from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
 
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"')
 
@@ -35,7 +35,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[Told]:
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     talk = Conversation(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
@@ -57,14 +57,13 @@ def read(transcript: Transcript) -> Iterator[Told]:
 
 def _results(
     talk: Conversation, session: str, at: Any, line: Data, parts: list[Data]
-) -> Iterator[Told]:
+) -> Iterator[TranscriptEvent]:
     failed = True if word(section(line, "toolCallResult"), "status") == "error" else None
     for part in parts:
         answer = section(part, "functionResponse")
         response = section(answer, "response")
         output = {"llmContent": word(response, "output", "error")}
-        for told in talk.result(word(answer, "id"), at, output, failed):
-            yield Told(f"{session} {told.key}", told.at, told.draft)
+        yield from talk.result(session, word(answer, "id"), at, output, failed)
 
 
 def _parts(value: Any) -> list[Data]:

@@ -70,7 +70,7 @@ def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) 
         event_id=new.event_id or ids.new_ulid(),
         session_id=new.session_id,
         actor_id=new.actor_id or runtime.actor,
-        namespace=new.namespace or pipeline.namespace_of(new.source.project_path),
+        namespace=new.namespace or runtime.namespaces.of(new.source.project_path),
         kind=new.kind,
         body=new.body,
         valid_time=new.valid_time or now,

@@ -17,7 +17,7 @@ from recollect.core.errors import StoreBusy, StoreError, WrongStore
 from recollect.core.oslayer import FileLock
 from recollect.core.settings import Settings
 from recollect.store.directory import hold
-from recollect.store.interface import Batch, Chosen, Row, Transaction
+from recollect.store.interface import Batch, Chosen, Row, Store, Transaction
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.changes import PostgresChanges
 from recollect.store.postgres.engine import PostgresEngine
@@ -98,7 +98,10 @@ class Link:
         return self._engine.reachable
 
 
-class PostgresStore:
+class PostgresStore(Store):
+    events: PostgresEvents
+    changes: PostgresChanges
+
     def __init__(
         self,
         settings: Settings,

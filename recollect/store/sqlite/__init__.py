@@ -15,7 +15,7 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import DamagedDatabase, NotADatabase
 from recollect.core.settings import Settings
 from recollect.store.directory import hold
-from recollect.store.interface import Change, Transaction
+from recollect.store.interface import Change, Store, Transaction
 from recollect.store.sql.aging import SqlAging
 from recollect.store.sql.graph import SqlGraph
 from recollect.store.sql.log import SqlLog
@@ -48,7 +48,9 @@ class OnlyWriter:
         pass
 
 
-class SqliteStore:
+class SqliteStore(Store):
+    events: SqliteEvents
+
     def __init__(
         self,
         settings: Settings,

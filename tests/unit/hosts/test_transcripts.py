@@ -8,20 +8,20 @@ import pytest
 
 from recollect.core.values import JsonBody, MessageBody, TextBody
 from recollect.hosts import registry
-from recollect.hosts.transcript import Told
+from recollect.hosts.transcript import TranscriptEvent
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import ANSWERS, ASIDE, COMMAND, FAILING, MAKERS, PROMPTS, START, notes
 
 CWD = "/nowhere/shop"
 
 
-def read(home: pathlib.Path, host: str) -> list[Told]:
+def read(home: pathlib.Path, host: str) -> list[TranscriptEvent]:
     (found,) = list(registry.readers()[host].find(str(home), {}))
     assert found.cwd == CWD and found.host == host
     assert found.messages > 3 and found.bytes > 0
     assert found.began is not None and abs((found.began - START).total_seconds()) <= 1
     assert found.ended is not None and (found.ended - START).total_seconds() == 14
-    return list(found.told())
+    return list(found.events())
 
 
 @pytest.mark.parametrize("host", sorted(MAKERS))

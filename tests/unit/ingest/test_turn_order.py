@@ -50,7 +50,7 @@ class Hooks:
 
     def stored(self) -> list[str]:
         """Prompts, answers and signals, oldest first."""
-        page = self._store.events.page(self.pipeline.namespace_of(None), limit=100)
+        page = self._store.events.page("/actor/ada/", limit=100)
         told: list[str] = []
         for row in reversed(page.items):
             body: Any = row.event.body

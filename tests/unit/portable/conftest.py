@@ -13,6 +13,7 @@ from recollect.core.values import StoredEvent
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
+from recollect.ingest.namespaces import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.portable.backups import Backups
@@ -54,7 +55,7 @@ class Desk:
         ]
 
     def namespace(self, directory: str) -> str:
-        return self.pipeline.namespace_of(directory)
+        return Namespaces(self.store, self.settings.actor_id).of(directory)
 
 
 def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:

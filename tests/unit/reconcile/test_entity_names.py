@@ -2,8 +2,9 @@
 
 import pytest
 
+from recollect.core.entity_keys import key, object_key, says_nothing
 from recollect.core.values import Entity
-from recollect.reconcile.entity_names import EntityNames, key, object_key, says_nothing
+from recollect.reconcile.entity_names import EntityNames
 from tests.make import NAMESPACE
 
 

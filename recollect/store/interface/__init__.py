@@ -1,0 +1,113 @@
+"""The storage seam: what every backend promises, and the words it speaks in, by topic.
+
+In: values of `core`. Out: values of `core`. All methods may raise StoreError; what else each one
+can raise stands in its docstring. `tests/contract/store/` holds every backend to it.
+
+Every read and write names its namespace and sees no other: namespaces are compared for equality.
+A write has been committed durably when its method returns.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
+
+from recollect.store.interface.aging import Age, Aged, Aging, Alike, Due, Forgetting
+from recollect.store.interface.bulk import IDENTITIES, Bulk, Chosen, Rewritten, Row, Selection
+from recollect.store.interface.events import Backlog, Batch, Events, Outcome, SetAside
+from recollect.store.interface.graph import Graph, ThingKind, Waiting
+from recollect.store.interface.operations import Log, Runs, Spent, Usages
+from recollect.store.interface.paging import Cursor, Page
+from recollect.store.interface.projects import ProjectInfo, Projects
+from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors
+from recollect.store.interface.sessions import Receipts, Sessions
+from recollect.store.interface.transaction import Transaction
+from recollect.store.interface.upkeep import (
+    BackupInfo,
+    Change,
+    ChangeKind,
+    Changes,
+    Damage,
+    ScrubStep,
+    Stats,
+    Tallied,
+    Tally,
+    Upkeep,
+)
+
+__all__ = [
+    "IDENTITIES",
+    "Age",
+    "Aged",
+    "Aging",
+    "Alike",
+    "Backlog",
+    "BackupInfo",
+    "Batch",
+    "Bulk",
+    "Change",
+    "ChangeKind",
+    "Changes",
+    "Chosen",
+    "Cursor",
+    "Damage",
+    "Due",
+    "Events",
+    "Forgetting",
+    "Graph",
+    "Hit",
+    "Log",
+    "Outcome",
+    "Page",
+    "ProjectInfo",
+    "Projects",
+    "Receipts",
+    "RecordFilter",
+    "Records",
+    "Rewritten",
+    "Row",
+    "Runs",
+    "ScrubStep",
+    "Selection",
+    "Sessions",
+    "SetAside",
+    "Spent",
+    "Stats",
+    "Store",
+    "Tallied",
+    "Tally",
+    "ThingKind",
+    "Transaction",
+    "Upkeep",
+    "Usages",
+    "Vectors",
+    "Waiting",
+]
+
+T = TypeVar("T")
+
+
+class Store(ABC):
+    """All of it, on one engine."""
+
+    events: Events
+    records: Records
+    vectors: Vectors
+    graph: Graph
+    sessions: Sessions
+    receipts: Receipts
+    runs: Runs
+    log: Log
+    projects: Projects
+    aging: Aging
+    usage: Usages
+    bulk: Bulk
+    upkeep: Upkeep
+    changes: Changes
+
+    @abstractmethod
+    def transaction(self, work: Callable[[Transaction], T]) -> T:
+        """Run one atomic unit of work. Transactions do not nest."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what was accepted, then close. A second close is a no-op."""

@@ -1,0 +1,132 @@
+"""Events, and the buffer of those that no run of extraction has finished."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from recollect.core.values import (
+    Arrival,
+    EventKind,
+    StoredEvent,
+)
+from recollect.store.interface.paging import Cursor, Page
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one event: stored, a repeat of one that is there, refused because the same id
+    is there with other content, or kept out on purpose (which the store never hears of)."""
+
+    event_id: str
+    status: Literal["stored", "duplicate", "conflict", "kept out"]
+    seq: int | None = None
+
+    @property
+    def stored(self) -> bool:
+        return self.status == "stored"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Unextracted events that are claimed by one run, in order."""
+
+    namespace: str
+    events: tuple[StoredEvent, ...]
+    begun: bool = False  # the run is counted against them
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits for extraction in one namespace."""
+
+    namespace: str
+    count: int
+    bytes: int
+    quarantined: int
+    newest: datetime | None
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """An event whose runs failed too often, and why."""
+
+    event_id: str
+    session_id: str
+    kind: EventKind
+    at: datetime
+    failures: int
+    reason: str
+
+
+class Events(Protocol):
+    """What agents did. Events are never changed and never deleted by retrieval or extraction."""
+
+    def put(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        """Store events, each on its own: a repeat is a no-op that keeps the first
+        transaction time; the same id with another digest is refused and the first one stays."""
+
+    def get(self, namespace: str, event_id: str) -> StoredEvent | None:
+        """The event, or None."""
+
+    def page(
+        self,
+        namespace: str,
+        *,
+        session_id: str | None = None,
+        kind: EventKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[StoredEvent]:
+        """Newest first: of a project as they arrived, of a session as they happened. Following
+        `next` to the end meets every event that was there at the start exactly once, whatever is
+        stored meanwhile. BadCursor when the event at which a session's page begins is gone."""
+
+    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+        """A session's events as they happened: by the monotonic clock within a boot, boots by the
+        wall time of their earliest event, and by number where there is no clock. Every other
+        reading of a session is a part of this one."""
+
+    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
+        """The first events of a session."""
+
+    def around(
+        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
+    ) -> tuple[StoredEvent, ...]:
+        """The part of a session from `before` events ahead of the earliest of these to `after`
+        behind the latest."""
+
+    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
+        """The part of a session that an event belongs to: from the last prompt before it up to the
+        next one after it."""
+
+    def position(self, namespace: str, session_id: str, seq: int) -> int:
+        """A number by which parts of a session can be put in order: its own, or that of whatever
+        came later and arrived earlier."""
+
+    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+        """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
+        least one event, however large, and of those that failed before only a few at a time, so
+        that the bad one ends up with few others. A claim dies with its process."""
+
+    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
+        """Count a run against each event before it starts, for good: a run that ends the process is
+        counted too. Events that were begun that often are set aside with the reason at once;
+        finishing them takes them out all the same. Returns the batch to go on with."""
+
+    def release(self, batch: Batch) -> None:
+        """Give a claim back unfinished: its events are as unextracted as before, and a run that was
+        counted against them is not."""
+
+    def fail(self, batch: Batch, reason: str) -> int:
+        """Say why the run that was begun failed, and release the claim. Returns how many events
+        are set aside."""
+
+    def retry(self, namespace: str) -> int:
+        """Put quarantined events back in line; returns how many."""
+
+    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
+        """The quarantined events, oldest first."""
+
+    def backlog(self) -> list[Backlog]:
+        """What waits, per namespace."""

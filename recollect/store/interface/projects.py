@@ -1,0 +1,51 @@
+"""Projects, and the marks by which they are known again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from recollect.core.projects import IdentityKind, Place
+
+
+@dataclass(frozen=True)
+class ProjectInfo:
+    project_id: str
+    name: str
+    identities: tuple[tuple[str, str], ...]
+    created_at: datetime
+    last_seen: datetime
+    apart: tuple[str, ...] = ()  # roots that somebody wants kept apart from what they claim to be
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return tuple(value for kind, value in self.identities if kind == "root")
+
+
+class Projects(Protocol):
+    def resolve(self, place: Place) -> str:
+        """The lasting id of a place: the project that any of its marks is known to belong to,
+        strongest mark first, else a new one. Marks not seen before are added. What a place claims
+        never decides; a remote that nobody has becomes its mark. The global place has the empty
+        id."""
+
+    def all(self) -> list[ProjectInfo]: ...
+    def rename(self, project_id: str, name: str) -> None:
+        """NotFound when there is none."""
+
+    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
+        """Let a mark stand for a project from now on. NotFound when there is no such project;
+        Conflict when the mark belongs to another one."""
+
+    def commits(self, project_id: str) -> tuple[str, ...]:
+        """The commits that stand for the project's history, as far as it was seen."""
+
+    def learn(self, project_id: str, commits: Sequence[str]) -> None:
+        """Remember commits of a project's history, given newest first. The latest few are kept."""
+
+    def separate(self, place: Place) -> str:
+        """Make a place a project of its own from now on, which is never joined unasked. What is
+        stored stays where it is. The project's id."""
+
+    def namespaces(self) -> list[str]:
+        """Every namespace that holds anything."""

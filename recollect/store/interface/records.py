@@ -1,0 +1,145 @@
+"""Memories, and their vectors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from recollect.core.kinds import RecordKind
+from recollect.core.values import (
+    Freshness,
+    Operation,
+    Record,
+    SourceKind,
+    Vector,
+)
+from recollect.store.interface.paging import Cursor, Page
+
+
+@dataclass(frozen=True)
+class RecordFilter:
+    """What a listing of memories is narrowed to; None means all."""
+
+    kind: RecordKind | None = None
+    session_id: str | None = None
+    observation_type: str | None = None
+    concept: str | None = None
+    file: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory found by words. `score` is the backend's own, larger is better; `by` says how."""
+
+    record: Record
+    score: float
+    by: Literal["words", "substring"]
+
+
+class Records(Protocol):
+    """Memories: the live ones. What was merged, edited or deleted lies in the archive."""
+
+    def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
+        """Store new memories with created_at stamped, all or none. RecordExists on a collision."""
+
+    def replace(self, records: Sequence[Record]) -> list[Record]:
+        """Put memories that are derived from events, over what stood under their ids: no version
+        is kept, created_at stays, their vectors go. Ids of another namespace: RecordExists."""
+
+    def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
+        """The ones that exist, in the order asked for."""
+
+    def page(
+        self,
+        namespace: str,
+        where: RecordFilter | None = None,
+        *,
+        before: Cursor | None = None,
+        limit: int = 50,
+        as_of: datetime | None = None,
+    ) -> Page[Record]:
+        """Newest first. With `as_of`: what memory held at that moment."""
+
+    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
+        """The last turns of a session as they happened, whenever they were written; the last
+        first."""
+
+    def newer(
+        self,
+        namespace: str,
+        after: Cursor,
+        where: RecordFilter | None = None,
+        *,
+        limit: int = 50,
+    ) -> list[Record]:
+        """Those that come right after a place in time, oldest first; what `page` is backwards."""
+
+    def search(
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        limit: int,
+        *,
+        raw: bool = False,
+        most_terms: int = 32,
+    ) -> list[Hit]:
+        """By words, best first. The query is any text: at most so many of its rarest words count,
+        none is an operator. `raw` takes the backend's own query language instead. A query that the
+        index refuses is looked for literally, newest first; BadInput when it was `raw` and is not
+        found so either. An empty query finds nothing."""
+
+    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
+        """Replace a memory by a new version of itself; the old one goes to the archive.
+        NotFound when there is none."""
+
+    def delete(
+        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
+    ) -> Operation | None:
+        """Remove memories with their vectors and index entries; the originals go to the archive.
+        Unknown ids are passed over; None when nothing was removed."""
+
+    def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
+        """Count an access; not an edit."""
+
+    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
+        """Note how memories stand to their files now; not an edit. How many changed."""
+
+    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
+        """The newest live memory with this content, if any."""
+
+    def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Which live memories come from these events; events without any are left out."""
+
+
+class Vectors(Protocol):
+    """Vectors are derived: they can be dropped and made again."""
+
+    def put(self, vectors: Sequence[Vector]) -> int:
+        """Store or replace vectors of things that exist; returns how many were stored. A blob
+        whose length does not fit its dimension raises DamagedRow that names the owner."""
+
+    def scan(self, namespace: str, model: str) -> Iterator[Vector]:
+        """All vectors of one model in a namespace, in a stable order."""
+
+    def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
+        """Id and whole vector (part 0) of every memory that is no episode."""
+
+    def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
+        """The vectors that these memories have, by memory and part."""
+
+    indexed: bool
+    """Whether the backend has an index of its own that finds vectors by nearness."""
+
+    def nearest(
+        self, namespace: str, model: str, vector: bytes, limit: int
+    ) -> list[tuple[str, float]]:
+        """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
+        first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
+
+    def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
+        """Memories that have no vector of this model, oldest first."""
+
+    def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
+        """Drop the vectors of these things."""
