@@ -28,6 +28,6 @@ def test_maintain_shows_what_is_due_does_it_once_and_says_so(tmp_path: pathlib.P
         assert (done["counts"], done["finished"]) == (shown["counts"], True)
         again = run(daemon, "maintain")
         assert again.returncode == 0 and "Nothing was due." in again.stdout
-        assert "compressed episodes" in again.stdout
+        assert "compressed turns" in again.stdout
     finally:
         daemon.stop()
