@@ -96,7 +96,7 @@ def _learn(one: datasets.BenchSet, vectors: CachedVectors) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{one.name}: {done} of {total} texts embedded")
 
-    vectors.learn(ingest.texts(one.messages) + [ask.text for ask in one.questions], progress)
+    vectors.prepare(ingest.texts(one.messages) + [ask.text for ask in one.questions], progress)
 
 
 def _write(options: argparse.Namespace, outcomes: list[retrieval.QuestionOutcome]) -> None:

@@ -46,7 +46,7 @@ class EventWorld(World):
         self.runtime.episodes.start()
         self._learning = self.runtime.load_learning()
 
-    def hear(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
+    def capture(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
         """A prompt, or an answer of the agent to a prompt that says nothing."""
         kind: EventKind = "prompt" if author == "user" else "session_summary"
         body: Body = TextBody(content=text)
@@ -73,7 +73,7 @@ class EventWorld(World):
 
 
 @contextmanager
-def told(embedder: Any) -> Iterator[EventWorld]:
+def run_history(embedder: Any) -> Iterator[EventWorld]:
     home = tempfile.mkdtemp(prefix="recollect-told-")
     made = EventWorld(home, embedder)
     try:
@@ -90,15 +90,15 @@ def contradictions(embedder: Embedder | None, name: str = "histories") -> list[H
     """Histories as they are said: what the user says is a prompt, all else an answer. `phrasings`
     and `wordings` were written after the rules, in other words than theirs."""
     verdicts = []
-    with told(embedder) as made:
+    with run_history(embedder) as made:
         for history in knowledge.rows("contradictions", name):
             namespace = f"/actor/{ACTOR}/project/{history['id']}/"
             for number, said in enumerate(history["said"]):
                 at = knowledge.day(said["day"])
                 session = f"{history['id']}-{number}"
                 if said["author"] != "user":
-                    made.hear(namespace, "Please have a look.", at, session, "user")
-                made.hear(namespace, said["text"], at, session, said["author"])
+                    made.capture(namespace, "Please have a look.", at, session, "user")
+                made.capture(namespace, said["text"], at, session, said["author"])
                 made.extract(namespace)
                 made.clock.advance(minutes=1)
             made.settle([namespace, GLOBAL])
@@ -114,7 +114,7 @@ def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, 
     and without the graph that came of it."""
     values: dict[str, list[dict[str, float]]] = {"off": [], "on": []}
     things = facts = reached = 0
-    with told(CachedEmbedder(vectors)) as made:
+    with run_history(CachedEmbedder(vectors)) as made:
         for store, questions in one.by_store():
             namespace = f"/actor/{ACTOR}/project/{store}/"
             message_of: dict[str, str] = {}
@@ -122,8 +122,8 @@ def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, 
             for message in one.store(store):
                 at = knowledge.START if message.time is None else from_micros(message.time)
                 session = message.session or message.id
-                event = made.hear(namespace, message.text, at, session, "user")
-                made.hear(namespace, "Noted.", at, session, "assistant")
+                event = made.capture(namespace, message.text, at, session, "user")
+                made.capture(namespace, "Noted.", at, session, "assistant")
                 message_of[ids.RECORD + event] = message.id
                 group_of[message.id] = message.session
             made.extract(namespace)
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in options.sets:
             one = datasets.read(options.data, name)
             asked = [ask.text for ask in one.questions]
-            vectors.learn(ingest.texts(one.messages) + asked, lambda done, total: None)
+            vectors.prepare(ingest.texts(one.messages) + asked, lambda done, total: None)
             out += conversations(one, vectors)
             vectors.forget()
     else:

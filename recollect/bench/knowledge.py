@@ -54,7 +54,7 @@ class World:
         self._backfill = None
         if embedder is not None:
             self.it.engine._embedder = embedder
-            self._backfill = Backfill(self.store, embedder, self.it.shelves.embedded)
+            self._backfill = Backfill(self.store, embedder, self.it.index_cache.embedded)
 
     def close(self) -> None:
         self.runtime.close()
@@ -85,7 +85,7 @@ class World:
     def settle(self, namespaces: Sequence[str]) -> None:
         while self._backfill is not None and self._backfill.step():
             pass
-        self.it.shelves.fill(namespaces)
+        self.it.index_cache.fill(namespaces)
         self.it.graphs.fill(namespaces)
 
 
@@ -116,7 +116,7 @@ def hops(embedder: Embedder | None, weights: Weights | None = None) -> list[Hop]
     namespace = f"/actor/{ACTOR}/project/harbour/"
     weights = weights or Weights()
     with world(embedder) as made:
-        record_of = _harbour(made, namespace)
+        record_of = _load_history(made, namespace)
         outcomes = []
         for ask in rows("hops", "questions"):
             gold = {record_of[one] for one in ask["gold"]}
@@ -132,7 +132,7 @@ def hops(embedder: Embedder | None, weights: Weights | None = None) -> list[Hop]
         return outcomes
 
 
-def _harbour(made: World, namespace: str) -> dict[str, str]:
+def _load_history(made: World, namespace: str) -> dict[str, str]:
     """The invented team's history; returns the memory of each message."""
     record_of: dict[str, str] = {}
     claims: list[Claim] = []
@@ -230,7 +230,7 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerd
         line
         for line in [*holds, *begun]
         for old in history["old"]
-        if _says(line, old) and not _says(line, history["current"])
+        if _mentions(line, old) and not _mentions(line, history["current"])
     ]
     # A memory of an old state may be told with its date; it must say that it is over.
     stale += [
@@ -238,13 +238,13 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerd
         for line in told
         if _dated(line) and "(no longer so" not in line and "preference" not in history["said"][0]
         for old in history["old"]
-        if _says(line, old) and not _says(line, history["current"])
+        if _mentions(line, old) and not _mentions(line, history["current"])
     ]
-    current = any(_says(line, history["current"]) for line in [*holds, *begun])
+    current = any(_mentions(line, history["current"]) for line in [*holds, *begun])
     return HistoryVerdict(history["id"], history["kind"], current, bool(stale), text)
 
 
-def _says(line: str, value: str) -> bool:
+def _mentions(line: str, value: str) -> bool:
     return value.casefold() in line.casefold().replace("/./", "/")
 
 

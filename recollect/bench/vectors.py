@@ -36,7 +36,7 @@ class CachedVectors:
                 self._known[text] = row
         return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, 384)
 
-    def learn(self, texts: Sequence[str], progress: Callable[[int, int], None]) -> None:
+    def prepare(self, texts: Sequence[str], progress: Callable[[int, int], None]) -> None:
         """Have the vectors of all these texts at hand, reading or writing the cache."""
         wanted = sorted(set(texts))
         path = os.path.join(self._directory, _name(wanted))

@@ -102,7 +102,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     if counted := kept_out_of(health):
         yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
     if private := private_sessions(health):
-        yield Finding("private session", "ok", " ".join(keepout.told_private(private)))
+        yield Finding("private session", "ok", " ".join(keepout.private_sessions_text(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         # Each host is looked at below; a private session is nothing wrong.
@@ -184,7 +184,7 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
     if keepout.private_environment(os.environ):
         told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
         yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")

@@ -44,7 +44,7 @@ def _rule_arguments(function: F) -> F:
 def list_command(as_json: bool) -> None:
     """List the rules, and what holds in the current directory."""
     chosen = settings.load()
-    holds = keepout.ProjectRulesReader().here(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
     if as_json:
         told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
         print_json({**told, "files": [one.text for one in holds.files]})
@@ -123,7 +123,7 @@ def _entry(what: tuple[str, ...], here: bool, tool: str | None, known: Sequence[
         entry = f"project:{place.root or keepout.canonical(os.getcwd())}"
     else:
         entry = _file_or_project(what[0], known)
-    if problem := keepout.wrong([entry]):
+    if problem := keepout.fault_in_rules([entry]):
         raise BadInput(problem)
     return entry
 

@@ -95,7 +95,9 @@ def print_kept_out(project: str) -> None:
 
     where = project_path(project)
     if os.path.isabs(where):
-        off = keepout.ProjectRulesReader().here(where, keepout.rules(settings.load().ignore)).off
+        off = (
+            keepout.ProjectRulesReader().rules_for(where, keepout.rules(settings.load().ignore)).off
+        )
         if off:
             click.echo(f"This project is kept out of memory: {off}. See: recollect ignore list")
 

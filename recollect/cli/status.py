@@ -93,7 +93,7 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
     if private := private_sessions(health):
-        told, hint = keepout.told_private(private)
+        told, hint = keepout.private_sessions_text(private)
         click.secho(told, fg="cyan")
         click.echo(f"  {hint}")
     if kept_out := kept_out_of(health):

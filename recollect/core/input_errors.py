@@ -46,11 +46,11 @@ def explained(error: msgspec.MsgspecError, kind: Any) -> BadInput:
         if named[1] == "missing required":
             return BadInput(f"{whole} is missing", field=whole)
         return BadInput(f"there is no field {whole!r} here{_near(kind, named[2])}", field=whole)
-    told = _told(message, kind, field)
+    told = _message(message, kind, field)
     return BadInput(f"{field or 'this'} {told}" if told else message, field=field)
 
 
-def _told(message: str, kind: Any, field: str) -> str:
+def _message(message: str, kind: Any, field: str) -> str:
     if message.startswith("Invalid enum value"):
         given = message.removeprefix("Invalid enum value").strip()
         allowed = ", ".join(str(one) for one in _allowed(kind, field))

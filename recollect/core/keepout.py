@@ -165,7 +165,7 @@ class KeepOutRules:
         return next((one for one in self.tools if fnmatch.fnmatchcase(called, one.casefold())), "")
 
 
-def wrong(entries: Sequence[str]) -> str:
+def fault_in_rules(entries: Sequence[str]) -> str:
     """What is wrong with a list of rules, or nothing."""
     if len(entries) > MOST:
         return f"it takes at most {MOST} entries"
@@ -187,7 +187,7 @@ def rules(entries: Iterable[str]) -> KeepOutRules:
     """Those that can be understood."""
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in entries:
-        if not wrong([entry]):
+        if not fault_in_rules([entry]):
             kind, _, value = entry.partition(":")
             found[kind].append(value.strip())
     return KeepOutRules(
@@ -230,9 +230,9 @@ class DirectoryRules:
 class ProjectRulesReader:
     """Reads projects' files; one that did not change is not read again."""
 
-    known: dict[str, tuple[tuple[int, int, int], ProjectRules]] = field(default_factory=dict)
+    _cache: dict[str, tuple[tuple[int, int, int], ProjectRules]] = field(default_factory=dict)
 
-    def here(self, directory: str, own: KeepOutRules) -> DirectoryRules:
+    def rules_for(self, directory: str, own: KeepOutRules) -> DirectoryRules:
         """The rules for a directory: the user's, and those of every project file at or above it."""
         if not os.path.isabs(directory) or "\0" in directory:
             return DirectoryRules()
@@ -265,15 +265,15 @@ class ProjectRulesReader:
         try:
             about = os.fstat(fd)
             seen = (about.st_ino, about.st_mtime_ns, about.st_size)
-            known = self.known.get(path)
+            known = self._cache.get(path)
             if known is not None and known[0] == seen:
                 return known[1]
             said = _checked(fd, about, os.path.dirname(path))
         finally:
             os.close(fd)
-        if len(self.known) > 1000:
-            self.known.clear()
-        self.known[path] = seen, said
+        if len(self._cache) > 1000:
+            self._cache.clear()
+        self._cache[path] = seen, said
         return said
 
 
@@ -285,12 +285,12 @@ def _checked(fd: int, about: os.stat_result, folder: str) -> ProjectRules:
     if about.st_size > FILE_BYTES:
         return ProjectRules(broken=f"it is larger than {FILE_BYTES >> 10} KiB")
     try:
-        return parsed(os.read(fd, FILE_BYTES + 1).decode(), folder)
+        return parse_project_file(os.read(fd, FILE_BYTES + 1).decode(), folder)
     except (OSError, UnicodeDecodeError) as error:
         return ProjectRules(broken=f"it cannot be read ({error})")
 
 
-def parsed(text: str, folder: str) -> ProjectRules:
+def parse_project_file(text: str, folder: str) -> ProjectRules:
     """What a project's file says, for the directory that it lies in."""
     try:
         data = tomllib.loads(text)
@@ -321,7 +321,7 @@ def _upward(directory: str) -> list[str]:
 # --- what a tool touched -------------------------------------------------------------------------
 
 
-def touched(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
+def matching_file_pattern(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
     """The pattern of a file that a tool's call names anywhere, in what it was given or what it
     gave, or nothing. What is too much to look through counts as named: a repository brings its own
     patterns, and must not be able to hold anybody up."""
@@ -372,7 +372,7 @@ def private_environment(environ: Mapping[str, str]) -> bool:
     return environ.get(PRIVATE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
-def said_word(prompt: str) -> str:
+def privacy_word(prompt: str) -> str:
     """`private` or `public` when the first or the last line of a prompt is that word and nothing
     else; a text that only speaks of it does nothing."""
     lines = prompt.strip().splitlines()
@@ -396,7 +396,7 @@ class PrivateSession:
     by: str
 
 
-def told_private(sessions: Sequence[PrivateSession]) -> tuple[str, str]:
+def private_sessions_text(sessions: Sequence[PrivateSession]) -> tuple[str, str]:
     """One sentence about the private sessions that go on, and how they end."""
     hosts = ", ".join(sorted({one.host for one in sessions}))
     if len(sessions) == 1:
@@ -463,7 +463,7 @@ class PrivateSessions:
                 found.append(PrivateSession(str(data.get("host", "")), by))
         return found
 
-    def alive(self, key: str) -> None:
+    def note_activity(self, key: str) -> None:
         try:
             os.utime(self._path(key))
         except OSError:
@@ -534,7 +534,7 @@ def may_spool(directory: str, host: str, stdin: bytes, env: Mapping[str, str], c
     own, reader = rules(_setting(os.path.join(directory, "settings.toml"))), ProjectRulesReader()
     told = _object(stdin)
     named = [cwd, told.get("cwd"), *env.values()]
-    if any(isinstance(one, str) and reader.here(one, own).off for one in named):
+    if any(isinstance(one, str) and reader.rules_for(one, own).off for one in named):
         return False
     cwd = next((one for one in named[1:2] if isinstance(one, str) and os.path.isabs(one)), cwd)
     private, key = PrivateSessions(directory), session_key(host, session_in(stdin, env), cwd)
@@ -557,7 +557,7 @@ def _object(stdin: bytes) -> dict[str, Any]:
 
 def _word_in(told: Mapping[str, Any]) -> str:
     for name in PROMPT_FIELDS:
-        if isinstance(text := told.get(name), str) and (word := said_word(text)):
+        if isinstance(text := told.get(name), str) and (word := privacy_word(text)):
             return word
     return ""
 

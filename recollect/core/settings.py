@@ -62,7 +62,7 @@ _STORE = Form(
 )
 
 
-_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.wrong)
+_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.fault_in_rules)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
 RETENTION_DAYS = {one.plural: one.retention_days for one in KINDS.values()} | {"archive": 30}

@@ -84,7 +84,7 @@ class Health:
             "extraction": seen.extraction,
             "errors_last_hour": {"count": len(errors_now), "latest": errors_now[-5:]},
             "disk_full": writer.disk_full,
-            "maintained_at": runtime.housekeeper.maintained_at,
+            "maintained_at": runtime.maintenance.maintained_at,
             "embedding": seen.embedding,
             "alarms": seen.alarms,
             "wanted_port": runtime.settings.port,

@@ -51,7 +51,7 @@ class Learning:
             options=ExtractionOptions(
                 compact=settings.compact_backlog, idle_s=settings.extract_idle_s
             ),
-            told=self._on_run,
+            on_run=self._on_run,
         )
         self._watcher = ExtractionWatcher(
             store,

@@ -28,7 +28,7 @@ class RecallParts:
         self._store = store
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = SearchEngine(self.embedder)
-        self.shelves = IndexCache(store, self.engine, settings.cache_mb)
+        self.index_cache = IndexCache(store, self.engine, settings.cache_mb)
         self.feedback = Feedback(store, clock, runtime.tombstones)
         self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
@@ -36,7 +36,7 @@ class RecallParts:
         self.recall_now = Recall(
             store,
             self.engine,
-            self.shelves,
+            self.index_cache,
             self.graphs,
             self.feedback,
             self.receipts,
@@ -45,9 +45,9 @@ class RecallParts:
             settings,
         )
         self._backfill = (
-            Backfill(store, self.embedder, self.shelves.embedded) if self.embedder else None
+            Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )
-        runtime.memories.listeners.append(self.shelves)
+        runtime.memories.listeners.append(self.index_cache)
 
     def start(self) -> None:
         self.receipts.start()

@@ -97,14 +97,14 @@ class Runtime:
         self.tombstones = Tombstones(self.store)
         self.add_lock = threading.Lock()
         self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
-        self.housekeeper = MaintenanceLoop(
+        self.maintenance = MaintenanceLoop(
             Maintenance(
                 self.store,
                 self.memories,
                 clock,
                 settings,
                 lambda: self.loaded_learning.provider if self.loaded_learning else None,
-                told=self.tombstones.visible_record,
+                visible=self.tombstones.visible_record,
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
@@ -114,7 +114,7 @@ class Runtime:
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
             self.episodes.on_event,
-            self.housekeeper.on_event,
+            self.maintenance.on_event,
             self.news.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
@@ -258,7 +258,7 @@ class Runtime:
         self.store.changes.subscribe(self._on_change)
         self._install_hook()
         self.upkeep.start()
-        self.housekeeper.start()
+        self.maintenance.start()
 
     def load_recall(self) -> "RecallParts":
         """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
@@ -300,7 +300,7 @@ class Runtime:
         parts: list[tuple[str, Any]] = [
             ("the doors", self.doors),
             ("hooks", self.hooks),
-            ("maintenance", self.housekeeper),
+            ("maintenance", self.maintenance),
             ("episodes", self.episodes),
             ("extraction", self.loaded_learning),
             ("recall", self.loaded_recall),
@@ -395,11 +395,11 @@ class Runtime:
             if recall is not None:
                 recall.feedback.forget_known()
         if change.kind == "all" and recall is not None:
-            recall.shelves.drop_all()
+            recall.index_cache.drop_all()
         elif change.kind == "records":
             self.memories.changed(change.namespace, change.ids)
         elif change.kind == "vectors" and recall is not None:
-            recall.shelves.stored(self.store.records.get(change.namespace, change.ids))
+            recall.index_cache.stored(self.store.records.get(change.namespace, change.ids))
         elif change.kind == "events":
             for event_id in change.ids:
                 stored = self.store.events.get(change.namespace, event_id)

@@ -1,6 +1,6 @@
-"""What happened lately, counted, for health and alarms.
+"""Counters and recent errors, for health and alarms.
 
-In: named happenings. Out: counts in all, and the errors of the last hour.
+In: names of what happened. Out: totals, and the errors of the last hour.
 """
 
 import threading
@@ -26,8 +26,8 @@ class Counters:
             self._totals[name] = self._totals.get(name, 0) + amount
 
     def error(self, what: str) -> None:
-        """Something went wrong that a person may want to see. `what` should hold no user's text;
-        an error may quote some all the same."""
+        """Record an error that a person may want to see. `what` should hold no user's text; it is
+        scrubbed because an error may quote some."""
         told = privacy.scrub(what[:_ERROR_CHARS]).text
         with self._lock:
             self._errors.append((self._clock.now(), told))

@@ -1,8 +1,9 @@
-"""What hooks ask a user's disk: which project a directory belongs to, and how a transcript ends.
+"""Answers what hooks need from a user's disk: the project of a directory, and the end of a
+transcript.
 
-In: paths from payloads. Out: an answer within a moment, whatever the disk does. While it hangs, as
-the mount of a server that is away does, a directory is taken for what it was the last time, and
-one that was never seen for a project of its own: nothing of it may end up among other projects'.
+In: paths from payloads. Out: an answer in time, whatever the disk does. While a disk hangs, such as
+the mount of a server that is down, a directory is taken for what it was the last time. One that was
+never seen is taken for a project of its own, so that nothing of it gets into other projects.
 """
 
 import os
@@ -31,27 +32,27 @@ class DiskLookup:
         self._patience_s = patience_s
         self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, Place] = OrderedDict()
-        self._asked: dict[str, float] = {}  # paths that are being looked at, and since when
+        self._last_places: OrderedDict[str, Place] = OrderedDict()
+        self._in_progress: dict[str, float] = {}  # paths that are being looked at, and since when
 
     def locate(self, directory: str) -> Place:
-        """The project of a directory, as far as it can be told in time."""
+        """The project of a directory, as far as it is known in time."""
         try:
             place = self._in_time(directory, lambda: self._look(directory))
         except Late:
             with self._lock:
-                known = self._known.get(directory)
+                known = self._last_places.get(directory)
             return known if known is not None else projects.unseen(directory)
         with self._lock:
-            self._known[directory] = place
-            self._known.move_to_end(directory)
-            while len(self._known) > _KNOWN:
-                self._known.popitem(last=False)
+            self._last_places[directory] = place
+            self._last_places.move_to_end(directory)
+            while len(self._last_places) > _KNOWN:
+                self._last_places.popitem(last=False)
         return place
 
     def end_of(self, path: str, most: int) -> bytes | None:
-        """The last bytes of a transcript: nothing when it is not there yet, None when it never
-        will be: its folder is not there, or it is something else than a file."""
+        """The last bytes of a transcript: empty when it is not there yet, None when it never will
+        be, because its folder is missing or it is not a file."""
         try:
             return self._in_time(path, lambda: _end(path, most))
         except Late:
@@ -59,18 +60,18 @@ class DiskLookup:
 
     def _in_time(self, path: str, look: Callable[[], T]) -> T:
         with self._lock:
-            since = self._asked.get(path)
+            since = self._in_progress.get(path)
         if since is not None and since < time.monotonic() - self._patience_s:
             raise Late  # a second thread would hang as well
 
         def looking() -> T:
             with self._lock:
-                self._asked.setdefault(path, time.monotonic())
+                self._in_progress.setdefault(path, time.monotonic())
             try:
                 return look()
             finally:
                 with self._lock:
-                    self._asked.pop(path, None)
+                    self._in_progress.pop(path, None)
 
         return self._disk.run(self._patience_s, looking)
 

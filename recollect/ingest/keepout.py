@@ -1,7 +1,8 @@
-"""What the write path does not take: kept out by the user, by a project, or by a private session.
+"""Decides what the write path does not take: kept out by the user, by a project, or by a private
+session.
 
-In: what a host told, or events. Out: a reason, as it is counted, or nothing. The setting `ignore`
-is read again when its file changed, so that a rule holds from the moment it was made.
+In: captures of hooks, or events. Out: a reason, which is counted, or nothing. The setting `ignore`
+is read again when its file changes, so that a new rule holds at once.
 """
 
 import os
@@ -29,10 +30,10 @@ NOW_PUBLIC = "This session is no longer private: Recollect remembers what comes 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why something is not taken, and what the host is told of it."""
+    """Why something is not taken, and the message for the host."""
 
     reason: str
-    told: str = ""
+    message: str = ""
 
 
 class KeepOut:
@@ -47,7 +48,7 @@ class KeepOut:
         self.private = PrivateSessions(chosen.directory)
 
     def rules(self) -> KeepOutRules:
-        """The user's, as the settings are now. Settings that are broken leave them as they were."""
+        """The user's current rules. While the settings are broken, the last ones hold."""
         try:
             about = os.stat(self._settings.path("settings.toml"))
             seen = (about.st_ino, about.st_mtime_ns, about.st_size)
@@ -64,43 +65,44 @@ class KeepOut:
             self._seen = seen
             return self._rules
 
-    def here(self, directory: str) -> DirectoryRules:
-        """What holds in a directory; what is wrong with its file is told once."""
-        found = self._reader.here(directory, self.rules())
+    def rules_for(self, directory: str) -> DirectoryRules:
+        """The rules for a directory. What is wrong with its file is reported once."""
+        found = self._reader.rules_for(directory, self.rules())
         for warning in found.warnings:
             if warning not in self._warned and len(self._warned) < 1000:
                 self._warned.add(warning)
                 self._counters.error(warning)
         return found
 
-    # --- what hooks bring ---
+    # --- captures of hooks ---
 
-    def refuses(self, captured: Capture, session_id: str | None, at: datetime) -> Refusal | None:
-        """Whether nothing at all of it is taken. A prompt may make its session private, or end
-        that; the end of a session ends it too."""
+    def refusal_of(self, captured: Capture, session_id: str | None, at: datetime) -> Refusal | None:
+        """Why nothing of a capture is taken, or None. A prompt may make its session private or
+        public again; the end of a session ends its privacy, too."""
         key = keepout.session_key(captured.host, session_id, captured.cwd)
-        word = next((said for one in captured.drafts if (said := _word(one))), "")
+        word = next((said for one in captured.drafts if (said := _privacy_word(one))), "")
         at_ms = to_micros(at) // 1000
         if word == "private":
             self.private.begin(key, captured.host, at_ms, keepout.WORD)
             return Refusal(PRIVATE, NOW_PRIVATE)
         by = self.private.open(key)
         if by == keepout.ENVIRONMENT:
-            # Hooks of such a session never come here: it goes on without the variable.
+            # Hooks of a session that is private by its environment never come here: the variable is
+            # gone.
             self.private.end(key, captured.host, at_ms)
         elif by:
-            self.private.alive(key)
+            self.private.note_activity(key)
             if word == "public" or captured.signal == "session-end":
                 self.private.end(key, captured.host, at_ms)
             return Refusal(PRIVATE, NOW_PUBLIC if word == "public" else "")
         if word == "public":
             return Refusal(PRIVATE)
-        if captured.cwd and self.here(captured.cwd).off:
+        if captured.cwd and self.rules_for(captured.cwd).off:
             return Refusal(PROJECT)
         return None
 
-    def left(self, captured: Capture) -> tuple[tuple[Draft, ...], list[str]]:
-        """What may be taken of it, and why the rest may not."""
+    def without_kept_out(self, captured: Capture) -> tuple[tuple[Draft, ...], list[str]]:
+        """The drafts that may be taken, and the reasons against the others."""
         kept, reasons = [], []
         for draft in captured.drafts:
             data = draft.body.data if isinstance(draft.body, JsonBody) else None
@@ -112,21 +114,21 @@ class KeepOut:
                 kept.append(draft)
         return tuple(kept), reasons
 
-    # --- what comes by other ways ---
+    # --- events of other doors ---
 
-    def event(self, event: Event) -> str:
+    def reason_against(self, event: Event) -> str:
         """Why an event of the API or of an import is not taken, or nothing."""
         where, key, host = event.source.project_path or "", event.session_id, event.source.surface
         at_ms = to_micros(event.valid_time) // 1000
         said = event.body.content if isinstance(event.body, TextBody) else ""
-        word = keepout.said_word(said) if event.kind == "prompt" else ""
+        word = keepout.privacy_word(said) if event.kind == "prompt" else ""
         if word == "private":
             self.private.begin(key, host, at_ms, keepout.WORD)
         elif word == "public":
             self.private.end(key, host, at_ms)
         if word or self.private.covers(key, at_ms):
             return PRIVATE
-        if where and self.here(where).off:
+        if where and self.rules_for(where).off:
             return PROJECT
         if event.kind == "tool_use" and isinstance(event.body, JsonBody):
             data = event.body.data
@@ -137,10 +139,10 @@ class KeepOut:
     def _tool(self, name: str, data: object, cwd: str) -> str:
         if name and self.rules().tool(name):
             return TOOL
-        files: Sequence[keepout.Pattern] = self.here(cwd).files if cwd else self.rules().files
-        return FILE if files and keepout.touched(files, cwd, data) else ""
+        files: Sequence[keepout.Pattern] = self.rules_for(cwd).files if cwd else self.rules().files
+        return FILE if files and keepout.matching_file_pattern(files, cwd, data) else ""
 
 
-def _word(draft: Draft) -> str:
+def _privacy_word(draft: Draft) -> str:
     said = draft.body.content if isinstance(draft.body, TextBody) else ""
-    return keepout.said_word(said) if draft.kind == "prompt" else ""
+    return keepout.privacy_word(said) if draft.kind == "prompt" else ""

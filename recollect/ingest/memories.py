@@ -1,7 +1,7 @@
-"""How memories get into the store, and who hears of it.
+"""Writes memories to the store and notifies listeners.
 
-In: records. Out: stored records. Whoever keeps something derived from them (the search index, the
-embedder) listens here, so that nothing is written past them.
+In: records. Out: stored records. Whoever derives something from them (the search index, the
+embedder) listens here, so that no write is missed.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,12 +25,12 @@ class Memories:
 
     def add(self, records: Sequence[Record]) -> list[Record]:
         """New memories."""
-        return self._told(self._store.records.put(records))
+        return self._notify_stored(self._store.records.put(records))
 
     def remember(
         self, record: Record, actor: str, reason: str = "", checkpoint: Checkpoint | None = None
     ) -> tuple[Record, Operation]:
-        """One new memory that somebody asked for: the log knows of it, so it can be undone."""
+        """Add one memory that somebody asked for; it is logged, so that it can be undone."""
 
         def work(tx: Transaction) -> tuple[Record, Operation]:
             made = [record.record_id]
@@ -40,14 +40,14 @@ class Memories:
             return tx.put_record(record, operation.op_id), operation
 
         stored, operation = self._store.transaction(work)
-        self._told([stored])
+        self._notify_stored([stored])
         return stored, operation
 
     def move(
         self, record: Record, namespace: str, actor: str, reason: str = ""
     ) -> tuple[Operation, Operation]:
-        """To another namespace, under the same id: out of the one, into the other, at once. Each
-        has its own entry in the log, and each names the other."""
+        """Move to another namespace under the same id, in one transaction. Each namespace has its
+        own log entry, and each entry names the other."""
 
         def work(tx: Transaction) -> tuple[Operation, Operation]:
             which = [record.record_id]
@@ -72,15 +72,16 @@ class Memories:
         return left, came
 
     def replace(self, records: Sequence[Record]) -> list[Record]:
-        """Memories that are derived from events, over what stood under their ids."""
-        return self._told(self._store.records.replace(records))
+        """Write memories that are derived from events over their earlier versions."""
+        return self._notify_stored(self._store.records.replace(records))
 
     def edit(
         self, record: Record, actor: str, reason: str = "", stones: Sequence[Any] = ()
     ) -> Operation:
-        """A new version of a memory. `stones` say what of the old one is not told any more."""
+        """Write a new version of a memory. `stones` are log entries that hide statements of the old
+        one."""
         operation = self._store.records.edit(record, actor, reason)
-        self._lay(record.namespace, actor, stones)
+        self._log_tombstones(record.namespace, actor, stones)
         self.changed(record.namespace, operation.targets)
         return operation
 
@@ -92,8 +93,8 @@ class Memories:
         reason: str = "",
         stone: Callable[[Record], Any] | None = None,
     ) -> Operation | None:
-        """Out of memory and into the archive; None when none of them is there. `stone` gives what
-        is written in the log of each, at once with it, so that what it said is not told."""
+        """Move memories to the archive; None when there is none of them. `stone` makes a log entry
+        for each that hides its statements, written in the same transaction."""
 
         def work(tx: Transaction) -> Operation | None:
             there = tx.records(namespace, record_ids)
@@ -112,7 +113,7 @@ class Memories:
             self.changed(namespace, operation.targets)
         return operation
 
-    def _lay(self, namespace: str, actor: str, stones: Sequence[Any]) -> None:
+    def _log_tombstones(self, namespace: str, actor: str, stones: Sequence[Any]) -> None:
         def work(tx: Transaction) -> None:
             for one in stones:
                 tx.log("tombstone", namespace, actor, detail=one)
@@ -126,7 +127,7 @@ class Memories:
         return operation
 
     def changed(self, namespace: str, record_ids: Sequence[str]) -> None:
-        """Tell listeners how these memories are now: there, or gone."""
+        """Notify listeners of these memories as they are now: stored or removed."""
         there = self._store.records.get(namespace, record_ids)
         gone = set(record_ids) - {record.record_id for record in there}
         for listener in self.listeners:
@@ -136,16 +137,16 @@ class Memories:
                 listener.stored(there)
 
     def reloaded(self, namespace: str) -> None:
-        """Memories came into this namespace by another way: tell listeners of all of them."""
+        """Memories came into this namespace in another way: notify listeners of all of them."""
         cursor = None
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=500)
-            self._told(list(page.items))
+            self._notify_stored(list(page.items))
             cursor = page.next
             if cursor is None:
                 return
 
-    def _told(self, records: list[Record]) -> list[Record]:
+    def _notify_stored(self, records: list[Record]) -> list[Record]:
         for listener in self.listeners:
             listener.stored(records)
         return records

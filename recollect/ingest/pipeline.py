@@ -45,7 +45,7 @@ _PROMPTS_SEARCHED = 20
 
 @dataclass(frozen=True)
 class RecallQuestion:
-    """What a hook wants to hear: the context for a prompt or for the start of a session."""
+    """What a hook asks for: the context for a prompt or for the start of a session."""
 
     trigger: str
     text: str
@@ -58,7 +58,7 @@ class RecallQuestion:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What is remembered: the text to inject, which memories it holds, how long it took."""
+    """The answer: the text to inject, the memories in it, and how long it took."""
 
     context: str = ""
     records: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Notice:
-    """What is told to whoever watches: an event was stored."""
+    """What listeners get: an event was stored."""
 
     stored: StoredEvent | Arrival
     host: str
@@ -85,7 +85,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class _EventKey:
-    """What names an event that a hook told of: its frame, its place in it, and the digest."""
+    """What identifies an event of a hook: its frame, its index in it, and the digest."""
 
     ulid: str
     index: int
@@ -94,7 +94,7 @@ class _EventKey:
 
 @dataclass
 class _ReadFrame:
-    """A frame that was read: what it means, and what is to be stored of it."""
+    """A frame that was read: what it means, and the events to store."""
 
     captured: Capture
     place: Place
@@ -131,20 +131,20 @@ class Pipeline:
         self._counters = counters
         self._continuity = SessionContinuity(store, clock)
         self._keys: SeenCache[_EventKey] = SeenCache()
-        self._turns = SessionSignals()
-        self._pace = SessionRate(clock)
+        self._signals = SessionSignals()
+        self._rate = SessionRate(clock)
         self._disk = DiskLookup()
         self._namespaces = namespaces or Namespaces(store, actor)
         self.recall = recall
-        # What an agent says in a session, without what the session was told by us.
+        # Removes from an agent's text what Recollect itself put into the session.
         self.own_text: Callable[[str, str], str] = lambda _session_id, text: text
         self.listeners: list[Listener] = []
 
     # --- hooks ---
 
     def frame(self, frame: Frame, digest: bytes) -> Reply:
-        """Take what a hook sends and waits for. That it was taken is said after COMMIT, and by the
-        store alone: whatever is only on its way, from here or from a repeat, may yet be lost."""
+        """Take a frame from a hook that waits. The answer comes after COMMIT, and only the store
+        decides that a frame is a repeat: what is merely on its way may still be lost."""
         captured = _captured(frame)
         taken = self._take(frame, digest, captured, live=True)
         if isinstance(taken, Reply):
@@ -155,16 +155,15 @@ class Pipeline:
         return Reply(frames.STORED, self._answer(taken, fresh))
 
     def spooled(self, waiting: Sequence[tuple[Frame, bytes]]) -> list[Reply]:
-        """Take what hooks could not deliver, in this order and in as few commits as can be. Each
-        has its own answer, NOT_NOW for one that made us stumble; StoreError when nothing can be
-        stored now."""
+        """Take spooled frames, in this order and in as few commits as possible. Each gets its own
+        answer, NOT_NOW when it failed unexpectedly; StoreError when nothing can be stored now."""
         replies = [Reply(frames.NOT_NOW)] * len(waiting)
         together: dict[int, _ReadFrame] = {}
         for number, (frame, digest) in enumerate(waiting):
-            with self._one_alone(replies, number):
+            with self._isolated(replies, number):
                 captured = _captured(frame)
                 if captured.transcript is not None:
-                    # Its answer is looked for from the turn's prompt on: that must be stored.
+                    # Its answer is searched from the turn's prompt on, so that must be stored.
                     self._store_together(together, replies)
                 taken = self._take(frame, digest, captured, live=False)
                 if isinstance(taken, Reply):
@@ -175,7 +174,7 @@ class Pipeline:
         return replies
 
     def _store_together(self, together: dict[int, "_ReadFrame"], replies: list[Reply]) -> None:
-        """One commit for all. When one of them cannot be stored, each gets its own."""
+        """Store all in one commit. When one of them cannot be stored, each gets its own."""
         groups = [dict(together)]
         together.clear()
         while groups:
@@ -189,15 +188,15 @@ class Pipeline:
                     groups += [{number: taken} for number, taken in reversed(group.items())]
                     continue
                 (number,) = group
-                with self._one_alone(replies, number):
+                with self._isolated(replies, number):
                     raise
             else:
                 for number, taken in group.items():
                     replies[number] = Reply(frames.REFUSED if taken.refused else frames.STORED)
 
     @contextlib.contextmanager
-    def _one_alone(self, replies: list[Reply], number: int) -> Iterator[None]:
-        """What is wrong with one spooled frame is no reason to keep the others waiting."""
+    def _isolated(self, replies: list[Reply], number: int) -> Iterator[None]:
+        """Let what is wrong with one spooled frame not hold up the others."""
         try:
             yield
         except errors.BadInput as error:
@@ -212,7 +211,7 @@ class Pipeline:
     def _take(
         self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
     ) -> "_ReadFrame | Reply":
-        """What is to be stored of a frame, or the answer when that is nothing."""
+        """The events to store of a frame, or the answer when there are none."""
         cut = frames.told_cut(frame.flags)
         if cut or captured.damaged:
             self._counters.count("payloads cut" if cut else "payloads not readable")
@@ -222,10 +221,10 @@ class Pipeline:
         named = _clean(captured.session_id)[:256] if captured.session_id else None
         if self.keep_out is not None:
             happened = captured.happened_at or _wall(frame.wall_ns)
-            refusal = self.keep_out.refuses(captured, named, happened)
+            refusal = self.keep_out.refusal_of(captured, named, happened)
             if refusal is not None:
                 self._counters.count(f"kept out: {refusal.reason}")
-                shown = refusal.told if captured.wants else ""
+                shown = refusal.message if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
             captured = self._without_kept_out(captured)
         place, path = self._namespaces.locate(captured.cwd)
@@ -236,28 +235,28 @@ class Pipeline:
             named,
             begins=captured.signal == "session-start",
         )
-        # What was spooled came at its own pace, however fast it is read now.
-        if live and not self._pace.allows(session_id):
+        # Spooled frames were sent at their own pace, however fast they are read now.
+        if live and not self._rate.allows(session_id):
             self._counters.count("refused: runaway")
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
         if captured.transcript is not None:
             ended = captured.happened_at or _wall(frame.wall_ns)
-            began = self._prompted(namespace, session_id, ended)
+            began = self._turn_began(namespace, session_id, ended)
             captured = self._with_transcript(captured, began, ended, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
         told = _EventKey(frame.ulid, 0, digest.hex())
         arrivals = [
             self._arrival(frame, first, captured, draft, namespace, session_id, path)
-            for draft, first in self._named(frame, told, captured, namespace, session_id)
+            for draft, first in self._with_keys(frame, told, captured, namespace, session_id)
         ]
         if captured.signal == "session-end":
             self._continuity.ended(captured.host, namespace)
         return _ReadFrame(captured, place, namespace, session_id, arrivals)
 
     def _stored(self, group: Sequence["_ReadFrame"]) -> list[list[Arrival]]:
-        """Store what was taken, in one commit; gives what was new of each."""
+        """Store these frames in one commit; returns the new events of each."""
         outcomes = iter(self._put([arrival for taken in group for arrival in taken.arrivals]))
         news = []
         for taken in group:
@@ -277,27 +276,27 @@ class Pipeline:
 
     def _without_kept_out(self, captured: Capture) -> Capture:
         assert self.keep_out is not None
-        kept, reasons = self.keep_out.left(captured)
+        kept, reasons = self.keep_out.without_kept_out(captured)
         for reason in reasons:
             self._counters.count(f"kept out: {reason}")
         return replace(captured, drafts=kept)
 
-    def _prompted(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
-        """When the turn that ended at this time began, as far as we know."""
+    def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
+        """When the turn that ended at this time began, if known."""
         try:
             prompts = self._store.events.page(
                 namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
             )
         except errors.DamagedRow:
-            return None  # an old row must not keep new ones out
+            return None  # a damaged old row must not block new events
         times = (stored.event.valid_time for stored in prompts.items)
         return next((time for time in times if time <= before), None)
 
     def _with_transcript(
         self, captured: Capture, began: datetime | None, ended: datetime, *, wait: bool
     ) -> Capture:
-        """A stop whose answer stands only in the host's transcript: find it among the lines of its
-        own turn."""
+        """Complete a stop whose answer is only in the host's transcript, from the lines of its
+        turn."""
         deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
         while captured.transcript is not None:
             tail = self._disk.end_of(captured.transcript, _TRANSCRIPT_TAIL)
@@ -309,13 +308,13 @@ class Pipeline:
             time.sleep(_TRANSCRIPT_LOOK_S)
         return captured
 
-    def _named(
+    def _with_keys(
         self, frame: Frame, told: "_EventKey", captured: Capture, namespace: str, session_id: str
     ) -> Iterator[tuple[Draft, "_EventKey"]]:
-        """Each draft with the name under which it is stored. What a host fires twice has the name
-        of its first firing, so that the store knows it for a repeat, or stores it after all when
-        the first was lost. How far two firings are apart is told by the hooks' own clock: a spool
-        is read in an instant."""
+        """Each draft with the key under which it is stored. What a host fires twice gets the key of
+        the first firing, so that the store recognises the repeat, or stores it when the first was
+        lost. The time between two firings is measured by the hooks' clock, since a spool is read in
+        an instant."""
         for index, draft in enumerate(captured.drafts):
             mine = replace(told, index=index)
             if draft.dedupe_key is None:
@@ -328,7 +327,7 @@ class Pipeline:
             if first.ulid != frame.ulid:
                 self._counters.count("repeats")
             elif first is mine and captured.signal in ("session-start", "session-end"):
-                self._keys.forget(self._turns.passed(session_id, captured.signal, key))
+                self._keys.forget(self._signals.passed(session_id, captured.signal, key))
             yield draft, first
 
     def _arrival(
@@ -362,7 +361,7 @@ class Pipeline:
         )
 
     def _answer(self, taken: "_ReadFrame", fresh: list[Arrival]) -> bytes:
-        """What the hook prints. Nothing is recalled for what is only a repeat."""
+        """What the hook prints. Nothing is recalled for a repeat."""
         captured = taken.captured
         context = ""
         if captured.wants is not None and (fresh or not captured.drafts):
@@ -384,21 +383,20 @@ class Pipeline:
     # --- the API ---
 
     def event(self, event: Event, digest: str) -> Outcome:
-        """Take one event that is whole already; `digest` is of what its sender gave, so that a
-        repeat is recognised. EventConflict when its id is there with other content."""
+        """Take one complete event; `digest` is of what its sender gave, so that a repeat is
+        recognised. EventConflict when its id is stored with other content."""
         (outcome,) = self.events([(event, digest)])
         if outcome.status == "conflict":
             raise errors.EventConflict(f"event {event.event_id} is stored with other content")
         return outcome
 
     def events(self, given: Sequence[tuple[Event, str]]) -> list[Outcome]:
-        """Take many events, each with its digest, in one commit and in this order. What is a
-        repeat is for the store to say."""
+        """Take many events, each with its digest, in one commit and in this order."""
         cleaned: dict[tuple[str, str], Arrival] = {}
         kept_out: dict[tuple[str, str], Outcome] = {}
         for event, digest in given:
             _check_size(event)
-            if reason := self.keep_out.event(event) if self.keep_out is not None else "":
+            if reason := self.keep_out.reason_against(event) if self.keep_out is not None else "":
                 self._counters.count(f"kept out: {reason}")
                 kept_out[event.event_id, digest] = Outcome(event.event_id, "kept out")
             elif (event.event_id, digest) not in cleaned:
@@ -419,14 +417,14 @@ class Pipeline:
         return outcomes
 
     def forget_seen(self) -> None:
-        """What was seen lately may be new again: it was erased."""
+        """Forget recent keys: what they stand for was erased and may be new again."""
         self._keys.clear()
 
     def kept_out(self, directory: str | None) -> str:
         """Why nothing is captured in a directory, or nothing."""
         if self.keep_out is None or not directory:
             return ""
-        return self.keep_out.here(directory).off
+        return self.keep_out.rules_for(directory).off
 
     # --- parts of both ---
 
@@ -466,7 +464,7 @@ class Pipeline:
         return cleaned
 
     def _scrubbed(self, event: Event) -> Event:
-        """Every text of an event cleaned, the session's name and the path included."""
+        """An event with every text scrubbed, including session name and path."""
         clean = self._clean_tree(msgspec.to_builtins(event, builtin_types=(datetime,)))
         kept = {"event_id": event.event_id, "namespace": event.namespace, "body": None}
         body = self._scrubbed_body(event.body, event.kind, event.session_id)
@@ -484,7 +482,7 @@ class Pipeline:
 
 
 class SessionRate:
-    """How many events a session sends in a minute, to stop a host that runs in a loop."""
+    """Counts the events of a session per minute, to stop a host that runs in a loop."""
 
     def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
         self._clock = clock
@@ -532,7 +530,7 @@ def _wall(wall_ns: int) -> datetime:
     try:
         return datetime.fromtimestamp(wall_ns / 1e9, UTC)
     except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)  # a clock that is beyond all dates
+        return datetime.fromtimestamp(0, UTC)  # a clock beyond all valid dates
 
 
 def _clean(text: str) -> str:

@@ -1,7 +1,7 @@
-"""What a key stood for when it was first met, so that a second firing of the same thing is known.
+"""Remembers keys, so that the second firing of the same hook is recognised.
 
-In: keys, each with what it stands for and when. Out: what it first stood for. The oldest are
-forgotten first. This says what something is called, never that it is stored: only the store can.
+In: keys, each with a value and a time. Out: the value that a key first had. The oldest keys are
+forgotten first. A key that is known here need not be stored: only the store can tell that.
 """
 
 import threading
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class SeenCache(Generic[T]):
-    """A bounded memory of keys."""
+    """A bounded cache of keys."""
 
     def __init__(self, limit: int = 10_000) -> None:
         self._limit = limit
@@ -20,8 +20,8 @@ class SeenCache(Generic[T]):
         self._seen: OrderedDict[str, tuple[T, float]] = OrderedDict()
 
     def first(self, key: str, given: T, at: float = 0.0, seconds: float | None = None) -> T:
-        """What the key stands for: what is given, unless it is known already (and, with `seconds`,
-        from no further away in time than that)."""
+        """The value of the key: the given one, unless the key is known (and, with `seconds`, not
+        older than that)."""
         with self._lock:
             known = self._seen.get(key)
             if known is not None and (seconds is None or abs(at - known[1]) < seconds):
@@ -33,7 +33,7 @@ class SeenCache(Generic[T]):
         return given
 
     def forget(self, key: str) -> None:
-        """The next that comes under this key is a new thing."""
+        """Let the next value under this key be new."""
         with self._lock:
             self._seen.pop(key, None)
 

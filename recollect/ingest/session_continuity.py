@@ -1,6 +1,6 @@
-"""Which session an event belongs to when its host does not say, and how sessions begin and end.
+"""Assigns events to sessions when their host names none, and tracks how sessions begin and end.
 
-In: a host and a namespace. Out: a session id: the one that host last used there, or a new one.
+In: a host and a namespace. Out: a session id: the one that the host last used there, or a new one.
 """
 
 import threading
@@ -26,8 +26,8 @@ class SessionSignals:
         self._last: dict[str, tuple[str, str]] = {}
 
     def passed(self, session_id: str, signal: str, key: str) -> str:
-        """Remember this signal; gives the key of the opposite one before it, which may come again,
-        or nothing."""
+        """Remember this signal; returns the key of the opposite signal before it, which may come
+        again, or an empty text."""
         with self._lock:
             before = self._last.pop(session_id, ("", ""))
             self._last[session_id] = (signal, key)
@@ -61,7 +61,7 @@ class SessionContinuity:
         return f"{host}-{ids.new_ulid()}"
 
     def _stored(self, host: str, namespace: str) -> tuple[str, datetime] | None:
-        """After a restart the store remembers."""
+        """The last session in the store, after a restart."""
         for session in self._store.sessions.page(namespace, limit=5).items:
             if session.surface == host and session.status == "active":
                 return session.session_id, session.last_event_at

@@ -1,7 +1,7 @@
-"""Writes episodes as turns go by, in a thread of its own: no hook waits for it.
+"""Writes turns (records of kind `episode`) in a thread, so that no hook waits for it.
 
-In: arrivals that were committed. Out: episodes in the store. What a crash left unwritten is made
-up for at the next start, from the events.
+In: committed events. Out: one record per turn. What a crash left unwritten is written at the next
+start, from the events.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ ACTOR = "scribe"
 _Key = tuple[str, str]
 
 
-def _uncited(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
+def _no_citations(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
     return ()
 
 
@@ -44,7 +44,7 @@ class TurnWriter:
         store: Store,
         memories: Memories,
         counters: Counters,
-        cite: Callable[[Iterable[str], str | None], tuple[Citation, ...]] = _uncited,
+        cite: Callable[[Iterable[str], str | None], tuple[Citation, ...]] = _no_citations,
     ) -> None:
         self._store = store
         self._cite = cite
@@ -55,9 +55,9 @@ class TurnWriter:
         self._ready: list[TurnBuilder] = []
         # Events, by number, whose turn must be looked up.
         self._unplaced: dict[_Key, dict[int, str]] = {}
-        self._at_work = threading.Lock()
+        self._work_lock = threading.Lock()
         self._progress = threading.Condition()
-        self._heard = 0
+        self._received = 0
         self._done = 0
         self._thread = threading.Thread(target=self._loop, name="recollect-scribe", daemon=True)
 
@@ -65,7 +65,7 @@ class TurnWriter:
         self._thread.start()
 
     def close(self) -> None:
-        """Write what is open, then stop."""
+        """Write the open turns, then stop."""
         self._queue.put(None)
         if self._thread.is_alive():
             self._thread.join()
@@ -74,21 +74,21 @@ class TurnWriter:
         """An event was committed."""
         event = notice.stored.event
         with self._progress:
-            self._heard += 1
+            self._received += 1
         self._queue.put((event.namespace, event.session_id, event.event_id))
 
     def wait(self, seconds: float) -> bool:
-        """Until everything heard so far is written; for tests and demonstrations."""
+        """Wait until everything received so far is written; for tests and demonstrations."""
         with self._progress:
-            wanted = self._heard
+            wanted = self._received
             return self._progress.wait_for(lambda: self._done >= wanted, seconds)
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Write what is open, let go of it, and wait. Whoever erases or moves events must not find
-        them in the scribe's hands, who would write them down again."""
-        with self._at_work:
-            self._place()
+        """Write the open turns and pause. Whoever erases or moves events must not have them open
+        here, where they would be written again."""
+        with self._work_lock:
+            self._rebuild_late()
             self._flush(list(self._open))
             self._commit()
             yield
@@ -96,19 +96,19 @@ class TurnWriter:
     # --- the thread ---
 
     def _loop(self) -> None:
-        with self._at_work:
+        with self._work_lock:
             behind = not self._guarded(self._catch_up)
         stopping = False
         while not stopping:
             items, stopping = self._gather()
-            with self._at_work:
+            with self._work_lock:
                 if not items:
                     self._guarded(self._flush_idle)
-                    # What could not be read when it was heard of is made up for when it can be.
+                    # What could not be read before is read now.
                     behind = behind and not self._guarded(self._catch_up)
                 for item in items:
                     behind = not self._guarded(functools.partial(self._take, *item)) or behind
-                behind = not self._guarded(self._place) or behind
+                behind = not self._guarded(self._rebuild_late) or behind
                 if stopping:
                     self._guarded(lambda: self._flush(list(self._open)))
                 self._guarded(self._commit)
@@ -117,7 +117,7 @@ class TurnWriter:
                 self._progress.notify_all()
 
     def _gather(self) -> tuple[list[tuple[str, str, str]], bool]:
-        """What was heard, a batch at a time, and whether that is all there will be."""
+        """A batch of received events, and whether it is the last one."""
         items = []
         try:
             item = self._queue.get(timeout=_TICK_S)
@@ -131,18 +131,18 @@ class TurnWriter:
         return items, True
 
     def _guarded(self, work: Callable[[], None]) -> bool:
-        """A store that cannot write now is no reason to die: the events are safe."""
+        """Run, and go on when the store cannot write now: the events are safe."""
         try:
-            self._leaving_out(work)
+            self._skipping_bad_turns(work)
         except StoreError as error:
             log.error("episodes: %s", error)
             self._counters.error(f"episodes: {error}")
             return False
         return True
 
-    def _leaving_out(self, work: Callable[[], None]) -> None:
-        """What cannot be written for a reason of its own must not keep the others from it, now or
-        at every start. Raises StoreError, which is nobody's own."""
+    def _skipping_bad_turns(self, work: Callable[[], None]) -> None:
+        """Skip a turn that cannot be written for a reason of its own, so that it does not block the
+        others. Raises StoreError, which concerns all of them."""
         try:
             work()
         except StoreError:
@@ -164,7 +164,7 @@ class TurnWriter:
             return
         known = self._open.get(key)
         if known is None or key in self._unplaced or not known[0].is_before(stored):
-            # It begins something here, or came late: where it belongs, the store knows.
+            # It is the first one here or came late: the store knows its turn.
             self._unplaced.setdefault(key, {})[stored.seq] = event_id
             return
         turn = known[0]
@@ -177,24 +177,24 @@ class TurnWriter:
             self._write([turn])
 
     def _write(self, turns: Iterable[TurnBuilder]) -> None:
-        self._ready += [turn for turn in turns if turn.dirty and turn.says_anything]
+        self._ready += [turn for turn in turns if turn.dirty and turn.has_content]
 
-    def _place(self) -> None:
-        """Make the turns again to which events belong that came late or first."""
+    def _rebuild_late(self) -> None:
+        """Rebuild the turns of events that came late or first."""
         for key, found in list(self._unplaced.items()):
             placed: set[int] = set()
             for seq in found:
                 if seq in placed:
                     continue
                 events = self._store.events.turn(*key, seq)
-                self._remake(key, events, set(found.values()))
-                # A prompt at the beginning has another turn before it, which this part lacks.
+                self._rebuild_turns(key, events, set(found.values()))
+                # A prompt at the beginning also ends the turn before it, which this part lacks.
                 placed.update(one.seq for one in events[1:])
             del self._unplaced[key]
 
-    def _remake(self, key: _Key, events: Sequence[StoredEvent], new: Set[str]) -> None:
-        """Turns from a part of a session that holds them whole. The last one of the session stays
-        open; what stood for them so far goes."""
+    def _rebuild_turns(self, key: _Key, events: Sequence[StoredEvent], new: Set[str]) -> None:
+        """Build turns from a part of a session that holds them completely. The last turn of the
+        session stays open; earlier records of these turns are removed."""
         namespace, session_id = key
         here = {one.event.event_id for one in events}
         self._ready = [turn for turn in self._ready if turn.first.event.event_id not in here]
@@ -214,8 +214,8 @@ class TurnWriter:
         self._write(changed)
 
     def _remove(self, namespace: str, event_ids: Set[str]) -> None:
-        """Episodes of turns that began with one of these, which is now in the middle of another:
-        what they say stands there."""
+        """Remove the records of turns that began with one of these events, which is now in the
+        middle of another turn."""
         wanted = [ids.RECORD + event_id for event_id in sorted(event_ids)]
         stale = [
             one.record_id
@@ -226,7 +226,7 @@ class TurnWriter:
             self._memories.delete(namespace, stale, ACTOR, "its turn begins with an earlier event")
 
     def _commit(self) -> None:
-        """Write what is ready, all in one go."""
+        """Write everything that is ready in one transaction."""
         ready = list({turn.first.event.event_id: turn for turn in self._ready}.values())
         if not ready:
             return
@@ -241,14 +241,14 @@ class TurnWriter:
             raise
         except Exception:  # noqa: BLE001 - it is told of the one that it is about
             for turn in ready:
-                self._leaving_out(functools.partial(self._put, [turn]))
+                self._skipping_bad_turns(functools.partial(self._put, [turn]))
         self._ready = []
         for turn in ready:
             turn.dirty = False
         self._counters.count("turns written", len(ready))
 
     def _put(self, turns: list[TurnBuilder]) -> None:
-        episodes = self._kept([turn.episode() for turn in turns])
+        episodes = self._without_deleted([turn.episode() for turn in turns])
         where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in turns}
         self._memories.replace(
             [
@@ -259,8 +259,8 @@ class TurnWriter:
             ]
         )
 
-    def _kept(self, episodes: list[Record]) -> list[Record]:
-        """Without those that were forgotten or deleted: what is gone is not made again."""
+    def _without_deleted(self, episodes: list[Record]) -> list[Record]:
+        """Without those that were forgotten or deleted, which are not written again."""
         namespaces = {one.namespace for one in episodes}
         gone = {
             record_id
@@ -278,30 +278,32 @@ class TurnWriter:
                 self._write([known[0]])
 
     def _flush_idle(self) -> None:
-        """Turns that nobody went on with are written as they are."""
+        """Write turns that are idle as they are."""
         now = time.monotonic()
         for turn, since in list(self._open.values()):
             if turn.dirty and now - since > IDLE_S:
                 self._write([turn])
 
     def _catch_up(self) -> None:
-        """Sessions that were heard of after the newest episode: their turns are made again."""
+        """Rebuild the turns of sessions with events after the newest stored turn."""
         for namespace in self._store.projects.namespaces():
             newest = self._store.records.page(
                 namespace, RecordFilter(kind="episode"), limit=1
             ).items
             edge = newest[0].created_at - _LOOK_BACK if newest and newest[0].created_at else None
-            for session_id in self._heard_since(namespace, edge):
-                self._leaving_out(functools.partial(self._make_up, namespace, session_id))
+            for session_id in self._sessions_since(namespace, edge):
+                self._skipping_bad_turns(
+                    functools.partial(self._rebuild_session, namespace, session_id)
+                )
 
-    def _make_up(self, namespace: str, session_id: str) -> None:
+    def _rebuild_session(self, namespace: str, session_id: str) -> None:
         events = self._store.events.session(namespace, session_id)
-        self._remake((namespace, session_id), events, frozenset())
+        self._rebuild_turns((namespace, session_id), events, frozenset())
         self._flush([(namespace, session_id)])
         self._commit()
 
-    def _heard_since(self, namespace: str, edge: datetime | None) -> list[str]:
-        """Sessions by when the store heard of them: what was imported happened long before."""
+    def _sessions_since(self, namespace: str, edge: datetime | None) -> list[str]:
+        """Sessions by when the store received them: imported events happened long before."""
         found: dict[str, None] = {}
         cursor: Cursor | None = None
         while True:
@@ -317,9 +319,9 @@ class TurnWriter:
     def _unwritten(
         self, namespace: str, turns: list[TurnBuilder], new: Set[str]
     ) -> list[TurnBuilder]:
-        """Turns whose episode is not there, or says less than the events now do; those with new
-        events do so in any case."""
-        wanted = {turn.episode().record_id: turn for turn in turns if turn.says_anything}
+        """Turns without a record, or whose record lacks events; turns with new events in any
+        case."""
+        wanted = {turn.episode().record_id: turn for turn in turns if turn.has_content}
         known = self._store.records.get(namespace, list(wanted))
         for one in known:
             turn = wanted[one.record_id]
@@ -327,7 +329,7 @@ class TurnWriter:
             if same and new.isdisjoint(turn.events):
                 del wanted[one.record_id]
         there = {one.record_id for one in known}
-        # What somebody deleted or moved away is not brought back by a restart.
+        # What was deleted or moved is not written again.
         return [
             turn
             for record_id, turn in wanted.items()

@@ -1,8 +1,9 @@
-"""Raw episodes: one per turn, made mechanically from events, so that there is something to recall.
+"""Builds turns from events (records of kind `episode`), mechanically, so that every turn can be
+recalled.
 
-In: stored events of a session, in order. Out: episodes: what was asked, what was answered, which
-files and commands. The same events give the same episode under the same id, so making it again
-changes nothing. A note or a message that stands alone is an episode of its own.
+In: stored events of a session, in order. Out: one record per turn: what was asked and answered,
+files and commands. The same events give the same record under the same id. A note or a single
+message is a record of its own.
 """
 
 from collections.abc import Iterable
@@ -31,7 +32,7 @@ _ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "s
 
 @dataclass(eq=False)
 class TurnBuilder:
-    """What belongs together: from one prompt to the next."""
+    """The events from one prompt to the next."""
 
     first: StoredEvent
     asked: list[str] = field(default_factory=list)
@@ -74,15 +75,15 @@ class TurnBuilder:
         self.failures += call.get("failed") is True
 
     def is_before(self, stored: StoredEvent) -> bool:
-        """Whether an event surely comes after all of this turn: by the same clock, or, where there
-        is none, because it arrived after it."""
+        """Whether an event surely comes after this turn: by the same clock or, without one, because
+        it arrived later."""
         last = self.last or self.first
         if last.boot_id != stored.boot_id:
             return False
         return (last.mono_ns or 0, last.seq) < (stored.mono_ns or 0, stored.seq)
 
     @property
-    def says_anything(self) -> bool:
+    def has_content(self) -> bool:
         return any(text.strip() for text in (*self.asked, *self.answered))
 
     def episode(self) -> Record:
@@ -111,12 +112,12 @@ class TurnBuilder:
 
     @property
     def _unanswered(self) -> bool:
-        """Somebody asked, and nothing came of it: not worth much beside anything else."""
+        """A prompt without an answer or any work: worth little."""
         done = self.answered or self.files or self.commands
         return self.first.event.kind == "prompt" and not done
 
     def _author(self) -> Author:
-        """Whose words these are; an answer makes them the assistant's, to be on the safe side."""
+        """The author of the record; with an answer it is the assistant, to be on the safe side."""
         match self.first.event.body:
             case MessageBody(turns=(turn,)):
                 return _ROLES.get(turn.role, "assistant")
@@ -124,12 +125,13 @@ class TurnBuilder:
 
 
 def stands_alone(event: Event) -> bool:
-    """A note that somebody wrote, or one message of a conversation: a memory at once."""
+    """Whether an event is a memory by itself: a note, or one message of a conversation."""
     return event.kind == "note" and isinstance(event.body, (TextBody, MessageBody))
 
 
 def turns_of(events: Iterable[StoredEvent]) -> list[TurnBuilder]:
-    """A session cut into turns: a prompt begins one, and so does anything after a closed one."""
+    """Split a session into turns: a prompt begins one, and so does any event after a closed
+    turn."""
     found: list[TurnBuilder] = []
     open_turn: TurnBuilder | None = None
     for stored in events:

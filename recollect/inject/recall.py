@@ -116,7 +116,7 @@ class Recall:
     ) -> None:
         self._store = store
         self._engine = engine
-        self._shelves = shelves
+        self._index_cache = shelves
         self._graphs = graphs
         self._feedback = feedback
         self._receipts = receipts
@@ -211,11 +211,11 @@ class Recall:
             return self._start(question, draft)
         if named == "nothing":
             draft.notes["left_out"] = {"all": "the prompt names nothing to look for"}
-            self._shelves.prepare(question.namespaces)  # the next prompt may
+            self._index_cache.prepare(question.namespaces)  # the next prompt may
             return draft
         draft.notes["intent"] = intent(text)
         bonus = self._knowledge(question, draft)
-        if self._shelves.ready(question.namespaces):
+        if self._index_cache.ready(question.namespaces):
             ranked = self._search(
                 text, question.namespaces, bonus, DEEP_CANDIDATES if explicit else CANDIDATES
             )
@@ -239,7 +239,7 @@ class Recall:
             draft.candidates = [Found(hit.record, hit.score) for hit in _covering(hits, text)]
             draft.candidates += self._nearest(text, question.namespaces, draft.candidates)
             # Only now: whoever fills would slow this very search down.
-            self._shelves.prepare(question.namespaces)
+            self._index_cache.prepare(question.namespaces)
         self._judge(question, draft, repeat=explicit)
         if named == "chore" and not explicit:
             _drop_turns(draft.candidates)
@@ -282,7 +282,7 @@ class Recall:
         self, text: str, namespaces: tuple[str, ...], bonus: dict[str, float], limit: int
     ) -> Ranked:
         now = to_micros(self._clock.now())
-        epochs = (self._shelves.epoch, self._graphs.version(namespaces))
+        epochs = (self._index_cache.epoch, self._graphs.version(namespaces))
         key = (text, namespaces, epochs, limit, now // _MINUTE_US)
         return self._cache.get(
             key,

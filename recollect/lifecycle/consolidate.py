@@ -1,6 +1,6 @@
-"""Three observations that say much the same about the same files become one.
+"""Merges three or more similar notes about the same files into one.
 
-In: observations of one type and the same files. Out: one that keeps the facts of all.
+In: notes of one type and the same files. Out: one note that keeps the facts of all.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ LEAST = 3
 MOST_FACTS = 30
 
 
-def together(observations: Sequence[Record]) -> Record:
-    """One observation for all of them: the newest leads, facts are kept once each."""
+def merge_notes(observations: Sequence[Record]) -> Record:
+    """One note for all of them, based on the newest, with every fact once."""
     newest = observations[-1]
     facts = dict.fromkeys(fact for one in reversed(observations) for fact in one.facts)
     texts = [one.summary or one.title for one in reversed(observations)]

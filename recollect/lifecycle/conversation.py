@@ -1,7 +1,7 @@
-"""Working memory within a budget of tokens, and what to do when a conversation outgrows it.
+"""Keeps a conversation within a token budget.
 
-In: messages and a budget. Out: fewer messages: a summary of the old ones, the last ones as they
-were. Pure functions: hosts and programs call them, and store the summary as an episode.
+In: messages and a budget. Out: fewer messages: a summary of the old ones, and the last ones
+unchanged. Pure functions: hosts and programs call them and store the summary as a turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from recollect.core import ids
 from recollect.core.token_count import count_tokens
 from recollect.core.values import Record
 from recollect.lifecycle.episode_compression import COMPRESSED_LIFE
-from recollect.lifecycle.extractive_summary import extract, tells
+from recollect.lifecycle.extractive_summary import extract, is_conclusion
 
 FULL = 0.75
 KEEP_SHARE = 0.3
@@ -30,7 +30,7 @@ class ConversationMessage:
 
 @dataclass(frozen=True)
 class TokenBudget:
-    """How a model's window is shared out."""
+    """How a model's context window is divided."""
 
     total: int
     system_prompt: int = 0
@@ -42,7 +42,7 @@ class TokenBudget:
 
 @dataclass(frozen=True)
 class WorkingMemory:
-    """What is in front of the agent now: the conversation, and which memories were put there."""
+    """What the agent has in its context: the conversation, and the memories that were added."""
 
     budget: TokenBudget
     messages: tuple[ConversationMessage, ...] = ()
@@ -54,7 +54,7 @@ class WorkingMemory:
 
     @property
     def retrieval_budget(self) -> int:
-        """What is left for memories, less a margin of the whole."""
+        """The tokens left for memories, less a margin."""
         used = (
             self.budget.system_prompt
             + self.budget.user_profile
@@ -65,7 +65,7 @@ class WorkingMemory:
         return max(0, int(self.budget.total - used - self.budget.total * MARGIN))
 
     def compacted(self) -> "tuple[WorkingMemory, Compaction | None]":
-        """Itself, or with its old messages summed up; what was retrieved stays."""
+        """Itself, or with a summary of its old messages; retrieved memories stay."""
         found = compact_conversation(self.messages, self.budget.conversation or self.budget.total)
         if found is None:
             return self, None
@@ -84,28 +84,28 @@ def compact_conversation(
     budget: int,
     summarise: Callable[[Sequence[ConversationMessage], int], str] | None = None,
 ) -> Compaction | None:
-    """None while the conversation takes less than three quarters of its budget. Else the last ten
-    messages (or the last 30 %, if that is fewer, or as many as fit) stay as they are, and one sums
-    up the rest."""
+    """None while the conversation takes less than three quarters of its budget. Otherwise the last
+    ten messages (or the last 30 %, if that is fewer, or as many as fit) stay as they are, and a
+    summary replaces the rest."""
     if tokens_of(messages) < budget * FULL:
         return None
     keep = min(KEEP_MOST, int(len(messages) * KEEP_SHARE))
     room = budget * (1 - SUMMARY_SHARE - MARGIN)
     while keep > 1 and tokens_of(messages[-keep:]) > room:
-        keep -= 1  # what stays and its summary must fit
+        keep -= 1  # the kept messages and the summary must fit
     edge = len(messages) - keep
     old, recent = tuple(messages[:edge]), tuple(messages[edge:])
     if not old:
         return None
-    summary = (summarise or summed_up)(old, max(40, int(budget * SUMMARY_SHARE)))
+    summary = (summarise or summarise_extractively)(old, max(40, int(budget * SUMMARY_SHARE)))
     head = ConversationMessage("system", f"[Conversation summary: {summary}]")
     return Compaction((head, *recent), summary, old)
 
 
-def summed_up(messages: Sequence[ConversationMessage], tokens: int) -> str:
-    """The telling sentences of some messages, facts first, within so many tokens."""
+def summarise_extractively(messages: Sequence[ConversationMessage], tokens: int) -> str:
+    """The most informative sentences of some messages, facts first, within so many tokens."""
     found = extract([one.content for one in messages], 3 * tokens, 40)
-    lines = sorted(found.sentences, key=lambda line: not tells(line))
+    lines = sorted(found.sentences, key=lambda line: not is_conclusion(line))
     kept: list[str] = []
     spent = 0
     for line in [*lines, *([f"Also named: {', '.join(found.words)}"] if found.words else [])]:
@@ -119,7 +119,7 @@ def summed_up(messages: Sequence[ConversationMessage], tokens: int) -> str:
 def episode_of(
     compaction: Compaction, namespace: str, session_id: str | None, now: datetime
 ) -> Record:
-    """The episode that keeps what was summed up, words and all."""
+    """The record that keeps the summarised messages in full."""
     said = "\n\n".join(one.content for one in compaction.summarised)
     title = " ".join((compaction.summary or said).split())
     return Record(
@@ -141,4 +141,4 @@ def episode_of(
 
 
 def tokens_of(messages: Sequence[ConversationMessage]) -> int:
-    return sum(count_tokens(one.content) + 4 for one in messages)  # and its role
+    return sum(count_tokens(one.content) + 4 for one in messages)  # for its role

@@ -1,8 +1,7 @@
-"""What was only inferred fades unless it is seen again; what was said stays.
+"""Reduces the confidence of inferred facts that are not confirmed again; stated facts stay.
 
-In: inferred facts and relationships that nobody touched for a week or more. Out: the same with
-less confidence; what nobody would trust any more no longer holds. And statistics of how old
-memories are.
+In: inferred facts and relationships that did not change for a week or more. Out: the same with less
+confidence; those below a limit no longer hold. Also statistics of how old memories are.
 """
 
 from collections import Counter
@@ -17,7 +16,7 @@ from recollect.core.values import Fact, Relationship
 from recollect.store.interface import Age
 
 STEP = timedelta(days=7)
-KEPT = 0.95  # of its confidence, a week
+KEPT = 0.95  # share of confidence that is left after a week
 LEAST = 0.10  # below this it no longer holds
 
 Thing = TypeVar("Thing", bound=Fact | Relationship)
@@ -26,7 +25,8 @@ _EDGES = ((1, "a day"), (7, "a week"), (30, "a month"), (90, "a quarter"), (365,
 
 
 def faded(thing: Thing, now: datetime) -> Thing:
-    """As sure as we may be now; whole weeks count, so doing it twice does nothing."""
+    """The fact with its current confidence; only whole weeks count, so a second call changes
+    nothing."""
     assert thing.updated_at is not None
     weeks = (now - thing.updated_at) // STEP
     if thing.source_type != "inferred" or weeks < 1:
@@ -38,7 +38,7 @@ def faded(thing: Thing, now: datetime) -> Thing:
 
 
 def statistics(ages: Sequence[Age], now: datetime) -> dict[str, dict[str, int]]:
-    """How many memories of each kind are how old, and how many nobody ever needed."""
+    """Memories of each kind by age, and how many were never used."""
     found: dict[str, Counter[str]] = {}
     for one in ages:
         kind = traits(one.kind)

@@ -1,6 +1,6 @@
-"""A day in one paragraph, a week in one: what was worked on, decided, and what kept coming back.
+"""Summarises a day or a week in one paragraph: work, decisions, and what kept coming back.
 
-In: memories of a day or a week. Out: a summary, made of their own words.
+In: memories of a day or a week. Out: a summary made of their own sentences.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from typing import Literal
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.lifecycle.extractive_summary import extract, tells
+from recollect.lifecycle.extractive_summary import extract, is_conclusion
 
 Span = Literal["daily", "weekly"]
 
@@ -22,7 +22,7 @@ CHARS = {"daily": 900, "weekly": 1400}
 
 
 def spans(now: datetime) -> list[tuple[Span, date, datetime, datetime]]:
-    """The days and weeks that are over, not too long ago, oldest first; weeks begin on Monday."""
+    """The recent days and weeks that are over, oldest first; weeks begin on Monday."""
     today = now.astimezone(UTC).date()
     found: list[tuple[Span, date, datetime, datetime]] = []
     for back in range(DAYS_BACK, 0, -1):
@@ -43,7 +43,9 @@ def digest(span: Span, first: date, memories: Sequence[Record]) -> Record:
     """The summary of some memories; turns come last."""
     ordered = sorted(memories, key=lambda one: (one.traits.is_turn, -one.importance))
     texts = [f"{one.title}\n{one.summary}" for one in ordered]
-    facts = list(dict.fromkeys(fact for one in ordered for fact in one.facts if tells(fact)))
+    facts = list(
+        dict.fromkeys(fact for one in ordered for fact in one.facts if is_conclusion(fact))
+    )
     found = extract(texts, CHARS[span], 0)
     files = Counter(path for one in memories for path in one.files)
     sessions = {one.session_id for one in memories if one.session_id}
@@ -64,7 +66,7 @@ def digest(span: Span, first: date, memories: Sequence[Record]) -> Record:
         category=span,
         strategy="rules",
         author="assistant",
-        importance=3,  # it says nothing that is not said elsewhere
+        importance=3,  # it only repeats other memories
         valid_from=_midnight(first),
     )
 

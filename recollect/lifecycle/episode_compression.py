@@ -1,8 +1,8 @@
-"""Episodes grow old: turns become a compressed episode, compressed ones a distilled one.
+"""Shortens old turns: turns become a compressed one, compressed ones a distilled one.
 
-In: episodes of one session, in order. Out: a shorter episode: what was learned and decided first,
-then sentences, files, commands, errors and the words that find it again. With a model its words
-lead; without, or when it fails, sentences are chosen by what they say. Nothing is written here.
+In: turns of one session, in order. Out: one shorter record: what was learned and decided first,
+then sentences, files, commands, errors and search words. With a model its summary comes first;
+without one, or when it fails, the best sentences are chosen. Nothing is written here.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ from recollect.core import ids
 from recollect.core.errors import RecollectError
 from recollect.core.kinds import Level
 from recollect.core.values import Record, Strategy
-from recollect.lifecycle.extractive_summary import extract, sentences, tells
+from recollect.lifecycle.extractive_summary import extract, is_conclusion, sentences
 from recollect.llm.base import ModelRequest, Provider, Purpose
 
 log = logging.getLogger(__name__)
 
 RAW_AGE = timedelta(hours=24)
 COMPRESSED_AGE = timedelta(days=7)
-RAW_LEFT = timedelta(days=6)  # a turn stays so long beside the episode that stands for it
+RAW_LEFT = timedelta(days=6)  # how long a turn stays beside its compressed form
 COMPRESSED_LIFE = timedelta(days=90)
 IMPORTANT = 8
 
-CHUNK_CHARS = 12_000  # of turns that go into one compressed episode: a long session gives several
+CHUNK_CHARS = 12_000  # of turns in one compressed record: a long session gives several
 CHUNK_TURNS = 12
 LEAST_CHARS = 300
 MOST_FACTS = 12
@@ -51,7 +51,7 @@ _SYSTEM = (
 
 @dataclass(frozen=True)
 class Measure:
-    """How much one stage keeps of what it gets."""
+    """How much of its input a stage keeps."""
 
     level: Level
     purpose: Purpose
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 def chunks(items: Sequence[T], sizes: Sequence[int]) -> Iterator[list[T]]:
-    """Neighbours together, so many and so long at the most."""
+    """Groups of consecutive turns, limited in number and length."""
     group: list[T] = []
     chars = 0
     for item, size in zip(items, sizes, strict=True):
@@ -79,20 +79,19 @@ def chunks(items: Sequence[T], sizes: Sequence[int]) -> Iterator[list[T]]:
         yield group
 
 
-def shorter(
+def compress(
     episodes: Sequence[Record],
     measure: Measure,
     now: datetime,
     provider: Provider | None = None,
     shown: Sequence[Record] | None = None,
 ) -> Record:
-    """The episode that stands for these. The same ones give the same id, and without a model the
-    same words. A model is shown `shown` of them, if given: it would say in words of its own what
-    is not to be told."""
-    texts = [_said(one) for one in episodes]
+    """The record that replaces these. The same turns give the same id and, without a model, the
+    same text. A model is given `shown` instead, if present: it could reword what was forgotten."""
+    texts = [_prose_of(one) for one in episodes]
     commands = _distinct(line for one in episodes for line in _commands(one.detail))
     read = episodes if shown is None else shown
-    told = _asked(read, measure, provider) if provider is not None and read else ()
+    told = _model_summary(read, measure, provider) if provider is not None and read else ()
     budget = max(LEAST_CHARS, int(sum(map(len, texts)) * measure.share))
     found = extract(
         [*told, *texts],
@@ -104,7 +103,7 @@ def shorter(
     errors = [line for line in found.sentences if _ERROR.search(line)]
     facts = _distinct(
         [fact for one in episodes for fact in one.facts]
-        + [line[:500] for line in kept if tells(line)]
+        + [line[:500] for line in kept if is_conclusion(line)]
     )[:MOST_FACTS]
     first = episodes[0]
     return Record(
@@ -132,8 +131,8 @@ def shorter(
     )
 
 
-def _said(record: Record) -> str:
-    """What an episode says without its lists of commands and words, which are kept apart."""
+def _prose_of(record: Record) -> str:
+    """The text of a turn without its lists of commands and search words."""
     text = _COMMANDS.sub("", record.detail or record.title)
     return text if record.level == "raw" else _NAMED.sub("", text)
 
@@ -152,7 +151,7 @@ def _detail(
 ) -> str:
     """Facts first; commands last, in the form of a turn, so that the next stage finds them."""
     lines = _distinct([*told, *chosen])
-    lines.sort(key=lambda line: not (tells(line) or line in errors))
+    lines.sort(key=lambda line: not (is_conclusion(line) or line in errors))
     parts = ["\n".join(lines)]
     if words:
         parts.append("Also named: " + ", ".join(words))
@@ -161,8 +160,10 @@ def _detail(
     return "\n\n".join(part for part in parts if part)
 
 
-def _asked(episodes: Sequence[Record], measure: Measure, provider: Provider) -> tuple[str, ...]:
-    """A model's own words, or none: a model that fails is no reason to forget later."""
+def _model_summary(
+    episodes: Sequence[Record], measure: Measure, provider: Provider
+) -> tuple[str, ...]:
+    """A model's summary, or none when it fails: turns are shortened without it."""
     prompt = "\n\n---\n\n".join(one.detail or one.title for one in episodes)[:MODEL_CHARS]
     request = ModelRequest(
         namespace=episodes[0].namespace,
@@ -185,7 +186,7 @@ def _strategy(told: Sequence[str]) -> Strategy:
 
 
 def _id(episodes: Sequence[Record], measure: Measure) -> str:
-    """The time of the first one, and a digest of all that goes in."""
+    """The time of the first turn, and a digest of all of them."""
     digest = hashlib.blake2b(measure.level.encode(), digest_size=8)
     for one in episodes:
         digest.update(f"{one.record_id}\0{one.updated_at}\0".encode())

@@ -1,8 +1,8 @@
-"""The telling part of a text, without a model: its best sentences and the words that find it.
+"""Summarises text without a model: its best sentences, and the words that find it.
 
 In: texts of one session. Out: sentences in their order within a budget, and the rare words that
-those sentences lack: identifiers, names, numbers. What a question is likely to ask for stays
-findable; what is left out is filler.
+those sentences lack: identifiers, names, numbers. So the text can still be found by what a question
+is likely to name.
 """
 
 import math
@@ -41,7 +41,7 @@ class Extract:
 
 
 def sentences(text: str) -> list[str]:
-    """A text cut at the ends of sentences and lines, white space folded."""
+    """A text split at the ends of sentences and lines, white space folded."""
     found = []
     for part in _SENTENCE.split(text):
         flat = " ".join(part.split())
@@ -56,13 +56,13 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Words and identifiers as they stand, in order."""
+    """Words and identifiers as written, in order."""
     return _WORD.findall(text)
 
 
 def extract(texts: Sequence[str], chars: int, most_words: int, also: Sequence[str] = ()) -> Extract:
-    """The sentences that say most, at most so many characters of them, and the telling words that
-    they leave out; `also` are words that an earlier stage kept."""
+    """The most informative sentences, at most so many characters of them, and the search words that
+    they lack; `also` are search words of an earlier stage."""
     units = [
         (place, at, sentence)
         for place, text in enumerate(texts)
@@ -86,13 +86,13 @@ def extract(texts: Sequence[str], chars: int, most_words: int, also: Sequence[st
         spent += cost
     kept = frozenset(word for number in chosen for word in held[number])
     said = tuple(units[number][2] for number in sorted(chosen))
-    return Extract(said, telling([*texts, *also], kept, frequency, most_words))
+    return Extract(said, search_words([*texts, *also], kept, frequency, most_words))
 
 
-def telling(
+def search_words(
     texts: Sequence[str], kept: frozenset[str], frequency: "Counter[str]", most: int
 ) -> tuple[str, ...]:
-    """Words that are not kept yet: those that look like names first, then the rarer ones."""
+    """Words that are not in the kept sentences: names first, then by rarity."""
     seen: dict[str, str] = {}
     for text in texts:
         for word in words(text):
@@ -104,15 +104,16 @@ def telling(
     return tuple(seen[low] for low in sorted(ranked[:most], key=order.__getitem__))
 
 
-def tells(text: str) -> bool:
-    """Whether a sentence sounds like something that was learned or decided."""
+def is_conclusion(text: str) -> bool:
+    """Whether a sentence looks like something learned or decided."""
     return _CUES.search(text) is not None
 
 
 def _score(
     sentence: str, bag: frozenset[str], frequency: "Counter[str]", total: int, *, first: bool
 ) -> float:
-    """What a sentence says: rare words, names, words of decision; long ones gain less."""
+    """The information in a sentence: rare words, names, words of decision; less per word in long
+    ones."""
     if not bag:
         return 0.0
     rare = sum(math.log(1 + total / frequency[word]) for word in bag)
@@ -123,7 +124,7 @@ def _score(
 
 
 def _name_like(word: str) -> int:
-    """Paths, identifiers, versions, numbers, names: what people ask for by name."""
+    """Whether a word looks like a path, identifier, version, number or name."""
     signed = any(sign in "_./:@#" or sign.isdigit() for sign in word)
     return int(signed or word != word.lower())
 

@@ -1,9 +1,10 @@
-"""Whether the files a memory speaks of are still what they were.
+"""Tells whether the files that a memory cites have changed.
 
 In: paths and a work tree. Out: citations when a memory is made (`cite`), and fresh, drifted or
-orphaned when it is recalled (`FreshnessChecker`). Looking is cheap: a file whose change time is
-older than the memory is not read, and what was read once is known until the file changes. It never
-waits for a disk that hangs: what is not known in time is unknown."""
+orphaned when it is recalled (`FreshnessChecker`). A file whose change time is older than the memory
+is not read, and digests are cached until the file changes. Nothing waits for a disk that hangs:
+what is not known in time is unknown.
+"""
 
 import hashlib
 import os
@@ -34,7 +35,7 @@ _Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class FileFreshness:
-    """How a memory stands to its files, and which of them shows it."""
+    """The freshness of a memory, and the file that shows it."""
 
     state: Freshness = "unknown"
     path: str = ""
@@ -52,13 +53,13 @@ def cite(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
     if not where or not where.startswith("/"):
         return ()
     try:
-        return unhurried(_cite, tuple(paths), where)
+        return in_background(_cite, tuple(paths), where)
     except Late:
         return ()
 
 
-def unhurried(look: Callable[..., T], *arguments: Any) -> T:
-    """Look at a work tree where nobody waits for the answer; Late when its disk hangs."""
+def in_background(look: Callable[..., T], *arguments: Any) -> T:
+    """Read a work tree when no caller waits for it; Late when its disk hangs."""
     return _background.run(BACKGROUND_S, look, *arguments)
 
 
@@ -80,7 +81,7 @@ def _cite(paths: Iterable[str], where: str) -> tuple[Citation, ...]:
 
 
 def _work_tree(where: str) -> str:
-    """The top of the work tree itself: a linked one has files of its own."""
+    """The top of the work tree; a linked work tree has files of its own."""
     directory = os.path.realpath(where)
     home = os.path.realpath(os.path.expanduser("~"))
     while directory not in (home, os.path.dirname(directory)):
@@ -91,8 +92,8 @@ def _work_tree(where: str) -> str:
 
 
 def _commit(root: str) -> str:
-    """The commit that is checked out, read from git's own files; empty when there is none, or
-    when those files hold something else."""
+    """The commit that is checked out, read from git's files; empty when there is none, or when they
+    hold something else."""
     git = os.path.join(root, ".git")
     if not os.path.isdir(git):
         pointer = safe_files.path_or_nothing(git)
@@ -119,7 +120,7 @@ def _hex(text: str) -> str:
 
 
 def _content(path: str) -> str:
-    """The digest of a plain file that is not too large, else nothing."""
+    """The digest of a plain file that is not too large, else empty."""
     try:
         return hashlib.sha256(safe_files.read_whole(path, MOST_BYTES)).hexdigest()
     except OSError:
@@ -157,7 +158,7 @@ def freshness_of(record: Record, roots: Sequence[str]) -> FileFreshness:
 
 def _compared(path: str, digest: str, record: Record) -> str:
     if not digest:
-        return "unknown"  # whoever made the memory did not see the file
+        return "unknown"  # the file was not read when the memory was made
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -165,7 +166,7 @@ def _compared(path: str, digest: str, record: Record) -> str:
     except OSError:
         return "unknown"
     if status.st_ctime_ns // 1000 < to_micros(record.valid_from):
-        return "same"  # nothing touched it since before the memory was made
+        return "same"  # unchanged since before the memory was made
     stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
     with _digests_lock:
         known = _digests.get(path)
@@ -183,16 +184,16 @@ def _compared(path: str, digest: str, record: Record) -> str:
 
 
 class FreshnessChecker:
-    """Looks at work trees on behalf of recall, in a thread of its own."""
+    """Checks files for recall, in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        # One that is still looking hangs, and nobody queues up behind it.
+        # A check that is still running hangs, and no other waits for it.
         self._looking = BoundedThreads(1, "recollect-fresh", hung_s=0)
 
     @staticmethod
     def roots(store: Store, namespace: str) -> list[str]:
-        """Where the files of a project lie now."""
+        """Where the files of a project are now."""
         project_id = namespace.rstrip("/").rpartition("/project/")[2]
         if "/project/" not in namespace:
             return []
@@ -207,7 +208,7 @@ class FreshnessChecker:
     def freshness_of(
         self, records: Sequence[Record], patience_s: float = PATIENCE_S
     ) -> dict[str, FileFreshness]:
-        """How the first few of these stand, as far as it can be told in time."""
+        """The freshness of the first few of these memories, as far as it is known in time."""
         asked = [one for one in records if one.citations][:MOST_RECORDS]
         if not asked:
             return {}

@@ -1,9 +1,9 @@
-"""One pass over what has grown old: summed up, shortened, forgotten, faded, purged.
+"""One maintenance pass over old memories: summarise, shorten, forget, decay, purge.
 
-In: the store and a moment. Out: a report of what was done, or, for a preview, of what would be.
-Both ask the store the same questions, and no step makes work for another one at the same moment, so
-that a preview equals the pass and a second pass finds nothing. Each step is a row of small
-transactions; between two of them others get their turn. Killed anywhere, it goes on where it was.
+In: the store and the time. Out: a report of what was done or, for a preview, of what would be. Both
+ask the store the same questions, and no step makes work for another at the same time, so that a
+preview equals the pass and a second pass finds nothing. Each step consists of small transactions
+with pauses between them. A pass that is killed goes on where it was.
 """
 
 import functools
@@ -22,7 +22,7 @@ from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
 from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
-from recollect.lifecycle.file_freshness import FreshnessChecker, freshness_of, unhurried
+from recollect.lifecycle.file_freshness import FreshnessChecker, freshness_of, in_background
 from recollect.llm.base import Provider
 from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Transaction
 
@@ -31,13 +31,13 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 ACTOR = "lifecycle"
-BATCH = 25  # memories that one transaction makes one of
-LEAVING = 10  # memories that one transaction moves to the archive: the index is what takes time
+BATCH = 25  # memories that one transaction merges
+LEAVING = 10  # memories that one transaction archives: the index takes the time
 LOOKED_UP = 400
 PURGED = 200
 PAGES = 256
 DIGEST_MEMORIES = 200
-CITING = 2000  # memories whose files one pass looks at
+CITING = 2000  # memories whose files one pass checks
 
 
 @dataclass
@@ -56,7 +56,7 @@ class MaintenanceReport:
 
 
 class MaintenanceStopped(Exception):
-    """Whoever runs the pass asked it to end; it goes on next time."""
+    """The caller asked the pass to end; the next one goes on."""
 
 
 def no_pause() -> None:
@@ -72,11 +72,11 @@ class Maintenance:
         settings: Settings,
         provider: Callable[[], Provider | None] = lambda: None,
         *,
-        told: Callable[[Record], Record | None] = lambda record: record,
+        visible: Callable[[Record], Record | None] = lambda record: record,
         size_limit: int = retention.SIZE_LIMIT,
     ) -> None:
-        """`told` gives a memory as it may be told: a model sees no other."""
-        self._told = told
+        """`visible` gives a memory without what was forgotten: that is all a model sees."""
+        self._visible = visible
         self._store = store
         self._memories = memories
         self._clock = clock
@@ -122,7 +122,7 @@ class Maintenance:
         self.last = self._measured(report)
         return self.last
 
-    # --- both ---
+    # --- preview and pass ---
 
     def _report(self, *, preview: bool) -> MaintenanceReport:
         size, free = self._store.upkeep.size()
@@ -156,12 +156,12 @@ class Maintenance:
             found["receipts dropped"] = self._store.receipts.purgeable(namespace, before)
         return found
 
-    # --- a day, a week ---
+    # --- digests ---
 
     def _spans(
         self, namespace: str, now: datetime
     ) -> Iterator[tuple[digest.Span, date, list[Record]]]:
-        """Days and weeks that are over, that nobody summed up yet, with what they hold."""
+        """Days and weeks that are over and have no summary yet, with their memories."""
         over = digest.spans(now)
         marks = [digest.mark(span, first) for span, first, _, _ in over]
         known = self._store.aging.marked(namespace, marks)
@@ -184,10 +184,10 @@ class Maintenance:
             report.counts["digests written"] += 1
             yield
 
-    # --- stages of episodes ---
+    # --- shortening turns ---
 
     def _aged(self, namespace: str, level: Level, report: MaintenanceReport) -> list[list[Aged]]:
-        """Groups of episodes of one session that are due for their next stage."""
+        """Groups of turns of one session that are due for their next stage."""
         age = episode_compression.RAW_AGE if level == "raw" else episode_compression.COMPRESSED_AGE
         if report.tight and level == "compressed":
             age = timedelta(0)
@@ -201,7 +201,7 @@ class Maintenance:
         ]
 
     def _compressions(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
-        """Turns stay beside what stands for them; forgetting takes them some days later."""
+        """Turns stay beside their compressed form; forgetting removes them some days later."""
         for group in self._aged(namespace, "raw", report):
             episodes = self._store.records.get(namespace, [one.record_id for one in group])
             if not episodes:
@@ -226,10 +226,10 @@ class Maintenance:
     def _shortened(
         self, episodes: Sequence[Record], measure: Measure, report: MaintenanceReport
     ) -> Record:
-        shown = [told for one in episodes if (told := self._told(one)) is not None]
-        return episode_compression.shorter(episodes, measure, report.at, self._provider(), shown)
+        shown = [kept for one in episodes if (kept := self._visible(one)) is not None]
+        return episode_compression.compress(episodes, measure, report.at, self._provider(), shown)
 
-    # --- leaving ---
+    # --- forgetting ---
 
     def _forgetting(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         rules = self._rules(report)
@@ -258,7 +258,7 @@ class Maintenance:
         self._memories.changed(namespace, doomed)
 
     def _alike(self, namespace: str, report: MaintenanceReport) -> list[Sequence[str]]:
-        """Groups of notes, ids only, each small enough for one transaction."""
+        """Groups of similar notes (ids only), each small enough for one transaction."""
         ever = datetime(1970, 1, 1, tzinfo=UTC)
         since = self._rules(report).retained.get(NOTE.name, ever)
         groups = self._store.aging.alike(
@@ -275,7 +275,7 @@ class Maintenance:
         for group in self._alike(namespace, report):
             found = self._store.records.get(namespace, group)
             gone = [one.record_id for one in found]
-            made = consolidate.together(found)
+            made = consolidate.merge_notes(found)
             self._merge(namespace, gone, made, gone, "the same files, the same kind")
             report.counts["notes consolidated"] += len(found)
             yield
@@ -283,8 +283,8 @@ class Maintenance:
     def _merge(
         self, namespace: str, gone: list[str], made: Record, marks: Sequence[str], reason: str
     ) -> None:
-        """One transaction: what goes, what comes, and the marks that keep it from happening twice.
-        It is an operation, so it can be undone."""
+        """One transaction that removes, adds, and marks the merge as done. It is logged, so it can
+        be undone."""
 
         def work(tx: Transaction) -> None:
             operation = tx.log(
@@ -314,14 +314,14 @@ class Maintenance:
             log.warning("a work tree does not answer: its memories keep their freshness")
 
     def _freshening_in_time(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
-        roots = unhurried(FreshnessChecker.roots, self._store, namespace)
+        roots = in_background(FreshnessChecker.roots, self._store, namespace)
         after = ""
         for _ in range(0, CITING, PURGED):
             found = self._store.aging.citing(namespace, after, PURGED)
             if not found or not roots:
                 return
             after = found[-1].record_id
-            states = unhurried(_states, found, roots)
+            states = in_background(_states, found, roots)
             changed = {
                 one.record_id: states[one.record_id]
                 for one in found
@@ -351,7 +351,8 @@ class Maintenance:
             yield
 
     def _shrinking(self, report: MaintenanceReport) -> Iterator[None]:
-        """Freed pages go back when the store is large; otherwise the next rows use them."""
+        """Return freed pages to the disk when the store is large; otherwise the next rows use
+        them."""
         size, free = self._store.upkeep.size()
         if size <= self._size_limit:
             return
@@ -372,7 +373,7 @@ def _states(found: Sequence[Record], roots: Sequence[str]) -> dict[str, Freshnes
 def _fade(
     namespace: str, things: Sequence[Fact | Relationship], now: datetime, tx: Transaction
 ) -> None:
-    """One operation for all of them, so that it is seen in the log and can be undone."""
+    """One operation for all of them, so that it is in the log and can be undone."""
     after = [decay.faded(thing, now) for thing in things]
     ended = sum(one.valid_until is not None for one in after)
     ids = [one.fact_id if isinstance(one, Fact) else one.relationship_id for one in things]

@@ -113,7 +113,7 @@ class Clones:
         self._wake.set()
 
     def _loop(self) -> None:
-        self._look_calmly(None)
+        self._look_or_log(None)
         while not self._stop.is_set():
             self._wake.wait()
             self._wake.clear()
@@ -128,9 +128,9 @@ class Clones:
                 if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
             }
             if due:
-                self._look_calmly(due)
+                self._look_or_log(due)
 
-    def _look_calmly(self, used: set[str] | None) -> None:
+    def _look_or_log(self, used: set[str] | None) -> None:
         try:
             self.look(used)
             self._looked |= dict.fromkeys(used or (), time.monotonic())

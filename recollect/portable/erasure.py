@@ -85,7 +85,7 @@ class Erasure:
     # --- forgetting ---
 
     def preview(self, aim: ErasureSelection, *, backups: bool = False) -> ErasureOutcome:
-        meant = self._meant(aim, required=not backups)
+        meant = self._selected(aim, required=not backups)
         held = self._in_backups(self._meant_in_backups(aim), apply=False) if backups else 0
         if not (meant or held):
             raise self._nothing(backups=backups)
@@ -99,9 +99,9 @@ class Erasure:
         self._drain()
         done = []
         with self._standing_still():
-            meant = self._meant(aim, required=not backups)
+            meant = self._selected(aim, required=not backups)
             kept = self._meant_in_backups(aim) if backups else []
-            tombstones = self._bury(meant, actor) if never_again else 0
+            tombstones = self._log_tombstones(meant, actor) if never_again else 0
             for namespace, selection, _ in meant:
                 chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
@@ -115,7 +115,7 @@ class Erasure:
             raise self._nothing(backups=backups)
         return ErasureOutcome(tuple(done), tuple(files), cleaned, tombstones)
 
-    def _bury(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
+    def _log_tombstones(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
         """Say in the log that these are not to be learned again. Only fingerprints of
         what they say stay, from which it cannot be read."""
         buried = 0
@@ -125,7 +125,7 @@ class Erasure:
                 buried += 1
         return buried
 
-    def _meant(
+    def _selected(
         self, aim: ErasureSelection, *, required: bool = True
     ) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it means something. Nothing at all is an error:
@@ -218,7 +218,7 @@ class Erasure:
         self, aim: ErasureSelection, target: str, actor: str, *, apply: bool
     ) -> ErasureOutcome:
         with self._standing_still():
-            found = self._meant(aim, required=False)
+            found = self._selected(aim, required=False)
             if not found:
                 raise NotFound("nothing that is stored fits this", hint="recollect search")
             meant = [one for one in found if one[0] != target]

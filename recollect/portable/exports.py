@@ -184,7 +184,7 @@ class ExportReader:
         self._held: dict[str, set[Hashable]] = {}
         self._stones = Tombstones(store)
 
-    def take(
+    def read(
         self, path: str, step: Callable[[int, int, dict[str, int]], None], *, dry_run: bool = False
     ) -> None:
         """Read a file; `step` hears of bytes read, rows read and rows that were new, or would be
@@ -199,7 +199,7 @@ class ExportReader:
             kind = line.pop("is", None)
             if not isinstance(kind, str):
                 raise BadInput(f"line {number + 1} does not say what it is", field="is")
-            row = self._ours(kind, line)
+            row = self._localised(kind, line)
             if kind == "memory" and self._kept_out(row):
                 kept_out += 1
             else:
@@ -253,10 +253,10 @@ class ExportReader:
             self._held[namespace] = {_key(*one) for one in self._store.bulk.dump(namespace)}
         return self._held[namespace]
 
-    def _ours(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
+    def _localised(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
         """A row cleaned, and of this store's actor and projects."""
         if kind == "project":
-            self._know_project(row)
+            self._match_project(row)
             return {**row, "marks": _cleaned(row.get("marks"))}
         kept = {name: row[name] for name in row if name in _KEPT_NAMES}
         clean: dict[str, Any] = {**_cleaned(row), **kept}
@@ -267,7 +267,7 @@ class ExportReader:
             clean["actor_id"] = self._actor
         return clean
 
-    def _know_project(self, row: dict[str, Any]) -> None:
+    def _match_project(self, row: dict[str, Any]) -> None:
         """A project that is known here under another id, by one of its marks, stays one."""
         given = row.get("project_id")
         listed = row.get("marks")

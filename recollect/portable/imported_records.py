@@ -55,7 +55,7 @@ class RecordImporter:
         self._memories = memories
         self._stones = Tombstones(store)
 
-    def take(self, found: Sequence[FoundRecord]) -> tuple[int, int]:
+    def store_new(self, found: Sequence[FoundRecord]) -> tuple[int, int]:
         """Store those that are new; how many were, and how many were known (or
         refused for good)."""
         records = [(_record(one), _earlier_id(one)) for one in found]

@@ -190,7 +190,7 @@ class Importer:
         for one in sorted(plan.transcripts, key=_beginning):
             if self._stopped(progress):
                 return
-            history.take(one, request.period, one.bytes)
+            history.import_session(one, request.period, one.bytes)
         for store in plan.stores:
             self._take_store(store, request, attribution, history, progress)
         for path in plan.repositories:
@@ -233,7 +233,7 @@ class Importer:
                 if self._stopped(progress):
                     return progress
                 if history.missing(one):
-                    history.take(one, period)
+                    history.import_session(one, period)
             progress.state = "done"
         finally:
             self._lock.release()
@@ -356,7 +356,7 @@ class Importer:
         """Prompts that the host's own transcript, or its hooks, have told already are known."""
         for session in dict.fromkeys((one.namespace, one.session_id) for one in events):
             here = [one for one in events if (one.namespace, one.session_id) == session]
-            history.take_events(program, *session, here)
+            history.import_events(program, *session, here)
 
     def _bring(
         self,
@@ -366,7 +366,7 @@ class Importer:
         progress: ImportProgress,
     ) -> None:
         if waiting:
-            new, known = brought.take(waiting)
+            new, known = brought.store_new(waiting)
             progress.step(source, 0, read=len(waiting), stored=new, known=known)
 
     def _take_commits(
@@ -396,7 +396,7 @@ class Importer:
             new = sum(loaded.values())
             progress.step("export", size, read=read, stored=new, known=read - new)
 
-        exports.ExportReader(self._store, self._actor).take(path, step, dry_run=request.dry_run)
+        exports.ExportReader(self._store, self._actor).read(path, step, dry_run=request.dry_run)
         if request.dry_run:
             return
         for namespace in self._store.projects.namespaces():

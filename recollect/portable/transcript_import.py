@@ -77,7 +77,7 @@ class TranscriptImporter:
         self._dry_run = dry_run
         self._client = client
 
-    def take(self, transcript: Transcript, period: Period, units: int = 0) -> None:
+    def import_session(self, transcript: Transcript, period: Period, units: int = 0) -> None:
         """One session. What was stored before an interruption is met again as known."""
         if self._pipeline.kept_out(transcript.cwd):
             self._progress.step(transcript.host, units, sessions=1, kept_out=1)
@@ -88,9 +88,9 @@ class TranscriptImporter:
             for one in self._settled(transcript)
             if period.covers(one.at)
         ]
-        self.take_events(transcript.host, namespace, transcript.session_id[:256], events, units)
+        self.import_events(transcript.host, namespace, transcript.session_id[:256], events, units)
 
-    def take_events(
+    def import_events(
         self, source: str, namespace: str, session_id: str, events: list[Event], units: int = 0
     ) -> None:
         """Events of one session, in order."""
@@ -203,7 +203,7 @@ def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
     private = False
     for one in told:
         said = one.draft.body.content if isinstance(one.draft.body, TextBody) else ""
-        word = keepout.said_word(said) if one.draft.kind == "prompt" else ""
+        word = keepout.privacy_word(said) if one.draft.kind == "prompt" else ""
         if not private and not word:
             yield one
         private = word == "private" if word else private

@@ -109,7 +109,7 @@ def noun_words() -> frozenset[bytes]:
     return _nouns().words
 
 
-def find_told(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
+def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
     for noun, tongue in _possible(text, low, words):
         at = low.find(noun)
@@ -144,7 +144,7 @@ def _judge_after(text: str, low: str, end: int, tongue: Language) -> tuple[int, 
         good = _is_strong(value)  # nothing says that it is the value
     else:
         sure = parts.get("sign") or parts.get("colon") or found["open"].strip(" *")
-        good = _is_told(value, bool(sure)) or (
+        good = _is_password_value(value, bool(sure)) or (
             bool(sure)
             and _ends_clause(text, stop)
             and pattern(_CAPITAL_WITHIN).match(value) is not None
@@ -166,7 +166,7 @@ def _judge_before(text: str, at: int, tongue: Language) -> tuple[int, int] | Non
         return None
     value = words[-1].strip("\"'`,;:()«»“”„")
     start = text.rfind(value, max(0, at - 80), at)
-    good = _is_strong(value) if tongue.before else _is_told(value)
+    good = _is_strong(value) if tongue.before else _is_password_value(value)
     return (start, start + len(value)) if good else None
 
 
@@ -175,13 +175,13 @@ def _judge_joined(text: str, at: int) -> tuple[int, int] | None:
     found = pattern(
         rf"((?:(?![{_STOP}])[!-~]){{6,64}}+)(?:を|作为|作為|当作|當作|를|을) ?\Z"
     ).search(text[max(0, at - 72) : at])
-    if found is None or not _is_told(found[1]):
+    if found is None or not _is_password_value(found[1]):
         return None
     start = max(0, at - 72) + found.start(1)
     return start, start + len(found[1])
 
 
-def _is_told(value: str, sure: bool = False) -> bool:
+def _is_password_value(value: str, sure: bool = False) -> bool:
     plain = _in_ascii(value)
     if secret_values.is_placeholder(plain) or secret_values.is_term(plain):
         return False
@@ -195,7 +195,7 @@ def _is_strong(value: str) -> bool:
     return (
         any(map(str.isdigit, value))
         and any(char in "!@#$%^&*+~?" for char in value[1:-1])
-        and _is_told(value)
+        and _is_password_value(value)
     )
 
 

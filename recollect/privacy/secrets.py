@@ -19,7 +19,7 @@ from recollect.privacy.assignments import (
     judge,
 )
 from recollect.privacy.commands import find_arguments, program_names
-from recollect.privacy.password_sentences import find_told, noun_words
+from recollect.privacy.password_sentences import find_password_sentences, noun_words
 from recollect.privacy.patterns import compiled, words_held
 from recollect.privacy.private_keys import find_keys
 from recollect.privacy.rules import RULES, Rule
@@ -114,7 +114,7 @@ def find(text: str) -> list[Span]:
         spans += finder(text, low)
     spans += find_arguments(text, low, words)
     spans += find_assignments(text, low)
-    spans += find_told(text, low, words)
+    spans += find_password_sentences(text, low, words)
     spans += find_urls(text)
     return _merge(spans)
 

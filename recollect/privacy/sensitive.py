@@ -68,7 +68,7 @@ def _topic() -> re.Pattern[str]:
 
 
 @cache
-def _told() -> re.Pattern[str]:
+def _is_about_someone() -> re.Pattern[str]:
     return compiled(f"{_PERSON}|{_AMOUNT}")
 
 
@@ -88,7 +88,7 @@ def is_sensitive(text: str) -> bool:
     if not words_held(low, _GATE) and pattern(_FOREIGN).search(low) is None:
         return pattern(_IBAN).search(text) is not None
     for found in _topics(low):
-        if _told().search(low, *_sentence(low, found.start(), found.end())):
+        if _is_about_someone().search(low, *_sentence(low, found.start(), found.end())):
             return True
     return _is_place(text, low)
 

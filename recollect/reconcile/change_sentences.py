@@ -145,7 +145,7 @@ def _doubt(entity: Entity, fact: Fact, sentence: str) -> Meaning:
 
 def _new(text: str, entity: Entity, fact: Fact) -> str:
     """The one value that could stand in place of the fact's, where that does not stand itself."""
-    if _still_says(text, fact.object):
+    if _is_current_in(text, fact.object):
         return ""
     values = set(_other(text, entity, fact))
     return values.pop() if len(values) == 1 else ""
@@ -172,21 +172,21 @@ def _rivals(sentence: str, fact: Fact) -> Iterator[str]:
             same = _unit(found["u"]) == _unit(old["u"])
             same = same and found["n"].count(".") == old["n"].count(".")
             alone = found["u"] or _ALONE.match(sentence[found.end() :])
-            if same and alone and not _over(sentence, found.start(), found.end()):
+            if same and alone and not _is_past(sentence, found.start(), found.end()):
                 yield found[0].strip()
     elif _PATH.fullmatch(fact.object):
-        for value in _standing(_PATH, sentence, lambda value: True):
+        for value in _current_facts(_PATH, sentence, lambda value: True):
             if _PLACED.search(sentence[: sentence.index(value)]):
                 yield value
     elif fact.predicate == "owned_by":
-        yield from _standing(_PERSON, sentence, lambda value: bool(content_words(value)))
+        yield from _current_facts(_PERSON, sentence, lambda value: bool(content_words(value)))
     elif fact.predicate == "default_branch":
         branches = _BRANCHES | ({"main"} if "branch" in sentence.lower() else frozenset())
-        yield from _standing(_WORD, sentence, lambda value: value in branches)
+        yield from _current_facts(_WORD, sentence, lambda value: value in branches)
     elif kind := family(fact.object):
-        yield from _standing(_WORD, sentence, lambda value: family(value) == kind)
+        yield from _current_facts(_WORD, sentence, lambda value: family(value) == kind)
     elif " " not in fact.object and (form := _form(fact.object)) != "a":
-        yield from _standing(_TOKEN, sentence, lambda value: _form(value) == form)
+        yield from _current_facts(_TOKEN, sentence, lambda value: _form(value) == form)
 
 
 def _form(text: str) -> str:
@@ -194,25 +194,25 @@ def _form(text: str) -> str:
     return re.sub(r"[0-9]+", "0", re.sub(r"[^\W\d_]+", "a", text))
 
 
-def _standing(
+def _current_facts(
     pattern: re.Pattern[str], sentence: str, fits: Callable[[str], bool]
 ) -> Iterator[str]:
     for found in pattern.finditer(sentence):
         value = found[0].rstrip(".")
-        if fits(value) and not _over(sentence, found.start(), found.start() + len(value)):
+        if fits(value) and not _is_past(sentence, found.start(), found.start() + len(value)):
             yield value
 
 
-def _over(sentence: str, start: int, end: int) -> bool:
+def _is_past(sentence: str, start: int, end: int) -> bool:
     """Whether what stands there is said to be over."""
     before, after = sentence[:start], sentence[end:]
     return bool(_LEFT_BEHIND.search(before) or _OVER.match(after))
 
 
-def _still_says(sentence: str, value: str) -> bool:
+def _is_current_in(sentence: str, value: str) -> bool:
     """Whether a value stands in a sentence, and not as something that is over."""
     return any(
-        not _over(sentence, found.start(), found.end())
+        not _is_past(sentence, found.start(), found.end())
         for found in re.finditer(rf"(?<![\w.]){re.escape(value)}(?!\w)", sentence, re.IGNORECASE)
     )
 

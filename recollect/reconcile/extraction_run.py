@@ -112,7 +112,7 @@ class ExtractionWorker:
         knowledge: Knowledge | None = None,
         cite: Cite = lambda paths, where: (),
         options: ExtractionOptions | None = None,
-        told: Callable[[ExtractionRun, Sequence[Checkpoint]], None] = lambda run, checkpoints: None,
+        on_run: Callable[[ExtractionRun, Sequence[Checkpoint]], None] = lambda run, stops: None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -124,7 +124,7 @@ class ExtractionWorker:
         self._knowledge = knowledge
         self._cite = cite
         self._options = options or ExtractionOptions()
-        self._told = told
+        self._on_run = on_run
         self._breaker = Breaker(clock)
         self._judging = JudgeBreaker()
         self._condenser = Condenser(Breaker(clock))
@@ -388,7 +388,7 @@ class ExtractionWorker:
             self._store.runs.put(run)
         except StoreError as error:
             log.error("a run could not be recorded: %s", error)
-        self._told(run, pushed.checkpoints if pushed else ())
+        self._on_run(run, pushed.checkpoints if pushed else ())
 
     def _timed(self, counts: _Counts, phase: str) -> "_Timer":
         return _Timer(self._clock, counts.latency_us, phase)
@@ -442,7 +442,7 @@ def _line(run: ExtractionRun) -> str:
     """A run as `name=value`, the same names each time."""
     dropped = ",".join(f"{name}:{count}" for name, count in sorted(run.dropped.items()))
     latency = ",".join(f"{name}:{took}" for name, took in run.latency_us.items())
-    told = {
+    fields = {
         "namespace": run.namespace,
         "provider": run.provider,
         "outcome": run.outcome,
@@ -458,5 +458,5 @@ def _line(run: ExtractionRun) -> str:
         "tokens": f"{run.input_tokens}+{run.output_tokens}",
         "latency_us": latency,
     }
-    line = " ".join(f"{name}={value}" for name, value in told.items())
+    line = " ".join(f"{name}={value}" for name, value in fields.items())
     return f'{line} reason="{run.reason}"' if run.reason else line

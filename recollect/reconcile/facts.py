@@ -32,7 +32,7 @@ _OF_THINGS = (
 )  # fmt: skip
 
 
-def of_a_thing(name: str) -> bool:
+def facts_of_entity(name: str) -> bool:
     return name in _OF_THINGS or name.startswith("uses_")
 
 

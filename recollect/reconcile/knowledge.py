@@ -43,7 +43,7 @@ from recollect.reconcile.contradict import (
     predicate,
 )
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
-from recollect.reconcile.facts import FactPlanner, of_a_thing
+from recollect.reconcile.facts import FactPlanner, facts_of_entity
 from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
 from recollect.reconcile.preferences_procedures import PreferencePlanner
 from recollect.reconcile.push import Learned
@@ -136,8 +136,8 @@ class _Learner:
             FactClaim: self._fact_claim,
             ChangeClaim: self._change_claim,
             RelationClaim: self._relation_claim,
-            PreferenceClaim: self._habits.prefer,
-            ProcedureClaim: self._habits.practise,
+            PreferenceClaim: self._habits.preference,
+            ProcedureClaim: self._habits.procedure,
         }
         taken[type(claim)](claim)
 
@@ -160,11 +160,11 @@ class _Learner:
         if says_nothing(claim.name):
             self.drop(claim, "names nothing")
             return
-        known = self._known(claim.name, claim)
+        known = self._entity_named(claim.name, claim)
         for alias in claim.aliases:
             known = known or self._names.find(alias)
         if known is None:
-            known = self._worth_it(claim.name, claim.type, claim, strong=False)
+            known = self._new_entity(claim.name, claim.type, claim, strong=False)
         if known is not None:
             self._describe(known, claim)
 
@@ -185,7 +185,7 @@ class _Learner:
         if better != entity:
             self._put_entity(better)
 
-    def _known(self, name: str, claim: Claim) -> Entity | None:
+    def _entity_named(self, name: str, claim: Claim) -> Entity | None:
         """The entity of this name, met once more; a new way to write it is remembered."""
         entity = self._names.find(name)
         if entity is None:
@@ -203,10 +203,10 @@ class _Learner:
             self._put_entity(entity)
         return entity
 
-    def _worth_it(self, name: str, kind: str, claim: Claim, *, strong: bool) -> Entity | None:
+    def _new_entity(self, name: str, kind: str, claim: Claim, *, strong: bool) -> Entity | None:
         """A new entity, if it is worth one; else what was heard of it waits."""
         wanted = key(name)
-        held = self._heard(wanted)
+        held = self._waiting_under(wanted)
         met = tuple(dict.fromkeys([*(held.turns if held else ()), *self._turns_of(claim)]))
         if not strong and len(met) < TURNS:
             claims = [*(held.claims if held else ()), _packed(claim)]
@@ -238,7 +238,7 @@ class _Learner:
             self.take(_unpacked(packed))
         return self._names.get(entity.entity_id) or self._names.find(name)
 
-    def _heard(self, wanted: str) -> Waiting | None:
+    def _waiting_under(self, wanted: str) -> Waiting | None:
         """What waits under a name."""
         if wanted not in self._waiting:
             found = self._graph.waiting(self._namespace, [wanted])
@@ -341,7 +341,7 @@ class _Learner:
         if name in _RENAMED:
             self._renamed(claim)
             return
-        subject = self._known(claim.subject, claim) or self._worth_it(
+        subject = self._entity_named(claim.subject, claim) or self._new_entity(
             claim.subject, "thing", claim, strong=strong
         )
         if subject is None:
@@ -371,18 +371,18 @@ class _Learner:
 
     def _object_entity(self, name: str, claim: FactClaim, strong: bool) -> None:
         """Things that facts lead to are things too."""
-        if not of_a_thing(name):
+        if not facts_of_entity(name):
             return
         if says_nothing(claim.object) or len(claim.object.split()) > 3:
             return
         mention = EntityClaim(claim.object, "thing", event_ids=claim.event_ids)
-        if self._known(claim.object, mention) is None:
-            self._worth_it(claim.object, "thing", mention, strong=strong)
+        if self._entity_named(claim.object, mention) is None:
+            self._new_entity(claim.object, "thing", mention, strong=strong)
 
     def _renamed(self, claim: FactClaim) -> None:
-        entity = self._known(claim.subject, claim)
+        entity = self._entity_named(claim.subject, claim)
         if entity is None:
-            entity = self._worth_it(
+            entity = self._new_entity(
                 claim.object, "thing", claim, strong=claim.source_type in STRONG
             )
             if entity is None:
@@ -404,7 +404,9 @@ class _Learner:
         strong = claim.source_type in STRONG
         ends = []
         for name in (claim.source, claim.target):
-            entity = self._known(name, claim) or self._worth_it(name, "thing", claim, strong=strong)
+            entity = self._entity_named(name, claim) or self._new_entity(
+                name, "thing", claim, strong=strong
+            )
             if entity is None:
                 return  # it waits with the claim
             ends.append(entity)

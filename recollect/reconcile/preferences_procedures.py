@@ -23,7 +23,7 @@ class PreferencePlanner:
         self._preferences: dict[str, list[Preference]] = {}
         self._procedures: list[Procedure] | None = None
 
-    def prefer(self, claim: PreferenceClaim) -> None:
+    def preference(self, claim: PreferenceClaim) -> None:
         namespace = everywhere(self._book.namespace) if claim.everywhere else self._book.namespace
         if namespace not in self._preferences:
             self._preferences[namespace] = self._graph.preferences(namespace)
@@ -72,7 +72,7 @@ class PreferencePlanner:
                 namespace,
             )  # fmt: skip
 
-    def practise(self, claim: ProcedureClaim) -> None:
+    def procedure(self, claim: ProcedureClaim) -> None:
         if self._procedures is None:
             self._procedures = self._graph.procedures(self._book.namespace)
         steps = tuple(" ".join(step.split())[:1000] for step in claim.steps if step.strip())

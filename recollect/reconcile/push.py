@@ -103,7 +103,7 @@ def _push(
 
 def _cluster(tx: Transaction, namespace: str, plan: ClusterPlan) -> Pushed:
     done = Pushed()
-    fusion = plan.fusion if plan.fusion and _stands(tx, namespace, plan.fusion) else None
+    fusion = plan.fusion if plan.fusion and _unchanged(tx, namespace, plan.fusion) else None
     for one in plan.members:
         done.written.append(_put(tx, one, derived=plan.derived))
     if fusion is not None:
@@ -128,7 +128,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
     done.merged += 1
 
 
-def _stands(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
+def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
     """Whether all that the judge saw is still as it saw it; else its words may say what a person
     has deleted or mended meanwhile, and everything is kept apart."""
     now = tx.records(namespace, [one.record_id for one in fusion.stored])

@@ -25,7 +25,7 @@ class LoadedLearning(Protocol):
 
 class ServerRuntime(ServiceRuntime, Protocol):
     live: Live
-    housekeeper: MaintenanceLoop
+    maintenance: MaintenanceLoop
     backups: Backups
     started_at: datetime
     port: int

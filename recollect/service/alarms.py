@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import PrivateSession, told_private
+from recollect.core.keepout import PrivateSession, private_sessions_text
 from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
@@ -83,7 +83,7 @@ def _all(facts: Facts) -> Iterator[Alarm]:
             hint=f"recollect settings set cache_mb {2 * most}",
         )
     if facts.private:
-        told, hint = told_private(facts.private)
+        told, hint = private_sessions_text(facts.private)
         yield Alarm(name="private_session", level="note", message=told, hint=hint)
     if facts.embedding_problem:
         yield Alarm(

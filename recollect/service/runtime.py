@@ -28,7 +28,7 @@ from recollect.store.interface import Store
 class LoadedRecall(Protocol):
     embedder: Embedder | None
     engine: SearchEngine
-    shelves: IndexCache
+    index_cache: IndexCache
     graphs: GraphCache
     feedback: Feedback
     receipts: Receipts

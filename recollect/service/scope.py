@@ -56,7 +56,7 @@ def writing(runtime: ServiceRuntime, scope: Scope) -> str:
 
 def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
     """Nothing is remembered of a project that is kept out, nor told in it."""
-    if why := runtime.keep_out.here(directory).off:
+    if why := runtime.keep_out.rules_for(directory).off:
         raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 

@@ -99,7 +99,7 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
 
 def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:
     """Fill what is not filled; False when it cannot be done in time."""
-    shelves = runtime.recall().shelves
+    shelves = runtime.recall().index_cache
     shelves.fill(namespaces)
     deadline = time.monotonic() + READY_S
     while not shelves.ready(namespaces):

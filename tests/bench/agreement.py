@@ -72,7 +72,7 @@ def run(names: list[str], directory: str | None, kept: str | None) -> None:
         for name in names:
             one = datasets.read(directory or SHIPPED, name)
             texts = ingest.texts(one.messages) + [each.text for each in one.questions]
-            vectors.learn(texts, told)
+            vectors.prepare(texts, told)
             database = server.database()
             answers = []
             for address in ("", server.url(database)):

@@ -78,7 +78,7 @@ def main() -> None:
     chosen = parser.parse_args()
     one = code()
     vectors = CachedVectors(available(chosen.models), os.path.join(chosen.cache, "recollect-code"))
-    vectors.learn(
+    vectors.prepare(
         ingest.texts(one.messages) + [ask.text for ask in one.questions], lambda done, total: None
     )
     print(f"{len(one.messages)} functions, {len(one.questions)} questions")

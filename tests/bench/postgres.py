@@ -93,7 +93,7 @@ def retrieval(
     recall.receipts.start()
     began = time.process_time()
     there = server()
-    recall.shelves.fill([PROJECT])
+    recall.index_cache.fill([PROJECT])
     print(
         f"  the index is filled: {time.process_time() - began:.1f} s of the client, "
         f"{(server() - there) / 1e9:.1f} s of the server",

@@ -181,13 +181,13 @@ def test_export_then_import_is_the_identity(steps: list[tuple[Any, ...]], form: 
         path = folder / f"export.{form}"
         path.write_bytes(b"".join(write(first, "ada", ExportSelection(), NOW)))
         intake = ExportReader(second, "ada")
-        intake.take(str(path), lambda size, read, loaded: None)
+        intake.read(str(path), lambda size, read, loaded: None)
         assert rows(second) == rows(first)
         assert second.records.page(here, limit=100) == first.records.page(here, limit=100)
         assert second.upkeep.stats().event_kinds == first.upkeep.stats().event_kinds
         assert second.upkeep.check() == [] and second.upkeep.scrub(None, 500).damaged == ()
         new: list[int] = []
-        ExportReader(second, "ada").take(
+        ExportReader(second, "ada").read(
             str(path), lambda size, read, loaded: new.extend(loaded.values())
         )
         assert sum(new) == 0 and rows(second) == rows(first)

@@ -108,7 +108,7 @@ def _shuffle(dice: random.Random, store: SqliteStore, name: str, report: Report)
         report.failed("out of order", f"{name}: events")
     if [_said(one) for one in reversed(_paged(store, namespace, dice.randint(1, 9)))] != wanted:
         report.failed("out of order", f"{name}: pages")
-    turns = [turn.episode() for turn in turns_of(events) if turn.says_anything]
+    turns = [turn.episode() for turn in turns_of(events) if turn.has_content]
     episodes = store.records.last_episodes(namespace, "s", 1000)[::-1]
     for one in {*turns, *episodes}:
         if (got := _titles(episodes).count(one.title)) != _titles(turns).count(one.title):

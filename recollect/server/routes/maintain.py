@@ -23,11 +23,11 @@ class Maintained(Value, frozen=True, kw_only=True):
 
 
 def look(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
-    return _told(runtime.housekeeper.preview())
+    return _told(runtime.maintenance.preview())
 
 
 def run(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
-    return _told(runtime.housekeeper.run())
+    return _told(runtime.maintenance.run())
 
 
 def _told(report: MaintenanceReport) -> Maintained:

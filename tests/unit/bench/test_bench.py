@@ -25,7 +25,7 @@ def vectors(notes: datasets.BenchSet, tmp_path_factory: pytest.TempPathFactory) 
     made = CachedVectors(
         Embedder(os.environ["RECOLLECT_MODEL_DIR"]), str(tmp_path_factory.mktemp("v"))
     )
-    made.learn(
+    made.prepare(
         ingest.texts(notes.messages) + [ask.text for ask in notes.questions], lambda _a, _b: None
     )
     return made

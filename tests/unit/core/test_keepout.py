@@ -60,7 +60,7 @@ def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
         files = [keepout.file_pattern("**/" + "*[a-y]" * 4 + "[z]", "/w") for _ in range(200)]
         text = " ".join("/".join("a" * 20 for _ in range(30)) + str(n) for n in range(size))
         began = time.process_time()
-        assert keepout.touched(files, "/w", {"output": text})
+        assert keepout.matching_file_pattern(files, "/w", {"output": text})
         return time.process_time() - began
 
     small = max(cost(200), 0.01)
@@ -84,7 +84,7 @@ def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
 )
 def test_a_call_that_names_a_file_anywhere_touches_it(tree: object, found: bool) -> None:
     files = [keepout.file_pattern(one, "/work/shop") for one in ("secrets/", "[abc]x.*")]
-    assert bool(keepout.touched(files, "/work/shop", tree)) is found
+    assert bool(keepout.matching_file_pattern(files, "/work/shop", tree)) is found
 
 
 def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
@@ -93,7 +93,7 @@ def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
     (root / "secrets" / "a").touch()
     (root / "link").symlink_to("secrets/a")
     files = [keepout.file_pattern("/secrets", str(root))]
-    assert not keepout.touched(files, str(root), {"command": "cat other"})
+    assert not keepout.matching_file_pattern(files, str(root), {"command": "cat other"})
     # The name says nothing of it; it must be looked at all the same when the pattern may be near.
     assert keepout._first(files, str(root), "link") == "/secrets"
 
@@ -112,11 +112,11 @@ def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
     ],
 )
 def test_the_word_does_not_fire_by_accident(prompt: str, word: str) -> None:
-    assert keepout.said_word(prompt) == word
+    assert keepout.privacy_word(prompt) == word
 
 
 def here(folder: pathlib.Path, *entries: str) -> keepout.DirectoryRules:
-    return keepout.ProjectRulesReader().here(str(folder), keepout.rules(entries))
+    return keepout.ProjectRulesReader().rules_for(str(folder), keepout.rules(entries))
 
 
 def test_a_projects_file_holds_below_it(tmp_path: pathlib.Path) -> None:
@@ -233,13 +233,13 @@ def test_a_private_session_that_is_silent_is_no_longer_shown(tmp_path: pathlib.P
 def test_private_sessions_are_told_in_one_sentence_with_the_way_out() -> None:
     word = keepout.PrivateSession("claude-code", keepout.WORD)
     environment = keepout.PrivateSession("claude-code", keepout.ENVIRONMENT)
-    told, hint = keepout.told_private([word])
+    told, hint = keepout.private_sessions_text([word])
     assert told == "A private session of claude-code is running: nothing of it is kept."
     assert "`recollect: public`" in hint
-    told, hint = keepout.told_private([environment, environment])
+    told, hint = keepout.private_sessions_text([environment, environment])
     assert told == "2 private sessions are running (claude-code): nothing of them is kept."
     assert "recollect: public" not in hint and "ends with the session" in hint
-    hint = keepout.told_private([word, environment])[1]
+    hint = keepout.private_sessions_text([word, environment])[1]
     assert "`recollect: public`" in hint and "RECOLLECT_PRIVATE" in hint
 
 

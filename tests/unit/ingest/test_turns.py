@@ -100,7 +100,7 @@ def test_long_turns_are_kept_whole_and_their_title_is_cut_at_a_word() -> None:
 @pytest.mark.parametrize("text", ["   \n\t ", "x" * 3000, "é" * 999, "\u200b"])
 def test_no_text_breaks_an_episode(text: str) -> None:
     for turn in turns_of([prompt(1, text), answer(2, text)]):
-        if turn.says_anything:
+        if turn.has_content:
             check(turn.episode())
 
 

@@ -33,7 +33,7 @@ class Here:
         self.memories = self.runtime.memories
         self.it = self.runtime.load_recall()
         self.it.recall_now.limit_ms = 5000
-        self.it.shelves.fill([self.space, GLOBAL])
+        self.it.index_cache.fill([self.space, GLOBAL])
 
     def ask(self, text: str, trigger: str = "prompt") -> tuple[str, list[dict[str, object]]]:
         question = RecallQuestion(trigger, text, (self.space, GLOBAL), "now", None, 9500)

@@ -51,13 +51,13 @@ class Setup:
         )  # fmt: skip
         kept = self.memories.add([said])[0]
         self.learn(*(replace(claim, event_ids=(event,)) for claim in claims))
-        self.it.shelves.fill([NAMESPACE, GLOBAL])
+        self.it.index_cache.fill([NAMESPACE, GLOBAL])
         return kept
 
     def learn(self, *claims: Claim) -> None:
         plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now())
         self.store.transaction(lambda tx: apply(tx, plan, "ada"))
-        self.it.shelves.fill([NAMESPACE, GLOBAL])
+        self.it.index_cache.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> str:
         return self.recalled(text, session, **fields)[0]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from recollect.bench.end_to_end import told
+from recollect.bench.end_to_end import run_history
 from recollect.bench.knowledge import ACTOR, GLOBAL, START
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import context, fence
@@ -11,10 +11,10 @@ NAMESPACE = f"/actor/{ACTOR}/project/once/"
 
 
 def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
-    with told(None) as made:
+    with run_history(None) as made:
         rule = "Always use uv instead of pip in this project."
-        made.hear(NAMESPACE, rule, START, "s1", "user")
-        made.hear(NAMESPACE, "Understood.", START, "s1", "assistant")
+        made.capture(NAMESPACE, rule, START, "s1", "user")
+        made.capture(NAMESPACE, "Understood.", START, "s1", "assistant")
         made.extract(NAMESPACE)
         made.settle([NAMESPACE, GLOBAL])
         kept = made.store.records.page(NAMESPACE).items

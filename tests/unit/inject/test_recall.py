@@ -41,7 +41,7 @@ class Setup:
             assert time.monotonic() < deadline, (backfill.state, backfill.problem)
             backfill.wake()
             time.sleep(0.02)
-        self.it.shelves.fill([NAMESPACE, GLOBAL])
+        self.it.index_cache.fill([NAMESPACE, GLOBAL])
 
     def ask(self, text: str, session: str = "now", **fields: Any) -> Any:
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
@@ -268,7 +268,7 @@ def test_while_the_index_is_filled_words_are_searched_in_the_store(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = setup.memories.add(WORK)
-    monkeypatch.setattr(setup.it.shelves, "ready", lambda namespaces: False)
+    monkeypatch.setattr(setup.it.index_cache, "ready", lambda namespaces: False)
     recalled = setup.ask("retries of the billing API capped with exponential backoff")
     assert recalled.records == (made[0].record_id,)
     assert "index" in setup.receipt(recalled).detail["left_out"]
@@ -282,7 +282,7 @@ def test_without_a_model_recall_goes_by_words(
         made = Setup(store, clock, replace(chosen, **changed))
         if not store.records.page(NAMESPACE).items:
             made.memories.add(WORK)
-        made.it.shelves.fill([NAMESPACE, GLOBAL])
+        made.it.index_cache.fill([NAMESPACE, GLOBAL])
         recalled = made.ask("how are retries of the billing api capped?", session=str(changed))
         assert recalled.records, changed
         assert made.receipt(recalled).detail["semantic"] is False
@@ -307,7 +307,7 @@ def test_a_drifted_memory_says_so() -> None:
 def test_memories_of_other_projects_are_never_injected(setup: Setup) -> None:
     foreign = msgspec.structs.replace(WORK[0], namespace="/actor/ada/project/other/")
     setup.memories.add([foreign])
-    setup.it.shelves.fill(["/actor/ada/project/other/"])
+    setup.it.index_cache.fill(["/actor/ada/project/other/"])
     setup.settle()
     assert setup.ask("how are retries of the billing api capped?").records == ()
 

@@ -48,7 +48,7 @@ def filled(desk: Desk, project: str) -> None:
 
 def take(store: SqliteStore, path: pathlib.Path, actor: str = "grace") -> int:
     counted: list[int] = []
-    ExportReader(store, actor).take(str(path), lambda size, read, new: counted.extend(new.values()))
+    ExportReader(store, actor).read(str(path), lambda size, read, new: counted.extend(new.values()))
     return sum(counted)
 
 
@@ -140,7 +140,7 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
         def step(size: int, read: int, new: dict[str, int]) -> None:
             steps.append((read, sum(new.values())))
 
-        ExportReader(elsewhere, "grace").take(str(path), step, dry_run=dry_run)
+        ExportReader(elsewhere, "grace").read(str(path), step, dry_run=dry_run)
         return sum(read for read, _ in steps), sum(new for _, new in steps)
 
     before = counted(dry_run=True)

@@ -458,7 +458,7 @@ def test_listeners_hear_of_what_came_and_went_and_of_checkpoints(
         store,
         clock,
         rules=WithCheckpoint(),
-        told=lambda run, stops: heard.append((run.outcome, len(stops))),
+        on_run=lambda run, stops: heard.append((run.outcome, len(stops))),
     )
     one.run(NAMESPACE)
     assert heard == [("committed", 1)]

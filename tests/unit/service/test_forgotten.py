@@ -63,7 +63,7 @@ class House:
         parts = []
         for trigger, text in (("session-start", ""), ("prompt", about)):
             question = RecallQuestion(trigger, text, namespaces, "another-session", None, 20_000)
-            self.it.shelves.fill(namespaces)
+            self.it.index_cache.fill(namespaces)
             self.it.graphs.fill(namespaces)
             parts.append(self.it.recall_now.preview(question, 8000).context)
         here = {"namespace": NAMESPACE}
