@@ -1,4 +1,4 @@
-"""Alarms: what is wrong although nothing has failed. Silence, junk, contradictions, full caches.
+"""Alarms: warnings that are not errors. Silence, junk, contradictions, full caches.
 
 In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
 are pure functions; `gather` reads what they need.

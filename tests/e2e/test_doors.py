@@ -17,7 +17,6 @@ from recollect import Memory
 from recollect.cli.run import run
 from recollect.server.app import ENDPOINTS
 from recollect.service import tools
-from tests import docs
 from tests.e2e.test_mcp import said, stdio
 from tests.e2e.test_rest import get, post, project, settled
 from tests.fakes.daemons import REPOSITORY, RealDaemon
@@ -336,9 +335,3 @@ def test_every_new_command_does_its_work_over_a_real_socket(place: str) -> None:
     assert code == 2 and "is not a time" in printed
     code, printed = typed("forget", "-y", "mr_01M7H0H5P1BNFDHVBT75T84K25")
     assert code == 1 and "there is no memory" in printed
-
-
-def test_the_reference_is_what_the_code_says() -> None:
-    for name, text in docs.pages().items():
-        path = docs.REFERENCE / name
-        assert path.read_text() == text, f"{path}: python -m tests.docs --write"

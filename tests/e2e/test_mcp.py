@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from recollect.cli import process
 from recollect.service import tools
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 def stdio(daemon: RealDaemon, cwd: pathlib.Path | None = None) -> StdioServerParameters:
@@ -38,7 +39,7 @@ def speak(daemon: RealDaemon, *messages: Any) -> list[dict[str, Any]]:
         env=daemon.environment,
         cwd=daemon.home.parent,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert (run.returncode, run.stderr) == (0, b"")
     return [json.loads(line) for line in run.stdout.splitlines()]

@@ -7,18 +7,20 @@ process: hooks, signals, sockets, crashes, limits of the system.
 """
 
 import contextlib
+import json
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect.client import Client
+from recollect.client import Client, refused
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Event
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
+from tests.fakes.waiting import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -38,7 +40,10 @@ class InProcessClient(Client):
         return status, body
 
     def stream(self, path: str) -> Iterator[bytes]:
-        yield self.send("GET", path, None, {})[1]
+        status, body = self.send("GET", path, None, {})
+        if status >= 400:
+            raise refused(json.loads(body), status)
+        yield body
 
 
 class RuntimeHome:
@@ -96,7 +101,7 @@ class RuntimeHome:
     def put(self, events: Sequence[Event]) -> None:
         """Store events as the write path does, and wait for the turns that are made of them."""
         self.runtime.pipeline.events([(one, one.event_id) for one in events])
-        assert self.runtime.episodes.wait(30)
+        assert self.runtime.episodes.wait(PATIENCE_S)
 
     def extract(self, *namespaces: str) -> None:
         """Extract what waits there, or everywhere, in this thread."""

@@ -10,7 +10,7 @@ from recollect.core.values import Name, Operation, Record, RecordId, Value, conv
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
-from recollect.service.pages import Listing
+from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.scope import Scope
 from recollect.service.write import Added, Change, Changed, Deleted, Undone
