@@ -68,7 +68,7 @@ class Client:
         status, raw = self.send(method, path, payload, headers)
         answer = json.loads(raw) if raw else None
         if status >= 400:
-            raise _refused(answer, status)
+            raise refused(answer, status)
         return answer
 
     def send(
@@ -94,7 +94,7 @@ class Client:
             connection.request("GET", path, headers={"Host": "localhost"})
             response = connection.getresponse()
             if response.status >= 400:
-                raise _refused(json.loads(response.read() or b"{}"), response.status)
+                raise refused(json.loads(response.read() or b"{}"), response.status)
             while piece := response.read(1 << 16):
                 yield piece
         except (FileNotFoundError, ConnectionRefusedError):
@@ -114,7 +114,8 @@ class Client:
         return True
 
 
-def _refused(answer: Any, status: int) -> Refused:
+def refused(answer: Any, status: int) -> Refused:
+    """The error that an answer holds."""
     told = (answer or {}).get("error", {})
     return Refused(
         told.get("message", ""),

@@ -16,16 +16,16 @@ from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.values import Operation, Receipt, Record, Session
 
 if TYPE_CHECKING:
+    from recollect.service.administration import EmbeddingStats, ProjectLine
     from recollect.service.alarms import Alarm
     from recollect.service.analytics import AnalyticsOverview, StatsAnswer
-    from recollect.service.compact import Compacted
     from recollect.service.context import ContextAnswer, Explanation
+    from recollect.service.conversation_compaction import Compacted
     from recollect.service.graph import EntityRecall
     from recollect.service.read import History, Provenance, TimelineAnswer
     from recollect.service.report import Report
     from recollect.service.search import SearchAnswer
     from recollect.service.sessions import Conversation, Resume, SessionDetail
-    from recollect.service.upkeep import EmbeddingStats, ProjectLine
     from recollect.service.write import Added, Changed, Deleted, Undone
 
 __all__ = ["Memory", "NotRunning", "Refused"]
@@ -328,7 +328,7 @@ class Memory:
         return self._get(AnalyticsOverview, "/api/analytics", days=days, project=where)
 
     def projects(self) -> tuple["ProjectLine", ...]:
-        from recollect.service.upkeep import ProjectLine
+        from recollect.service.administration import ProjectLine
 
         return _as(tuple[ProjectLine, ...], self._ask("GET", "/api/projects")["items"])
 
@@ -338,7 +338,7 @@ class Memory:
         return _as(tuple[Alarm, ...], self._ask("GET", "/api/alarms")["items"])
 
     def embedding_stats(self) -> "EmbeddingStats":
-        from recollect.service.upkeep import EmbeddingStats
+        from recollect.service.administration import EmbeddingStats
 
         return self._get(EmbeddingStats, "/api/embeddings/stats")
 
@@ -354,7 +354,7 @@ class Memory:
         """A conversation of (role, text) that takes three quarters of its budget or more: the
         newest as they are, a summary of the rest. `store` keeps what was summed up as an
         episode."""
-        from recollect.service.compact import Compacted
+        from recollect.service.conversation_compaction import Compacted
 
         told = [{"role": role, "content": content} for role, content in turns]
         body = {"turns": told, "token_budget": token_budget, "store": store}

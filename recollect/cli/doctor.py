@@ -79,7 +79,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         return
     yield from _modes(chosen)
     for sentence in settings.ignored_names():
-        yield Finding("settings", "warn", sentence, "Remove it, or correct its name.")
+        yield Finding("settings", "warn", sentence, "recollect settings unset NAME, or unset it")
     yield from _settings_file(chosen)
     yield _hook_program(chosen)
     yield from _kept_out(chosen)

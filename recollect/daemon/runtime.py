@@ -33,8 +33,8 @@ from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups
-from recollect.server.doors import DoorWatch
-from recollect.server.hooksock import HookServer
+from recollect.server.door_watch import DoorWatch
+from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
 from recollect.store import open_store
 from recollect.store.interface import Change, Store
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from recollect.portable.clones import Clones
     from recollect.portable.erasure import Erasure
     from recollect.portable.importing import Importer
-    from recollect.server.http import HttpServer
+    from recollect.server.http_protocol import HttpServer
     from recollect.server.tokens import Tokens
     from recollect.store.postgres import PostgresStore
     from recollect.store.sqlite import SqliteStore

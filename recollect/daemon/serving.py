@@ -11,7 +11,7 @@ import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.core import errors, oslayer
-from recollect.server import doors
+from recollect.server import door_watch
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime
@@ -27,7 +27,7 @@ def serve(runtime: "Runtime") -> None:
     """The slow imports come here, when hooks are already answered."""
     import uvicorn
 
-    from recollect.server.http import Connections, DoorProtocol, HttpServer
+    from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
 
     listener = _listen(runtime.settings.port)
     runtime.port = listener.getsockname()[1]
@@ -64,16 +64,18 @@ def serve(runtime: "Runtime") -> None:
 def _watch_doors(runtime: "Runtime", server: Any, address: str) -> None:
     hooks = runtime.hooks
     watched = {
-        "socket": doors.Door(
-            doors.http(socket.AF_UNIX, address, "localhost"),
+        "socket": door_watch.Door(
+            door_watch.http(socket.AF_UNIX, address, "localhost"),
             lambda: server.also_serve(oslayer.listen_unix(address)),
         ),
-        "tcp": doors.Door(
-            doors.http(socket.AF_INET, ("127.0.0.1", runtime.port), f"127.0.0.1:{runtime.port}")
+        "tcp": door_watch.Door(
+            door_watch.http(
+                socket.AF_INET, ("127.0.0.1", runtime.port), f"127.0.0.1:{runtime.port}"
+            )
         ),
     }
     if hooks is not None:
-        watched["hooks"] = doors.Door(doors.hooks(hooks.path), hooks.reopen)
+        watched["hooks"] = door_watch.Door(door_watch.hooks(hooks.path), hooks.reopen)
     runtime.doors.start(watched)
 
 

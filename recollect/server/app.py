@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.core.errors import RecollectError
-from recollect.server import answers, pages
+from recollect.server import dashboard_files, responses
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
@@ -82,13 +82,13 @@ def build(runtime: ServerRuntime) -> ASGIApp:
     document["paths"]["/api/events"] = {"get": _WATCH}
 
     async def describe(request: Request) -> Response:
-        return answers.json(document)
+        return responses.json(document)
 
     async def watch(request: Request) -> Response:
         try:
             lines = await runtime.live.stream(request.headers.get("last-event-id"))
         except TooManyWatchers as error:
-            return answers.problem(429, "too_many", str(error), hint=error.hint)
+            return responses.problem(429, "too_many", str(error), hint=error.hint)
         return StreamingResponse(lines, media_type="text/event-stream")
 
     app = Starlette(
@@ -97,7 +97,7 @@ def build(runtime: ServerRuntime) -> ASGIApp:
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
             Route("/mcp", Mcp(runtime)),
-            *pages.routes(runtime.tokens, runtime.port),
+            *dashboard_files.routes(runtime.tokens, runtime.port),
         ],
         exception_handlers={
             RecollectError: _ours,
@@ -109,14 +109,14 @@ def build(runtime: ServerRuntime) -> ASGIApp:
 
 
 async def _ours(request: Request, error: Any) -> Response:
-    return answers.explained(error)
+    return responses.explained(error)
 
 
 async def _http(request: Request, error: Any) -> Response:
     codes = {404: "not_found", 405: "method_not_allowed"}
     words = {404: "There is no such route.", 405: "This route does not take that method."}
     status = error.status_code
-    return answers.problem(
+    return responses.problem(
         status,
         codes.get(status, "failed"),
         words.get(status, "The request failed."),
@@ -127,4 +127,4 @@ async def _http(request: Request, error: Any) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return answers.problem(500, "failed", "Something went wrong; the log says what.")
+    return responses.problem(500, "failed", "Something went wrong; the log says what.")

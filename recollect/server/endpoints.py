@@ -21,7 +21,7 @@ from starlette.routing import Route
 from recollect import __version__
 from recollect.core import errors
 from recollect.core.values import Value, convert, decode
-from recollect.server import answers
+from recollect.server import responses
 from recollect.server.runtime import ServerRuntime
 
 
@@ -68,7 +68,7 @@ def _serve(
             result = await to_thread.run_sync(endpoint.handler, *arguments, limiter=_kept_free())
         else:
             result = await run_in_threadpool(endpoint.handler, *arguments)
-        return result if isinstance(result, Response) else answers.json(result)
+        return result if isinstance(result, Response) else responses.json(result)
 
     return serve
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.core.errors import TooLarge
 from recollect.core.values import REQUEST_BYTES
-from recollect.server import answers
+from recollect.server import responses
 from recollect.server.tokens import Tokens
 
 REQUESTS_PER_MINUTE = 200
@@ -62,13 +62,13 @@ class Guard:
         """A request that a web page may have caused."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
-            return answers.problem(403, "bad_host", "The Host header does not name this machine.")
+            return responses.problem(403, "bad_host", "The Host header does not name this machine.")
         origins = headers.getlist("origin")
         if len(origins) > 1 or (origins and origins[0] not in self._origins):
-            return answers.problem(403, "bad_origin", "Requests of other origins are refused.")
+            return responses.problem(403, "bad_origin", "Requests of other origins are refused.")
         sites = headers.getlist("sec-fetch-site")
         if len(sites) > 1 or (sites and sites[0] not in ("same-origin", "none")):
-            return answers.problem(403, "bad_origin", "Requests of other sites are refused.")
+            return responses.problem(403, "bad_origin", "Requests of other sites are refused.")
         return None
 
     def _no_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
@@ -76,9 +76,9 @@ class Guard:
             return self._too_fast("open")
         allowed = self._allowed(scope, headers)
         if allowed is None and "text/html" in headers.get("accept", ""):
-            return answers.page(401, "Not signed in", "Open it with: recollect open")
+            return responses.page(401, "Not signed in", "Open it with: recollect open")
         if allowed is None:
-            return answers.problem(
+            return responses.problem(
                 401,
                 "no_token",
                 "This needs the token of the data directory.",
@@ -86,7 +86,7 @@ class Guard:
                 headers={"www-authenticate": "Bearer"},
             )
         if allowed == "hook" and (scope["method"], scope["path"]) not in HOOK_ROUTES:
-            return answers.problem(403, "scope", "A hook's token may only ingest and recall.")
+            return responses.problem(403, "scope", "A hook's token may only ingest and recall.")
         return self._too_fast(allowed)
 
     def _allowed(self, scope: Scope, headers: Headers) -> str | None:
@@ -111,7 +111,7 @@ class Guard:
         wait = (self._browser_pace if caller == "browser" else self._pace).wait(caller)
         if not wait:
             return None
-        return answers.problem(
+        return responses.problem(
             429,
             "too_many",
             "Too many requests in a minute.",
@@ -155,23 +155,23 @@ def is_unix(scope: Scope) -> bool:
 def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
     lengths = headers.getlist("content-length")
     if lengths and not lengths[0].isdecimal():
-        return answers.problem(400, "bad_input", "The Content-Length is not a number.")
+        return responses.problem(400, "bad_input", "The Content-Length is not a number.")
     if lengths and int(lengths[0]) > REQUEST_BYTES:
         return _too_large()
     has_body = bool(lengths and int(lengths[0])) or "transfer-encoding" in headers
     if scope["method"] in _BODY_METHODS and has_body:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            return answers.problem(
+            return responses.problem(
                 415, "not_json", "The body must be JSON.", hint="Content-Type: application/json"
             )
         if headers.get("content-encoding", "identity").lower() != "identity":
-            return answers.problem(415, "encoded", "Compressed bodies are not taken.")
+            return responses.problem(415, "encoded", "Compressed bodies are not taken.")
     return None
 
 
 def _too_large() -> ASGIApp:
-    return answers.explained(TooLarge(_LIMIT))
+    return responses.explained(TooLarge(_LIMIT))
 
 
 def _counted(receive: Receive) -> Receive:
@@ -190,7 +190,7 @@ def _counted(receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send) -> Send:
-    extra = [(name.encode(), value.encode()) for name, value in answers.HEADERS.items()]
+    extra = [(name.encode(), value.encode()) for name, value in responses.HEADERS.items()]
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

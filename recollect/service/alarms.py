@@ -1,4 +1,4 @@
-"""Alarms: what is wrong although nothing has failed. Silence, junk, contradictions, full caches.
+"""Alarms: warnings that are not errors. Silence, junk, contradictions, full caches.
 
 In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
 are pure functions; `gather` reads what they need.
@@ -151,7 +151,7 @@ def _contradictions(facts: Facts) -> Iterator[Alarm]:
             name="contradiction_rate",
             level="warning",
             message=f"{facts.superseded} facts were replaced by others while {facts.added} "
-            "memories were made: knowledge keeps changing its mind",
+            "memories were made: beliefs keep changing",
             hint="GET /api/operations",
         )
 

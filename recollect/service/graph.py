@@ -1,4 +1,4 @@
-"""Entities: what is known of them, how they hang together, and the memories that name them.
+"""Entities: what is known of them, how they are related, and the memories that name them.
 
 In: names and ids. Out: entities with facts, relations and memories; neighbourhoods; paths. A name
 that nobody knows raises NotFound.
@@ -21,7 +21,7 @@ from recollect.core.values import (
     Relationship,
     Value,
 )
-from recollect.service.pages import Listing, cursor
+from recollect.service.pagination import Listing, cursor
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, listing, reading
 from recollect.service.search import SearchQuery, search

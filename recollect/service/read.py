@@ -23,7 +23,7 @@ from recollect.core.values import (
     StoredEvent,
     Value,
 )
-from recollect.service.pages import (
+from recollect.service.pagination import (
     Listing,
     cursor,
     event_key,

@@ -21,7 +21,7 @@ from recollect.core.values import (
     Value,
 )
 from recollect.ingest.turns import UNANSWERED
-from recollect.service.pages import Listing, cursor, merged, session_key
+from recollect.service.pagination import Listing, cursor, merged, session_key
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, everywhere, listing
 from recollect.store.interface import RecordFilter

@@ -10,7 +10,7 @@ import pytest
 from recollect.capture import paths
 from recollect.core.clock import ManualClock
 from recollect.ingest.counters import Counters
-from recollect.server.doors import Door, DoorWatch
+from recollect.server.door_watch import Door, DoorWatch
 from tests.e2e.test_postgres import recollect
 from tests.fakes.daemons import RealDaemon
 

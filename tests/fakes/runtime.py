@@ -7,18 +7,21 @@ process: hooks, signals, sockets, crashes, limits of the system.
 """
 
 import contextlib
+import json
+import os
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect.client import Client
+from recollect.client import Client, refused
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Event
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
+from tests.fakes.waiting import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -38,7 +41,10 @@ class InProcessClient(Client):
         return status, body
 
     def stream(self, path: str) -> Iterator[bytes]:
-        yield self.send("GET", path, None, {})[1]
+        status, body = self.send("GET", path, None, {})
+        if status >= 400:
+            raise refused(json.loads(body), status)
+        yield body
 
 
 class RuntimeHome:
@@ -46,7 +52,13 @@ class RuntimeHome:
         self, home: pathlib.Path, clock: ManualClock | None = None, **settings: Any
     ) -> None:
         """`settings` as in `Settings`; without `embedding=True` search is by words alone."""
-        chosen = {"actor": "ada", "reserve_mb": 0, "embedding": False, **settings}
+        chosen = {
+            "actor": "ada",
+            "reserve_mb": 0,
+            "embedding": False,
+            "model_dir": os.environ["RECOLLECT_MODEL_DIR"],
+            **settings,
+        }
         self.home = home
         self.clock = clock or ManualClock()
         self.settings = Settings(home=str(home), **chosen)
@@ -96,7 +108,7 @@ class RuntimeHome:
     def put(self, events: Sequence[Event]) -> None:
         """Store events as the write path does, and wait for the turns that are made of them."""
         self.runtime.pipeline.events([(one, one.event_id) for one in events])
-        assert self.runtime.episodes.wait(30)
+        assert self.runtime.episodes.wait(PATIENCE_S)
 
     def extract(self, *namespaces: str) -> None:
         """Extract what waits there, or everywhere, in this thread."""

@@ -5,6 +5,7 @@ import re
 
 from recollect.cli import COMMANDS
 from recollect.core import settings
+from tests import docs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FEATURES = (ROOT / "docs" / "reference" / "features.md").read_text()
@@ -42,3 +43,9 @@ def test_every_setting_and_command_is_in_the_reference() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 130
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    for name, text in docs.pages().items():
+        path = docs.REFERENCE / name
+        assert path.read_text() == text, f"{path}: python -m tests.docs --write"

@@ -3,10 +3,10 @@
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
-from recollect.service import agents, picture, sample
+from recollect.service import agents, graph_layout, sample_project
 from recollect.service.agents import AgentLine, Proven
-from recollect.service.picture import Picture, PictureQuery
-from recollect.service.sample import Sampled
+from recollect.service.graph_layout import Picture, PictureQuery
+from recollect.service.sample_project import Sampled
 
 
 class AllAgents(Value, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class OneAgent(Value, frozen=True, kw_only=True):
 
 
 def graph(runtime: ServerRuntime, asked: PictureQuery) -> Picture:
-    return picture.picture(runtime, asked)
+    return graph_layout.picture(runtime, asked)
 
 
 def hosts(runtime: ServerRuntime, asked: Nothing) -> AllAgents:
@@ -30,11 +30,11 @@ def prove(runtime: ServerRuntime, asked: OneAgent) -> Proven:
 
 
 def add_sample(runtime: ServerRuntime, asked: Nothing) -> Sampled:
-    return sample.add(runtime)
+    return sample_project.add(runtime)
 
 
 def remove_sample(runtime: ServerRuntime, asked: Nothing) -> Sampled:
-    return sample.remove(runtime)
+    return sample_project.remove(runtime)
 
 
 ENDPOINTS = (

@@ -21,7 +21,7 @@ from recollect.ingest.pipeline import RecallQuestion
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read
-from recollect.service.pages import Listing
+from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import listing
 

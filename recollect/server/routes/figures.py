@@ -141,6 +141,6 @@ ENDPOINTS = (
         anomalies, Anomalies, AnalyticsQuery,
     ),
     Endpoint(
-        "GET", "/api/alarms", "What is wrong although nothing has failed.", alarming, Alarms
+        "GET", "/api/alarms", "Warnings that are not errors.", alarming, Alarms
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`/api/entities`, `/api/graph`: what is known of things, and how they hang together."""
+"""`/api/entities`, `/api/graph`: entities, and how they are related."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 from recollect.core.values import Entity, Name, Value
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
-from recollect.service import graph, things
+from recollect.service import graph, graph_edit
 from recollect.service.graph import (
     EntitiesQuery,
     EntityDetail,
@@ -19,8 +19,8 @@ from recollect.service.graph import (
     Paths,
     PathsQuery,
 )
-from recollect.service.pages import Listing
-from recollect.service.things import Mended, Mending
+from recollect.service.graph_edit import Mended, Mending
+from recollect.service.pagination import Listing
 
 
 class OneThing(Value, frozen=True, kw_only=True):
@@ -52,11 +52,11 @@ def facts(runtime: ServerRuntime, asked: FactsQuery) -> KnownThings:
 
 
 def mend(runtime: ServerRuntime, asked: OneThing, wanted: Mending) -> Mended:
-    return things.mend(runtime, asked.thing_id, wanted)
+    return graph_edit.mend(runtime, asked.thing_id, wanted)
 
 
 def remove(runtime: ServerRuntime, asked: RemoveThing) -> Mended:
-    return things.remove(runtime, asked.thing_id, asked.reason)
+    return graph_edit.remove(runtime, asked.thing_id, asked.reason)
 
 
 ENDPOINTS = (

@@ -5,10 +5,10 @@ from typing import Any
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
-from recollect.service import analytics, upkeep
+from recollect.service import administration, analytics
+from recollect.service.administration import EmbeddingStats, ProjectChange, ProjectLine
 from recollect.service.analytics import StatsAnswer
 from recollect.service.scope import Scope
-from recollect.service.upkeep import EmbeddingStats, ProjectChange, ProjectLine
 
 
 class AllProjects(Value, frozen=True, kw_only=True):
@@ -24,11 +24,11 @@ class AllSettings(Value, frozen=True, kw_only=True):
 
 
 def projects(runtime: ServerRuntime, asked: Nothing) -> AllProjects:
-    return AllProjects(items=upkeep.all_projects(runtime))
+    return AllProjects(items=administration.all_projects(runtime))
 
 
 def change(runtime: ServerRuntime, asked: OneProject, wanted: ProjectChange) -> ProjectLine:
-    return upkeep.change_project(runtime, asked.project, wanted)
+    return administration.change_project(runtime, asked.project, wanted)
 
 
 def stats(runtime: ServerRuntime, asked: OneProject) -> StatsAnswer:
@@ -36,15 +36,15 @@ def stats(runtime: ServerRuntime, asked: OneProject) -> StatsAnswer:
 
 
 def embedding(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
-    return upkeep.embedding_stats(runtime)
+    return administration.embedding_stats(runtime)
 
 
 def backfill(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
-    return upkeep.backfill(runtime)
+    return administration.backfill(runtime)
 
 
 def settings(runtime: ServerRuntime, asked: Nothing) -> AllSettings:
-    return AllSettings(items=upkeep.all_settings(runtime))
+    return AllSettings(items=administration.all_settings(runtime))
 
 
 ENDPOINTS = (

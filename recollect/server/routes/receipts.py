@@ -6,7 +6,7 @@ from recollect.core.values import Name, Namespace, Receipt, RecordId, Value
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
-from recollect.service.pages import Listing
+from recollect.service.pagination import Listing
 from recollect.service.read import LogQuery
 from recollect.service.scope import Scope, listing
 

@@ -7,7 +7,7 @@ from msgspec import Meta, structs
 from recollect.core.values import Name
 from recollect.server.endpoints import Endpoint, Nothing
 from recollect.server.runtime import ServerRuntime
-from recollect.service import compact, context, search
+from recollect.service import context, conversation_compaction, search
 from recollect.service.context import ContextAnswer, ContextQuery, ExplainQuery, Explanation
 from recollect.service.graph import EntityRecall, recall_entity
 from recollect.service.scope import Scope
@@ -46,8 +46,10 @@ def about(runtime: ServerRuntime, asked: EntityName) -> EntityRecall:
     return recall_entity(runtime, asked.name, asked)
 
 
-def fit(runtime: ServerRuntime, asked: Nothing, given: compact.Conversation) -> compact.Compacted:
-    return compact.compact(runtime, given)
+def fit(
+    runtime: ServerRuntime, asked: Nothing, given: conversation_compaction.Conversation
+) -> conversation_compaction.Compacted:
+    return conversation_compaction.compact(runtime, given)
 
 
 ENDPOINTS = (
@@ -78,6 +80,6 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget.",
-        fit, compact.Compacted, body=compact.Conversation,
+        fit, conversation_compaction.Compacted, body=conversation_compaction.Conversation,
     ),
 )  # fmt: skip

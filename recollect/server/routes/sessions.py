@@ -8,7 +8,7 @@ from recollect.core.values import Checkpoint, Name, Session, Value
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, sessions
-from recollect.service.pages import Listing
+from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope, listing
 from recollect.service.sessions import Conversation, Resume, SessionDetail, SessionsQuery

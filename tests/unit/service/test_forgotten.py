@@ -15,10 +15,11 @@ from recollect.core.values import Checkpoint, Record
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.service import read, things, tools, write
+from recollect.service import graph_edit, read, tools, write
 from recollect.service.scope import Scope
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
 
@@ -50,7 +51,7 @@ class House:
         told.answer("Done for today. Next: write the tests.").signal("session-end")
         self.pipeline.events([(one, one.event_id) for one in told.events])
         self.clock.advance(minutes=10)
-        assert self.scribe.wait(30)
+        assert self.scribe.wait(PATIENCE_S)
         assert self.learning.run_now([NAMESPACE, GLOBAL], 30)
 
     def memory(self, words: str) -> Record:
@@ -189,7 +190,7 @@ def test_a_preference_taken_out_takes_its_statement_along(house: House) -> None:
     wishes = [*house.store.graph.preferences(NAMESPACE), *house.store.graph.preferences(GLOBAL)]
     wish = next(one for one in wishes if "pnpm" in one.value)
     before = house.everything(RULE)
-    done = things.remove(house.runtime, wish.preference_id)
+    done = graph_edit.remove(house.runtime, wish.preference_id)
     assert "pnpm" not in house.everything(RULE)
     write.undo(house.runtime, done.op_id)
     assert house.everything(RULE) == before

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from recollect.daemon.runtime import Runtime
 from recollect.inject.budget import count_tokens
-from recollect.service import compact, tools
+from recollect.service import conversation_compaction, tools
 from recollect.service.alarms import Facts, alarms
 from tests.make import NAMESPACE
 
@@ -83,20 +83,26 @@ def test_a_long_conversation_is_made_to_fit_keeps_its_end_and_is_stored_when_ask
     runtime: Runtime,
 ) -> None:
     turns = tuple(
-        compact.Said(role="user", content=f"turn {number}. " + "words and more words " * 30)
+        conversation_compaction.Said(
+            role="user", content=f"turn {number}. " + "words and more words " * 30
+        )
         for number in range(40)
     )
-    fitted = compact.compact(runtime, compact.Conversation(turns=turns, token_budget=2000))
+    fitted = conversation_compaction.compact(
+        runtime, conversation_compaction.Conversation(turns=turns, token_budget=2000)
+    )
     assert fitted.tokens <= 2000 and fitted.turns[-1] == turns[-1]
     assert 5 < fitted.kept <= 10 and fitted.kept + fitted.summarised == 40
     assert fitted.record_id is None
     assert fitted.summary and fitted.summary in fitted.turns[0].content
-    short = compact.compact(runtime, compact.Conversation(turns=turns[:1], token_budget=2000))
+    short = conversation_compaction.compact(
+        runtime, conversation_compaction.Conversation(turns=turns[:1], token_budget=2000)
+    )
     assert short.turns == turns[:1] and short.summarised == 0
-    asked = compact.Conversation(
+    asked = conversation_compaction.Conversation(
         turns=turns, store=True, namespace=NAMESPACE, session_id="s1", token_budget=2000
     )
-    kept = compact.compact(runtime, asked)
+    kept = conversation_compaction.compact(runtime, asked)
     assert kept.record_id
     (episode,) = runtime.store.records.get(NAMESPACE, [kept.record_id])
     assert (episode.kind, episode.level, episode.session_id) == ("episode", "compressed", "s1")

@@ -1,4 +1,4 @@
-"""Projects, vectors and settings, looked at and looked after.
+"""Projects, embeddings and settings: list them, and change what may be changed.
 
 In: ids and names. Out: what there is. A path that belongs to another project is refused.
 """

@@ -1,4 +1,4 @@
-"""A conversation that outgrows its budget: its old part summed up, the newest turns as they are.
+"""A conversation that outgrows its budget: the old part is summarised, the newest turns stay.
 
 In: turns and a budget of tokens. Out: the turns to go on with. Below three quarters of the budget
 nothing changes. When asked to, what was summed up is kept as an episode, words and all.

@@ -15,9 +15,9 @@ from recollect.capture import frames
 from recollect.core.clock import ManualClock
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Reply
-from recollect.server import hooksock
-from recollect.server.doors import hooks
-from recollect.server.hooksock import HookServer
+from recollect.server import hook_socket
+from recollect.server.door_watch import hooks
+from recollect.server.hook_socket import HookServer
 from tests.crash.postgres import frame
 
 PATIENCE_S = 30.0
@@ -115,7 +115,7 @@ def test_who_does_not_take_its_answer_occupies_no_worker(tmp_path: pathlib.Path)
 def test_a_connection_that_says_nothing_is_closed(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooksock, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(hook_socket, "PATIENCE_S", 0.05)
     with serving(tmp_path), connected(tmp_path) as connection:
         assert connection.recv(1) == b""
 
@@ -123,7 +123,7 @@ def test_a_connection_that_says_nothing_is_closed(
 def test_frames_that_are_read_at_once_have_a_limit(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooksock, "HELD_BYTES", 1 << 20)
+    monkeypatch.setattr(hook_socket, "HELD_BYTES", 1 << 20)
     begun = frames.request(bytes(2 << 20))[: 1 << 19]
     with serving(tmp_path), contextlib.ExitStack() as stack:
         many = [stack.enter_context(connected(tmp_path)) for _ in range(8)]
@@ -215,7 +215,7 @@ def test_frames_that_were_taken_in_are_answered_at_the_end(tmp_path: pathlib.Pat
 def test_a_worker_that_hangs_does_not_keep_it_from_closing(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooksock, "CLOSE_S", 0.1)
+    monkeypatch.setattr(hook_socket, "CLOSE_S", 0.1)
     begun, never = threading.Event(), threading.Event()
 
     def take(one: frames.Frame, digest: bytes) -> Reply:

@@ -1,4 +1,4 @@
-"""The graph as something to look at: projects, entities, concepts, memories, and what joins them.
+"""The graph for the dashboard: projects, entities, concepts, memories, and the lines between them.
 
 In: where to look and how much of it. Out: nodes and links, the best connected first; the same data
 gives the same picture. With a focus, only what is within two steps of it.

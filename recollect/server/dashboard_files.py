@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from recollect.server import answers
+from recollect.server import responses
 from recollect.server.guard import OPEN, cookie_name
 from recollect.server.tokens import PASS_S, Tokens
 
@@ -30,7 +30,7 @@ def routes(tokens: Tokens, port: int) -> list[Route]:
     async def enter(request: Request) -> Response:
         given = tokens.redeem(request.query_params.get("code", ""))
         if given is None:
-            return answers.page(
+            return responses.page(
                 401, "This link was used already, or is too old", "Open it again: recollect open"
             )
         answer = RedirectResponse("/", 303)
@@ -54,13 +54,13 @@ def routes(tokens: Tokens, port: int) -> list[Route]:
 
 def _file(request: Request, name: str) -> Response:
     if "\0" in name:
-        return answers.problem(400, "bad_input", "A file name has no NUL.")
+        return responses.problem(400, "bad_input", "A file name has no NUL.")
     path = os.path.realpath(os.path.join(STATIC, name))
     if not path.startswith(STATIC + os.sep):
-        return answers.problem(403, "outside", "There is nothing to see outside.")
+        return responses.problem(403, "outside", "There is nothing to see outside.")
     kind = TYPES.get(os.path.splitext(path)[1])
     if kind is None or not os.path.isfile(path):
-        return answers.problem(404, "not_found", "There is no such file.")
+        return responses.problem(404, "not_found", "There is no such file.")
     with open(path, "rb") as file:
         content = file.read()
     mark = f'"{hashlib.sha256(content).hexdigest()[:32]}"'

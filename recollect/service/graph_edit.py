@@ -1,4 +1,4 @@
-"""Mending what is known: facts, preferences, procedures and entities changed or taken out by hand.
+"""Editing the graph by hand: facts, preferences, procedures and entities, changed or removed.
 
 In: the id of a thing and what shall be different. Out: the operation that undo takes back. What a
 person says counts as a correction: nothing that was merely observed replaces it later.

@@ -13,9 +13,9 @@ import pytest
 import uvicorn
 
 from recollect.core import oslayer
-from recollect.server import http
-from recollect.server.doors import http as knocking
-from recollect.server.http import Connections, DoorProtocol, HttpServer
+from recollect.server import http_protocol
+from recollect.server.door_watch import http as knocking
+from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
 
 PATIENCE_S = 30.0
 MOST = 4
@@ -40,7 +40,7 @@ def address(tmp_path: pathlib.Path) -> str:
 @pytest.fixture
 def server(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
     for name in ("LOOK_S", "HEAD_S", "BODY_S", "READ_S"):
-        monkeypatch.setattr(http, name, 0.1)
+        monkeypatch.setattr(http_protocol, name, 0.1)
     protocol = functools.partial(DoorProtocol, doors={int(socket.AF_UNIX): Connections(MOST)})
     config = uvicorn.Config(
         app, http=cast(Any, protocol), ws="none", lifespan="off", log_config=None, backlog=2
@@ -108,7 +108,7 @@ def test_who_does_not_read_its_answer_is_closed(address: str) -> None:
 def test_the_oldest_idle_connection_makes_room(
     server: HttpServer, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "HEAD_S", 600.0)
+    monkeypatch.setattr(http_protocol, "HEAD_S", 600.0)
     with contextlib.ExitStack() as stack:
         idle = [stack.enter_context(connected(address)) for _ in range(MOST * 5)]
         for _ in range(MOST * 2):

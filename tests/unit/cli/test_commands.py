@@ -1,0 +1,321 @@
+"""Commands as a person types them, in this process: what they print, refuse and return."""
+
+import json
+import os
+import pathlib
+import re
+
+import pytest
+
+from recollect import Memory
+from recollect.core.errors import RecollectError
+from recollect.ingest.pipeline import RecallQuestion
+from tests.fakes.runtime import RuntimeHome
+from tests.make import record
+from tests.unit.cli.conftest import Terminal
+from tests.unit.extract.session import Told
+
+
+def test_an_unknown_host_names_the_known_ones(alone: Terminal) -> None:
+    done = alone("install", "emacs")
+    assert done.returncode == 2
+    assert "claude-code" in done.stderr and "emacs" in done.stderr
+
+
+def test_the_service_file_is_written_and_removed(alone: Terminal, tmp_path: pathlib.Path) -> None:
+    assert alone("service", "show").returncode == 1
+    assert alone("service", "install", "--no-start").returncode == 0
+    unit = tmp_path / "person" / ".config" / "systemd" / "user" / "recollect.service"
+    assert "up --foreground" in unit.read_text() and str(alone.home) in unit.read_text()
+    assert alone("service", "show").returncode == 0
+    assert alone("service", "uninstall").returncode == 0
+    assert not unit.exists()
+
+
+def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:
+    told = json.loads(alone("settings", "list", "--json").stdout)
+    assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
+    assert "reserve_mb" in alone("settings", "list").stdout
+    alone.patch.setenv("RECOLLECT_RESERVE_MB", "-1")
+    for command in (["settings", "list"], ["status"], ["up"]):
+        bad = alone(*command)
+        assert bad.returncode == 1
+        assert "reserve_mb = '-1' is out of range" in bad.stderr
+
+
+def test_the_model_says_what_is_missing(alone: Terminal, tmp_path: pathlib.Path) -> None:
+    here = os.environ["RECOLLECT_MODEL_DIR"]
+    alone.patch.setenv("RECOLLECT_MODEL_DIR", str(tmp_path / "none"))
+    missing = alone("model", "show")
+    assert missing.returncode == 1 and "recollect model fetch" in missing.stdout
+    alone.patch.setenv("RECOLLECT_MODEL_DIR", here)
+    assert alone("model", "show").returncode == 0
+
+
+def test_a_wrong_call_is_told_apart_from_a_failure(alone: Terminal) -> None:
+    assert alone("no-such-command").returncode == 2
+    assert alone("status", "--no-such-option").returncode == 2
+    assert "no-such-command" in alone("no-such-command").stderr
+    assert "did you mean search?" in alone("serach").stderr
+    assert "did you mean" not in alone("bogus").stderr
+    assert "did you mean port?" in alone("settings", "show", "prot").stderr
+
+
+def test_no_color_means_no_colour(alone: Terminal) -> None:
+    assert "\x1b[" not in alone("doctor").stdout
+    assert "\x1b[" not in alone("install", "--dry-run").stdout
+
+
+def test_a_type_says_what_kind_it_is_of(terminal: Terminal) -> None:
+    def added(*more: str) -> dict[str, str]:
+        done = terminal("add", f"Never on Fridays {more}", *more, "--json")
+        record: dict[str, str] = json.loads(done.stdout)["record"]
+        return record
+
+    assert added("--type", "constraint")["knowledge_type"] == "constraint"
+    assert added("--type", "error")["observation_type"] == "error"
+    assert added("--type", "decision")["knowledge_type"] == "decision"
+    seen = added("--type", "decision", "--kind", "observation")
+    assert (seen["kind"], seen["observation_type"]) == ("observation", "decision")
+    for kind in ("note", "observation", "summary"):
+        refused = terminal("add", "x", "--kind", kind, "--type", "constraint")
+        assert refused.returncode == 2 and "has no --type constraint" in refused.stderr
+
+
+def test_a_path_that_is_nowhere_is_refused(terminal: Terminal, tmp_path: pathlib.Path) -> None:
+    shop = tmp_path / "emporium"
+    shop.mkdir()
+    (shop / "Makefile").touch()
+    assert terminal("add", "-p", str(shop), "kept for ever").returncode == 0
+    gone = "/no/such/place"
+    for arguments in (("add", "-p", gone, "ghost"), ("search", "-p", gone, "ghost"),
+                      ("resume", "-p", gone), ("context", "-p", gone, "ghost"),
+                      ("export", "--project", gone), ("why", "--project", gone),
+                      ("forget", "--all", "--project", gone, "-y")):  # fmt: skip
+        refused = terminal(*arguments)
+        assert refused.returncode == 1, arguments
+        assert gone in refused.stderr and "emporium" in refused.stderr, arguments
+    assert "emporium" in terminal("search", "-p", "nope", "x").stderr
+    (shop / "Makefile").unlink()
+    shop.rmdir()
+    assert "kept for ever" in terminal("search", "-p", str(shop), "kept").stdout
+    assert terminal("search", "-p", str(shop / "src"), "kept").returncode == 0
+
+
+def test_bad_input_is_told_in_plain_words(terminal: Terminal, tmp_path: pathlib.Path) -> None:
+    def told(*arguments: str) -> str:
+        done = terminal(*arguments)
+        assert done.returncode != 0, arguments
+        return done.stderr
+
+    assert terminal("add", "-p", "global", "deploy on fridays").returncode == 0
+    assert "query must not be empty" in told("search", "")
+    assert "query must not be empty" in told("search", "   ")
+    assert "is not the id of a memory: mr_" in told("forget", "deploy on fridays", "--for-good")
+    assert "no memory in this project's receipts begins with 'mr_bad'" in told(
+        "why", "--never", "mr_bad"
+    )
+    assert "FTS5" in told("search", "--raw", "AND (")
+    assert "no directory" in told("export", str(tmp_path / "none" / "all.jsonl"))
+    (tmp_path / "all.jsonl").write_text("mine")
+    assert "--force" in told("export", str(tmp_path / "all.jsonl"))
+    assert (tmp_path / "all.jsonl").read_text() == "mine"
+    assert terminal("export", "--force", str(tmp_path / "all.jsonl")).returncode == 0
+
+
+def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(terminal: Terminal) -> None:
+    for arguments, words in (
+        (("install", "nosuch"), "there is no host 'nosuch'"),
+        (("settings", "set", "nosuch", "1"), "there is no setting 'nosuch'"),
+        (("settings", "set", "port", "many"), "port"),
+        (("forget", "--all", "-y"), "--project"),
+        (("forget", "--text", "", "-y"), "--text is empty"),
+        (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
+        (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
+        (("move", "mr_nope", "global"), "'mr_nope' is not the id of a memory"),
+        (("import", "nosuch"), "'nosuch' is no source and no file"),
+        (("add",), "there is nothing to store"),
+    ):
+        done = terminal(*arguments, typed="")
+        assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
+
+
+def test_undo_and_its_list_agree(terminal: Terminal, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "ledger"
+    place.mkdir()
+    (place / "Makefile").touch()
+
+    def listed() -> list[str]:
+        shown = terminal("change", "list", "-p", str(place), "--json")
+        return [one["op_id"] for one in json.loads(shown.stdout)["items"]]
+
+    def undone(*which: str) -> dict[str, str]:
+        done = terminal("undo", "-p", str(place), *which, "--json")
+        told: dict[str, str] = json.loads(done.stdout)
+        return told
+
+    added = terminal("add", "-p", str(place), "to and fro", "--json")
+    first = json.loads(added.stdout)["op_id"]
+    assert listed() == [first]
+    back = undone()
+    assert back["undoes"] == first and listed() == [back["op_id"]]
+    anew = undone(back["op_id"])
+    assert listed() == [anew["op_id"]]
+    last = undone()
+    assert last["undoes"] == anew["op_id"] and listed() == [last["op_id"]]
+    shown = terminal("change", "list", "-p", str(place)).stdout
+    assert last["op_id"] in shown and first not in shown and "repeats the change" in shown
+
+
+def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
+    terminal: Terminal, tmp_path: pathlib.Path
+) -> None:
+    proj, shop = tmp_path / "proj", tmp_path / "webshop"
+    for place in (proj, shop):
+        place.mkdir()
+        (place / "Makefile").touch()
+    older = json.loads(terminal("add", "-p", str(shop), "older", "--json").stdout)
+    newer = json.loads(terminal("add", "-p", str(proj), "newer", "--json").stdout)
+    done = terminal("undo", "-p", "webshop", "--json")
+    assert json.loads(done.stdout)["undoes"] == older["op_id"]
+    again = terminal("undo", "-p", "webshop")
+    assert again.returncode == 1 and "there is nothing to undo here" in again.stderr
+    unknown = terminal("undo", "-p", "nosuch")
+    assert unknown.returncode == 1 and "nosuch" in unknown.stderr and "proj" in unknown.stderr
+    memory = Memory(str(shop), home=str(terminal.home))
+    with pytest.raises(RecollectError, match="nothing to undo here"):
+        memory.undo()
+    assert memory.undo(project=str(proj)).undoes == newer["op_id"]
+
+
+def test_answers_name_projects_and_take_ages(terminal: Terminal, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "observatory"
+    (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    added = terminal("add", "-p", str(place), "The dome opens at dusk", "--json")
+    record_id = json.loads(added.stdout)["record"]["record_id"]
+    assert "The dome" in terminal("search", "-p", str(place), "--since", "20y").stdout
+    wrong = terminal("search", "--since", "lately")
+    assert wrong.returncode == 2 and "7d" in wrong.stderr
+    assert "is now in global." in terminal("move", record_id, "global").stdout
+    back = terminal("move", record_id, str(place)).stdout
+    assert "is now in observatory." in back
+    assert "observatory" in terminal("status").stdout
+    terminal.patch.chdir(place)
+    offered = terminal("import")
+    assert "recollect import git" in offered.stdout
+
+
+def test_forget_shows_what_it_would_do_without_for_good(terminal: Terminal) -> None:
+    added = terminal("add", "-p", "global", "--json", "the drawer opens on tuesdays")
+    assert added.returncode == 0, added.stderr
+    (memory,) = set(re.findall(r"mr_\w{26}", added.stdout))
+    shown = terminal("forget", memory, "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "the drawer opens on tuesdays" in shown.stdout
+    assert "This memory would be forgotten; recollect undo would take that back." in shown.stdout
+    assert "With --for-good it would erase: " in shown.stdout and "1 memory" in shown.stdout
+    data = json.loads(terminal("forget", memory, "--dry-run", "--json").stdout)
+    assert [one["record_id"] for one in data["memories"]] == [memory]
+    erasing = terminal("forget", memory, "--dry-run", "--for-good").stdout
+    assert "would be forgotten" not in erasing and "global: " in erasing
+    assert "drawer" in terminal("search", "-p", "global", "drawer").stdout, "kept"
+
+    # no answer to the first question
+    stopped = terminal("forget", memory, typed="")
+    assert stopped.returncode == 1 and "Stopped; nothing was done." in stopped.stderr
+    assert "drawer" in terminal("search", "-p", "global", "drawer").stdout, "kept"
+
+
+def test_what_is_added_in_a_private_shell_is_refused(terminal: Terminal) -> None:
+    terminal.patch.setenv("RECOLLECT_PRIVATE", "1")
+    refused = terminal("add", "about my health")
+    assert refused.returncode == 1 and "RECOLLECT_PRIVATE is set" in refused.stderr
+    assert "Nothing was found" in terminal("search", "-p", "all").stdout
+    terminal.patch.setenv("RECOLLECT_PRIVATE", "0")
+    assert "Stored: mr_" in terminal("add", "a").stdout
+
+
+def test_maintain_shows_what_is_due_does_it_once_and_says_so(
+    terminal: Terminal, runtime_home: RuntimeHome
+) -> None:
+    past = runtime_home.clock.now()
+    text = "We decided to use port 7325 because nothing else does."
+    turn = record("A turn", kind="episode", detail=text, session_id="s", valid_from=past)
+    runtime_home.runtime.store.records.put([turn])
+    runtime_home.clock.advance(days=3)
+    shown = json.loads(terminal("maintain", "--dry-run", "--json").stdout)
+    assert shown["preview"] is True and shown["counts"]["turns compressed"] == 1
+    done = json.loads(terminal("maintain", "--json").stdout)
+    assert (done["counts"], done["finished"]) == (shown["counts"], True)
+    again = terminal("maintain")
+    assert again.returncode == 0 and "Nothing was due." in again.stdout
+
+
+def test_backups_are_created_and_listed(terminal: Terminal) -> None:
+    assert "no backup yet" in terminal("backup", "list").stdout
+    made = json.loads(terminal("backup", "create", "--json").stdout)
+    assert made["path"] in [
+        one["path"] for one in json.loads(terminal("backup", "list", "--json").stdout)
+    ]
+    listed = terminal("backup", "list").stdout
+    assert os.path.basename(made["path"])[:20] in listed and "MB" in listed
+    assert "verified" in terminal("backup", "create").stdout
+
+
+def test_an_injection_is_explained_rated_and_listed(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    place = tmp_path / "billing"
+    place.mkdir()
+    (place / "Makefile").touch()
+    terminal.patch.chdir(place)
+    assert "Nothing was injected" in terminal("why").stdout
+    added = json.loads(terminal("add", "Retries of the billing API stop at five", "--json").stdout)
+    memory = added["record"]["record_id"]
+    recall = runtime_home.runtime.loaded_recall
+    assert recall is not None
+    recall.recall_now.limit_ms = 5000
+    question = "why do the retries of the billing API stop at five?"
+    spaces = (added["record"]["namespace"], "/actor/ada/")
+    recall.recall_now(RecallQuestion("prompt", question, spaces, "s", None, 9500))
+    recall.receipts.flush()
+    listed = json.loads(terminal("receipt", "list", "--json").stdout)
+    assert [one["query"] for one in listed] == [question]
+    receipt_id = listed[0]["receipt_id"]
+    assert receipt_id in terminal("receipt", "list", "-n", "1").stdout
+    for call in (("why",), ("why", "billing", "retries"), ("receipt", "show", receipt_id)):
+        assert memory in terminal(*call).stdout, call
+    assert terminal("why", "zebra").returncode == 1
+    assert f"{memory} was useful" in terminal("why", "--useful", memory[:20]).stdout
+    never = terminal("why", "--never", memory).stdout
+    assert "is never injected again" in never
+    assert terminal("undo", re.findall(r"op_\w+", never)[0]).returncode == 0
+
+
+def test_settings_are_written_shown_and_unset(alone: Terminal) -> None:
+    file = alone.home / "settings.toml"
+    alone.home.mkdir()
+    file.write_text("# mine\ncommit_rows = 7\nport = 7400  # not the default\n")
+    assert alone("settings", "set", "port", "7401").returncode == 0
+    assert file.read_text() == "# mine\ncommit_rows = 7\nport = 7401  # not the default\n"
+    assert alone("settings", "show", "port").stdout == "7401\n"
+    ignored = f"commit_rows in {file} is no longer a setting and is ignored"
+    assert ignored in alone("settings", "list").stderr
+    assert ignored in alone("doctor").stdout
+    assert alone("settings", "unset", "commit_rows").returncode == 0
+    assert alone("settings", "unset", "port").returncode == 0
+    assert file.read_text() == "# mine\n" and alone("settings", "list").stderr == ""
+    assert "RECOLLECT_HOME changes it" in alone("settings", "set", "home", "/x").stderr
+
+
+def test_the_queue_is_listed_run_and_retried(terminal: Terminal, runtime_home: RuntimeHome) -> None:
+    assert "Nothing was captured yet." in terminal("queue", "list").stdout
+    told = Told().ask("From now on always use pnpm, never npm, in packages/ui.").answer("Done.")
+    runtime_home.put(told.signal("session-end").events)
+    (waiting,) = json.loads(terminal("queue", "list", "--json").stdout)["items"]
+    assert waiting["events"] > 0
+    runtime_home.start_extraction()
+    (done,) = json.loads(terminal("queue", "run", "--json").stdout)["items"]
+    assert done["events"] == 0
+    assert "Back in line: 0 events." in terminal("queue", "retry").stdout
