@@ -30,8 +30,8 @@ _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in
     metavar="TYPE", help=_FITTING,
 )  # fmt: skip
 @click.option("--content", default="", help="Details beyond the title; - reads standard input.")
-@click.option("--reason", help="Knowledge: why it holds.")
-@click.option("--alternative", multiple=True, help="Knowledge: an alternative that was not taken.")
+@click.option("--reason", help="Belief: why it holds.")
+@click.option("--alternative", multiple=True, help="Belief: an alternative that was rejected.")
 @click.option("--completed", multiple=True, help="Summary: what was done.")
 @click.option("--learned", multiple=True, help="Summary: what was learned.")
 @click.option("--next", "next_steps", multiple=True, help="Summary: a next step.")
@@ -45,9 +45,9 @@ def command(
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Store TEXT as a note, or with --kind or --type as an observation, knowledge or a summary.
+    """Store TEXT as a note, or with --kind or --type as a belief (knowledge) or a summary.
 
-    TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
+    A TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
     """
     if keepout.private_environment(os.environ):
         variable = keepout.PRIVATE_VARIABLE
