@@ -59,7 +59,8 @@ def _print_report(report: dict[str, Any]) -> None:
     click.echo(
         f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}, "
         f"{memories(view['memories'])} "
-        f"({view['knowledge']} of them knowledge), {view['retrievals']} retrievals, "
+        f"({view['knowledge']} of them notes, beliefs or summaries), "
+        f"{view['retrievals']} retrievals, "
         f"{view['injected_tokens']} tokens injected"
     )
     most = max((day["events"] for day in report["timeline"]), default=0)

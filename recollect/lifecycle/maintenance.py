@@ -144,11 +144,11 @@ class Maintenance:
         found: Counter[str] = Counter()
         found["digests written"] = sum(1 for _ in self._spans(namespace, report.at))
         found["turns compressed"] = sum(map(len, self._aged(namespace, "raw", report)))
-        found["episodes distilled"] = sum(map(len, self._aged(namespace, "compressed", report)))
+        found["turns distilled"] = sum(map(len, self._aged(namespace, "compressed", report)))
         due = self._store.aging.forgettable(namespace, self._rules(report))
         report.forgotten.update(one.reason for one in due)
         found["memories forgotten"] = len(due)
-        found["observations consolidated"] = sum(map(len, self._alike(namespace, report)))
+        found["notes consolidated"] = sum(map(len, self._alike(namespace, report)))
         found["inferred things faded"] = len(
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
@@ -220,7 +220,7 @@ class Maintenance:
             short = self._shortened(episodes, DISTIL, report)
             gone = [one.record_id for one in episodes]
             self._merge(namespace, gone, short, gone, "a session, distilled")
-            report.counts["episodes distilled"] += len(episodes)
+            report.counts["turns distilled"] += len(episodes)
             yield
 
     def _shortened(
@@ -277,7 +277,7 @@ class Maintenance:
             gone = [one.record_id for one in found]
             made = consolidate.merge_notes(found)
             self._merge(namespace, gone, made, gone, "the same files, the same kind")
-            report.counts["observations consolidated"] += len(found)
+            report.counts["notes consolidated"] += len(found)
             yield
 
     def _merge(

@@ -13,6 +13,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
@@ -124,7 +125,7 @@ def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[
 
 def settle(daemon: RealDaemon) -> None:
     """Until every memory has its vector."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while daemon.client.get("/api/embeddings/stats")["missing"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)

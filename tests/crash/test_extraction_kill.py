@@ -16,6 +16,7 @@ from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, arrival
 
 KILLS = 50
@@ -100,7 +101,7 @@ def test_what_ends_the_daemon_is_set_aside_at_its_third_start_and_the_rest_goes_
         for _ in range(4):
             process = context.Process(target=freeze, args=(home, "poison"))
             process.start()
-            process.join(60)
+            process.join(PATIENCE_S)
             ended.append(process.exitcode)
         assert ended == [-signal.SIGKILL] * 3 + [0]
         store = open_store(home)
@@ -119,7 +120,7 @@ def test_a_killed_run_loses_nothing_and_doubles_nothing() -> None:
         for number in range(KILLS):
             process = context.Process(target=die, args=(home, number))
             process.start()
-            process.join(60)
+            process.join(PATIENCE_S)
             assert process.exitcode == -signal.SIGKILL
         store = open_store(home)
         before = store.upkeep.stats(NAMESPACE).records

@@ -20,6 +20,7 @@ from tests.crash.oracle import (
     put_event,
 )
 from tests.fakes.vfs import FailingVFS, Trouble
+from tests.fakes.waiting import PATIENCE_S
 
 
 @pytest.mark.parametrize("kind", faults.KINDS)
@@ -61,7 +62,7 @@ def test_everyone_who_waits_for_a_failed_commit_is_told(memory_directory: str) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE_S)
     assert [type(error) for error in told] == [StoreFailed] * 8
     assert len({id(error) for error in told}) == 8
     store.close()

@@ -31,6 +31,7 @@ from tests.crash.oracle import (
 from tests.crash.small_disk import SmallDisk
 from tests.e2e.test_daemon_life import recollect
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 RESERVE_MB = 4
 
@@ -193,14 +194,14 @@ def test_a_log_that_cannot_be_written_does_not_stop_a_daemon_whose_words_nobody_
         [sys.executable, "-c", script], env=daemon.environment, stderr=subprocess.PIPE
     )
     try:
-        assert child.wait(timeout=60) == 0
+        assert child.wait(timeout=PATIENCE_S) == 0
     finally:
         child.kill()
         child.communicate()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)

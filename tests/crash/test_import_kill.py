@@ -19,6 +19,7 @@ from recollect.portable.importing import ImportRequest
 from recollect.store.sql import records
 from recollect.store.sqlite import events
 from tests.fakes.transcripts import MAKERS
+from tests.fakes.waiting import PATIENCE_S
 from tests.unit.portable.conftest import NOW, wire
 
 KILLS = 20
@@ -35,7 +36,7 @@ def import_all(home: pathlib.Path, settings: Settings) -> None:
     desk = wire(home, settings, ManualClock(start=NOW))
     try:
         desk.importing.run(ImportRequest(home=str(home)))
-        assert desk.scribe.wait(30)
+        assert desk.scribe.wait(PATIENCE_S)
     finally:
         desk.scribe.close()
         desk.store.close()
@@ -45,7 +46,7 @@ def contents(settings: Settings) -> list[str]:
     """Everything, with the random ids of projects replaced by their names, and the store's numbers
     by their order: a write that was cut off may use up a number."""
     desk = wire(pathlib.Path("/"), settings, ManualClock(start=NOW))
-    assert desk.scribe.wait(30)
+    assert desk.scribe.wait(PATIENCE_S)
     names = {one.project_id: one.name for one in desk.store.projects.all()}
     desk.scribe.close()
     found = []

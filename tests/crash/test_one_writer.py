@@ -10,6 +10,7 @@ import pytest
 
 from recollect.core.errors import ReadOnlyStore, StoreBusy
 from tests.crash.oracle import CLIENTS, converse, damage, open_store
+from tests.fakes.waiting import PATIENCE_S
 
 SECOND_PROCESS = """
 import sys
@@ -30,7 +31,7 @@ def test_a_second_process_is_told_at_once_who_holds_the_store(memory_directory: 
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     ).stdout
     assert f"process {os.getpid()} holds {home}" in said
     store.close()

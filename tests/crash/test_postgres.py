@@ -17,6 +17,7 @@ from recollect.client import Client, NotRunning, Refused
 from tests.crash import postgres
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.postgres import Server, running
+from tests.fakes.waiting import PATIENCE_S
 
 RATE = 200.0
 SECONDS = 8.0
@@ -59,7 +60,7 @@ def test_a_daemon_starts_without_its_server_and_keeps_what_it_is_told(
         postgres.wait_until_drained([one])
         expected = {"during the outage", *(f"late {number}" for number in range(30))}
         assert postgres.stored(durable, database) == dict.fromkeys(expected, 1)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while one.client.get("/healthz")["status"] != "ok":
             assert time.monotonic() < deadline, one.client.get("/healthz")
             time.sleep(0.1)
@@ -93,12 +94,11 @@ def test_health_is_told_at_once_while_the_server_says_nothing(
     one = postgres.daemon(tmp_path / "home", durable, database)
     one.start()
     stopped: list[int] = []
-    took: list[float] = []
+    answered: list[str] = []
 
     def wait_for_the_store() -> None:
-        began = time.monotonic()
         ask(one, "/api/projects")
-        took.append(time.monotonic() - began)
+        answered.append("the store")
 
     waiting = [threading.Thread(target=wait_for_the_store, daemon=True) for _ in range(40)]
     try:
@@ -110,10 +110,9 @@ def test_health_is_told_at_once_while_the_server_says_nothing(
             os.kill(pid, signal.SIGSTOP)
         for thread in waiting:  # all the threads that answer requests wait for it
             thread.start()
-        began = time.monotonic()
         ask(one, "/healthz")
-        health_took = time.monotonic() - began
-        deadline = time.monotonic() + 60
+        answered.append("health")
+        deadline = time.monotonic() + PATIENCE_S
         while not (told := ask(one, "/healthz"))["store"]["problem"]:
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -123,7 +122,7 @@ def test_health_is_told_at_once_while_the_server_says_nothing(
         assert ask(one, "/healthz")["store"]["since"] == first
         status = subprocess.run(
             [sys.executable, "-m", "recollect", "status"],
-            env=one.environment, capture_output=True, text=True, timeout=60, check=True,
+            env=one.environment, capture_output=True, text=True, timeout=PATIENCE_S, check=True,
         )  # fmt: skip
         assert "does not answer" in status.stdout and "noticed" in status.stdout
         for pid in stopped:
@@ -133,22 +132,22 @@ def test_health_is_told_at_once_while_the_server_says_nothing(
             assert time.monotonic() < deadline + 60, one.client.get("/healthz")
             time.sleep(0.1)
         assert ask(one, "/healthz")["store"]["since"] is None
-        assert took and health_took < min(took), "health waited for the store"
+        assert answered[0] == "health", "health waited for the store"
     finally:
         for pid in stopped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
         for thread in waiting:
             if thread.is_alive():
-                thread.join(60)
+                thread.join(PATIENCE_S)
         one.stop()
         durable.drop(database)
 
 
 def ask(one: RealDaemon, path: str) -> dict[str, Any]:
-    """What it answers; nothing when it has not answered in ten seconds."""
+    """What it answers; nothing when the store does not."""
     with contextlib.suppress(NotRunning, Refused):
-        answer: dict[str, Any] = Client(one.settings, timeout=10).get(path)
+        answer: dict[str, Any] = Client(one.settings, timeout=PATIENCE_S).get(path)
         return answer
     if path == "/healthz":
         raise AssertionError("health was not told in time")

@@ -21,6 +21,7 @@ from recollect.capture import frames, spool
 from tests.fakes import frame_server
 from tests.fakes.frame_server import ANSWER, Behave, FrameServer
 from tests.fakes.hooks import KINDS, Hook, Result, install
+from tests.fakes.waiting import PATIENCE_S
 
 EVENTS = (
     ("claude-code", "UserPromptSubmit"),
@@ -190,7 +191,7 @@ def spooled(hook: Hook) -> list[frames.Frame]:
     return hook.spooled()
 
 
-def wait_for_spool(hook: Hook, count: int, seconds: float = 60) -> list[frames.Frame]:
+def wait_for_spool(hook: Hook, count: int, seconds: float = PATIENCE_S) -> list[frames.Frame]:
     """The spooling process may outlive the hook by a little."""
     until = time.monotonic() + seconds
     while len(found := spooled(hook)) < count and time.monotonic() < until:
@@ -199,7 +200,7 @@ def wait_for_spool(hook: Hook, count: int, seconds: float = 60) -> list[frames.F
 
 
 def wait_for_all(
-    hook: Hook, server: FrameServer | None, names: AbstractSet[bytes], seconds: float = 60
+    hook: Hook, server: FrameServer | None, names: AbstractSet[bytes], seconds: float = PATIENCE_S
 ) -> list[frames.Frame]:
     """What the server took and what was spooled, once all events are there: the detached part of a
     hook may outlive it by a little."""
@@ -211,7 +212,7 @@ def wait_for_all(
         time.sleep(0.02)
 
 
-def wait_for_frame(server: FrameServer, seconds: float = 60) -> frames.Frame:
+def wait_for_frame(server: FrameServer, seconds: float = PATIENCE_S) -> frames.Frame:
     """What was read late is sent after the hook has gone."""
     until = time.monotonic() + seconds
     while not server.taken and time.monotonic() < until:

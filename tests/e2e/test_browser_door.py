@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDaemon]:
 def ask(
     daemon: RealDaemon, path: str, method: str = "GET", body: str = "", **headers: str
 ) -> tuple[int, http.client.HTTPMessage, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=PATIENCE_S)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if body:
         named["content-type"] = "application/json"

@@ -22,6 +22,7 @@ from tests.e2e.conditions import wait_for_spool
 from tests.fakes.canaries import Canaries, found_on_disk
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.hooks import KINDS, Hook, install
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture import hook as attacks
 
 
@@ -132,7 +133,7 @@ def test_no_canary_reaches_the_spool_while_the_daemon_is_down(tmp_path: pathlib.
     assert found_on_disk(daemon.home, birds.planted) == []
     daemon.start()
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while daemon.client.get("/healthz")["spool"]["events"]:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -152,7 +153,7 @@ def test_every_field_of_a_frame_is_scrubbed_daemon_down_and_after(
     assert len(wait_for_spool(Hook(kind, home, ""), calls)) == calls
     assert found_on_disk(home, birds.planted) == []
     with real_daemon(home) as daemon:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while daemon.client.get("/healthz")["spool"]["events"]:
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.test_commands import run
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.repositories import git, repository
 
 REMOTE = "git@example.org:team/shop.git"
@@ -22,7 +23,7 @@ def told(daemon: RealDaemon, where: pathlib.Path) -> set[str]:
 
 
 def wait_for(daemon: RealDaemon, key: str, root: pathlib.Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while str(root) not in str(daemon.client.get("/healthz")["clones"][key]):
         assert time.monotonic() < deadline, daemon.log()
         time.sleep(0.05)

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
 
 RECOLLECT = pathlib.Path(sys.executable).parent / "recollect"
 
@@ -29,7 +30,7 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         [str(RECOLLECT), *arguments], env=daemon.environment, cwd="/", input=typed,
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr
     return done
@@ -103,7 +104,7 @@ def test_the_foreground_daemon_is_the_process_itself(person: RealDaemon) -> None
         assert person.client.get("/healthz")["pid"] == process.pid
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr is not None
         process.stderr.close()
 
@@ -166,7 +167,7 @@ def test_the_dashboard_opens_after_an_installation_at_a_terminal(
     try:
         done = subprocess.run(
             [str(RECOLLECT), "install", "--yes", "claude-code"], env=person.environment, cwd="/",
-            stdin=theirs, stdout=theirs, stderr=theirs, timeout=120,
+            stdin=theirs, stdout=theirs, stderr=theirs, timeout=PATIENCE_S,
         )  # fmt: skip
         assert done.returncode == 0
         assert seen.exists() == opened
@@ -199,5 +200,5 @@ def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> Non
             stdout=write, stderr=subprocess.PIPE,
         )  # fmt: skip
         os.close(write)
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, told) == (0, b""), arguments

@@ -148,7 +148,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
                 given = {name: part for name, part in told().items() if name != "author"}
                 first, _ = await said(client, "store_observation", **given)
                 again, _ = await said(client, "store_observation", **given)
-                assert "remembered already" in again
+                assert "stored already" in again
                 await said(client, "store_knowledge", type="decision", title="Use ULIDs",
                            reason="they sort")  # fmt: skip
                 key = first.split()[1]

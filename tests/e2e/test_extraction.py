@@ -22,6 +22,7 @@ from tests.fakes.acp_agent import acp_command
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.extraction import memory
 from tests.fakes.llm_server import Behaviour, LlmServer
+from tests.fakes.waiting import PATIENCE_S
 
 RECOLLECT = pathlib.Path(sys.executable).parent / "recollect"
 DECISION = (
@@ -35,7 +36,7 @@ BY_OPENAI = {"provider": "openai", "embedding": "false", "llm_model": "m"}
 def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         [str(RECOLLECT), *arguments], env={**daemon.environment, "NO_COLOR": "1"}, cwd="/",
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr
     return done
@@ -43,7 +44,7 @@ def command(daemon: RealDaemon, *arguments: str) -> "subprocess.CompletedProcess
 
 def queue_now(daemon: RealDaemon) -> dict[str, Any]:
     """What `recollect queue run` asks of the daemon, as soon as extraction is loaded."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         with contextlib.suppress(Refused):
             if daemon.client.ask("POST", "/api/queue/run", {"wait_s": 20})["done"]:
@@ -98,7 +99,7 @@ def test_events_become_memories_by_rules_and_the_queue_is_empty(
 
 
 def test_watchers_hear_of_new_memories(daemon: RealDaemon, tmp_path: pathlib.Path) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=PATIENCE_S)
     connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {daemon.token}"})
     lines = connection.getresponse()
     turn(daemon, tmp_path / "a", DECISION)
@@ -174,7 +175,7 @@ def test_a_stop_does_not_wait_for_a_model_and_leaves_no_child(tmp_path: pathlib.
     }
     with real_daemon(tmp_path / "home", **chosen) as daemon:
         turn(daemon, tmp_path / "a", DECISION)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while not notes.exists():
             with contextlib.suppress(Refused):  # it is still being loaded
                 daemon.client.ask("POST", "/api/queue/run", {"wait_s": 0})

@@ -10,6 +10,7 @@ from typing import Any
 from recollect.core.ids import new_ulid
 from recollect.service import tools
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 REQUESTS = int(os.environ.get("RECOLLECT_FUZZ", "1500"))
 ODD: list[Any] = [
@@ -115,7 +116,7 @@ def _quoted(text: str) -> str:
 
 
 def ask(daemon: RealDaemon, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("localhost", timeout=30)
+    connection = http.client.HTTPConnection("localhost", timeout=PATIENCE_S)
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(30)
     connection.sock.connect(str(daemon.home / "recollect.sock"))

@@ -9,6 +9,7 @@ import pytest
 
 from recollect.server.app import ENDPOINTS
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 ROUTES = sorted(
     {(one.method, one.path) for one in ENDPOINTS}
@@ -61,7 +62,7 @@ def raw_request(port: int, method: str, path: str, head: list[tuple[str, str]], 
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head)]
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("utf-8"))
         return connection.recv(65536)
 
@@ -133,7 +134,9 @@ def test_large_bodies_are_refused_before_they_are_read(shared_daemon: RealDaemon
     # and one that does not say how long it is
     chunked = {"Transfer-Encoding": "chunked"}
     body = b"".join(b"10000\r\n" + b"x" * 0x10000 + b"\r\n" for _ in range(40)) + b"0\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", shared_daemon.port), timeout=10) as connection:
+    with socket.create_connection(
+        ("127.0.0.1", shared_daemon.port), timeout=PATIENCE_S
+    ) as connection:
         lines = [
             "POST /v1/events HTTP/1.1",
             *(f"{k}: {v}" for k, v in head if k != "Content-Length"),
@@ -246,6 +249,6 @@ def test_watchers_are_told_and_a_reconnect_misses_nothing(daemon: RealDaemon) ->
     stranger = watch("01ARZ3NDEKTSV4RRFFQ69G5FAV-7")
     assert b"event: reset" in read_until(stranger, b"reset")
     stranger.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while daemon.client.get("/healthz")["status"] != "ok":
         assert time.monotonic() < deadline

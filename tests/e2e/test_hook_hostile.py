@@ -18,6 +18,7 @@ from tests.e2e.conditions import CONDITIONS, Condition
 from tests.fakes import frame_server
 from tests.fakes.frame_server import ANSWER, FrameServer
 from tests.fakes.hooks import KINDS, Hook, Result, install
+from tests.fakes.waiting import PATIENCE_S
 
 CASES = [(condition, kind) for condition in CONDITIONS for kind in condition.kinds]
 
@@ -96,11 +97,11 @@ def test_a_hook_that_is_told_to_stop_spools_at_once(
         assert process.stdin
         process.stdin.write(conditions.PROMPT)
         process.stdin.close()
-        until = time.monotonic() + 5
+        until = time.monotonic() + PATIENCE_S
         while not server.taken and time.monotonic() < until:
             time.sleep(0.005)
         process.send_signal(number)
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr and process.stderr.read() == b""
     assert [frame.stdin for frame in conditions.wait_for_spool(hook, 1)] == [conditions.PROMPT]
 
@@ -113,7 +114,7 @@ def test_stdin_that_comes_in_small_pieces_is_waited_for(tmp_path: Path, kind: st
         hook.start("codex", "Stop") as process,
         conditions.dribble(process, b"0123456789", 0.01),
     ):
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         frame = conditions.wait_for_frame(server)
     assert (frame.stdin, frame.flags) == (b"0123456789", 0)
 
@@ -125,7 +126,7 @@ def test_a_reader_that_never_reads_does_not_hold_the_hook(tmp_path: Path, kind: 
     with FrameServer(hook.socket, long_answer), hook.start("codex", "Stop") as process:
         assert process.stdin and process.stderr
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr.read() == b""
 
 
@@ -136,7 +137,7 @@ def test_a_reader_that_has_gone_does_not_matter(tmp_path: Path, kind: str) -> No
         assert process.stdin and process.stdout and process.stderr
         process.stdout.close()
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr.read() == b""
     assert len(server.taken) == 1
     assert hook.spooled() == []
@@ -198,7 +199,7 @@ def test_a_directory_that_was_removed_under_the_hook_is_no_reason_to_fail(
         env=hook.environment(),
         capture_output=True,
         input=conditions.PROMPT,
-        timeout=5,
+        timeout=PATIENCE_S,
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
     (frame,) = conditions.wait_for_spool(hook, 1)
@@ -221,7 +222,7 @@ def test_a_full_spool_drops_its_oldest_events_and_counts_them(tmp_path: Path, ki
         with open(hook.directory / "spool" / f"{index:013d}-{index:020d}-x.frame", "wb") as old:
             old.truncate(100 << 20)
     assert hook.call("codex", "Stop", "new", stdin=b"x" * (1 << 20)).code == 0
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE_S
     while not spool.statistics(str(hook.directory)).dropped and time.monotonic() < until:
         time.sleep(0.02)
     found = spool.statistics(str(hook.directory))

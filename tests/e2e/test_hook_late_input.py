@@ -15,9 +15,8 @@ from tests.fakes import frame_server
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.frame_server import ANSWER, FrameServer
 from tests.fakes.hooks import KINDS, impatient, install
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture import hook as attacks
-
-WAIT_SECONDS = 60
 
 
 def test_a_payload_that_comes_late_is_neither_lost_nor_cut_nor_refused(tmp_path: Path) -> None:
@@ -31,7 +30,7 @@ def test_the_hook_leaves_in_time_and_its_reader_stays(tmp_path: Path, kind: str)
     hook = install(kind, tmp_path / "data")
     with FrameServer(hook.socket) as server, hook.start("codex", "Stop") as process:
         assert process.stdin and process.stdout and process.stderr
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
         process.stdin.write(b'{"a": 1}')  # nobody's pipe would raise here
         process.stdin.flush()
@@ -54,7 +53,7 @@ def test_an_answer_that_is_there_before_the_stop_is_still_given(tmp_path: Path, 
                 time.sleep(0.5)
                 process.stdin.write(b"{}")
                 process.stdin.close()
-                assert process.wait(5) == 0
+                assert process.wait(PATIENCE_S) == 0
                 answers.append(process.stdout.read())
             if ANSWER in answers:
                 return
@@ -71,7 +70,7 @@ def test_a_host_that_never_closes_gets_its_answer_when_its_object_is_whole(
         assert process.stdin and process.stdout
         process.stdin.write(whole)
         process.stdin.flush()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         frame = wait_for_frame(server)
         assert (frame.stdin, frame.flags) == (whole, 0)
 
@@ -82,7 +81,7 @@ def test_a_prompt_in_the_environment_needs_no_stdin(tmp_path: Path, kind: str) -
     hook = install(kind, tmp_path / "data")
     env = hook.environment(USER_PROMPT="why?")
     with FrameServer(hook.socket) as server, hook.start("kiro-ide", "p", env=env) as process:
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         frame = wait_for_frame(server)
     assert (frame.stdin, frame.env, frame.flags) == (b"", (b"USER_PROMPT=why?",), 0)
 
@@ -99,7 +98,7 @@ def test_input_that_never_ends_is_kept_as_far_as_it_came_and_says_so(
         assert process.stdin
         process.stdin.write(b'{"prompt": "never')
         process.stdin.flush()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         frame = wait_for_frame(server) if server else wait_for_spool(hook, 1)[0]
         assert (frame.stdin, frame.flags) == (b'{"prompt": "never', frames.LATE)
         with contextlib.suppress(BrokenPipeError):
@@ -111,7 +110,7 @@ def test_a_writer_without_end_is_cut_off(tmp_path: Path, kind: str) -> None:
     hook = impatient(kind, tmp_path / "data", seconds=60)
     with open("/dev/zero", "rb") as endless, FrameServer(hook.socket) as server:
         with hook.start("codex", "Stop", stdin=endless) as process:
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE_S) == 0
         frame = wait_for_frame(server)
     assert len(frame.stdin) == frames.MAX_STDIN
     assert frame.flags == frames.TRUNCATED
@@ -129,7 +128,7 @@ def test_a_host_that_ends_its_hook_before_it_writes_loses_nothing(
         process.stdin.flush()
         wait_until_it_sleeps(process.pid)
         process.send_signal(number)
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_S) == 0
         process.stdin.write(b"1}")
         process.stdin.close()
         assert process.stderr.read() == b""
@@ -137,7 +136,8 @@ def test_a_host_that_ends_its_hook_before_it_writes_loses_nothing(
 
 
 def wait_until_it_sleeps(pid: int) -> None:
-    """Then the hook has its handlers and waits for its stdin."""
+    """Then the hook has its handlers and waits for its stdin; where the kernel does not tell, a few
+    seconds are enough."""
     until = time.monotonic() + 5
     while time.monotonic() < until:
         with open(f"/proc/{pid}/wchan") as file:
@@ -150,7 +150,7 @@ def test_the_reader_ends_with_its_host(tmp_path: Path) -> None:
     for kind in KINDS:
         hook = install(kind, tmp_path / kind)
         with hook.start("codex", "Stop") as process:
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE_S) == 0
             assert process.stdin
             process.stdin.close()
         assert [frame.stdin for frame in wait_for_spool(hook, 1)] == [b""]
@@ -176,7 +176,7 @@ def test_a_hook_whose_signals_are_blocked_stops_all_the_same(tmp_path: Path, kin
         with process:
             assert process.stdin and process.stderr
             process.stdin.close()
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE_S) == 0
             assert process.stderr.read() == b""
 
 
@@ -185,7 +185,7 @@ def test_doctor_and_health_tell_of_payloads_that_were_cut(tmp_path: Path) -> Non
         huge = json.dumps({"session_id": "s", "cwd": "/", "prompt": "x" * frames.MAX_STDIN})
         daemon.run_hook("claude-code", "UserPromptSubmit", huge.encode())
         daemon.events("/", expected=1)
-        until = time.monotonic() + WAIT_SECONDS
+        until = time.monotonic() + PATIENCE_S
         while not (counts := daemon.client.get("/healthz")["counts"]).get("payloads cut"):
             assert time.monotonic() < until, counts
             time.sleep(0.1)
@@ -202,6 +202,6 @@ def doctor(daemon: RealDaemon) -> dict[str, str]:
         [sys.executable, "-m", "recollect", "doctor", "--json"],
         env=daemon.environment,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     return {finding["what"]: finding["verdict"] for finding in json.loads(run.stdout)}

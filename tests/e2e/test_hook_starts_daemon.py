@@ -25,6 +25,7 @@ from tests.fakes.hooks import (
     start_nothing,
     starts,
 )
+from tests.fakes.waiting import PATIENCE_S
 
 DAEMON = """
 import sys, time
@@ -73,14 +74,14 @@ def test_100_session_starts_at_once_start_one_daemon(tmp_path: Path, kind: str) 
     hook = install_with_daemon(kind, tmp_path / "data")
     with ThreadPoolExecutor(100) as pool:
         calls = [
-            pool.submit(hook.call, "codex", "SessionStart", str(index), timeout=20)
+            pool.submit(hook.call, "codex", "SessionStart", str(index), timeout=PATIENCE_S)
             for index in range(100)
         ]
         results = [call.result() for call in calls]
     assert len(starts(hook)) == 1
     assert all((result.code, result.stderr) == (0, b"") for result in results)
     assert any(result.stdout == ANSWER for result in results)
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE_S
     kept: set[str] = set()
     while len(kept) < 100 and time.monotonic() < until:
         time.sleep(0.05)
@@ -119,7 +120,7 @@ def test_100_prompts_at_once_start_one_daemon(tmp_path: Path, kind: str) -> None
     hook = install_with(kind, tmp_path / "data", "exit 1")
     with ThreadPoolExecutor(20) as pool:
         calls = [
-            pool.submit(hook.call, "codex", "UserPromptSubmit", str(index), timeout=20)
+            pool.submit(hook.call, "codex", "UserPromptSubmit", str(index), timeout=PATIENCE_S)
             for index in range(100)
         ]
         assert all(call.result().code == 0 for call in calls)
@@ -149,7 +150,7 @@ def test_a_daemon_that_was_killed_is_back_after_the_next_prompt(tmp_path: Path, 
         may_start(daemon.home)
         daemon.run_hook("claude-code", "UserPromptSubmit", prompt("it died"))
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + PATIENCE_S
             while not daemon.client.alive():
                 assert time.monotonic() < until, daemon.log()
                 time.sleep(0.05)
@@ -166,7 +167,7 @@ def prompt(text: str) -> dict[str, str]:
 
 
 def wait_for_starts(hook: Hook, count: int) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_S
     while len(starts(hook)) < count and time.monotonic() < until:
         time.sleep(0.02)
     assert len(starts(hook)) == count

@@ -13,6 +13,7 @@ import pytest
 from recollect.core import keepout
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.hooks import KINDS, install
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture import keepout as torture
 
 SEED = 15
@@ -69,7 +70,7 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "recollect", *argv],
-        env=daemon.environment | env, cwd=where, capture_output=True, text=True, timeout=60,
+        env=daemon.environment | env, cwd=where, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
 
 

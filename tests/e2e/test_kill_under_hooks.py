@@ -7,6 +7,7 @@ import threading
 import time
 
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.events import fill_spool, hanging_store, killed_while_draining, waited_for
 
 CYCLES = int(os.environ.get("RECOLLECT_KILLS", "8"))
@@ -45,7 +46,7 @@ def test_no_event_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: pathlib
     for thread in threads:
         thread.join()
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while daemon.client.get("/healthz")["spool"]["events"]:
             assert time.monotonic() < deadline
             time.sleep(0.05)

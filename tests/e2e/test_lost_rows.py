@@ -12,6 +12,7 @@ import pytest
 from recollect.cli import process
 from tests.e2e.test_daemon_life import PROMPT, recollect
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 def said(daemon: RealDaemon, *texts: str) -> None:
@@ -149,7 +150,10 @@ def test_a_store_that_fails_while_it_runs_says_so_afterwards(tmp_path: pathlib.P
         "sys.exit(__main__.main())"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", failing], env=daemon.environment, capture_output=True, timeout=60
+        [sys.executable, "-c", failing],
+        env=daemon.environment,
+        capture_output=True,
+        timeout=PATIENCE_S,
     )
     assert ended.returncode == 1 and b"Traceback" not in ended.stderr, ended.stderr
     status = recollect(daemon, "status")
@@ -165,7 +169,7 @@ def test_two_who_accept_at_once_do_no_harm(emptied: RealDaemon) -> None:
         for _ in range(3)
     ]  # fmt: skip
     for command in commands:
-        _, error = command.communicate(timeout=120)
+        _, error = command.communicate(timeout=PATIENCE_S)
         assert b"Traceback" not in error
     said(emptied, "anew")
     assert stored(emptied, 1) == ["anew"]

@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from recollect.cli import process
 from recollect.service import tools
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 def stdio(daemon: RealDaemon, cwd: pathlib.Path | None = None) -> StdioServerParameters:
@@ -38,7 +39,7 @@ def speak(daemon: RealDaemon, *messages: Any) -> list[dict[str, Any]]:
         env=daemon.environment,
         cwd=daemon.home.parent,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert (run.returncode, run.stderr) == (0, b"")
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -52,13 +53,13 @@ async def a_life(client: Client, thing: str) -> None:
         client, "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
         project="global",
     )  # fmt: skip
-    assert not failed and stored.startswith("Remembered: mr_")
+    assert not failed and stored.startswith("Stored: mr_")
     key = stored.split()[1]
     again, _ = await said(
         client, "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
         project="global",
     )  # fmt: skip
-    assert again == f"It was remembered already: {key}"
+    assert again == f"It is stored already: {key}"
     await said(client, "store_observation", title=f"{thing} of one millisecond have no order",
                facts=["they are random below the millisecond"], project="global")  # fmt: skip
     await said(client, "store_summary", request=f"Choose {thing}", completed=["chose ULIDs"],

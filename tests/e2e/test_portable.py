@@ -14,6 +14,7 @@ from tests.e2e.test_commands import run
 from tests.fakes import transcripts as made
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.transcripts import MAKERS
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture import repositories
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -103,7 +104,7 @@ def test_a_person_at_a_terminal_is_asked_and_sees_a_bar(
             break
         told += piece
     os.close(controller)
-    assert process.wait(timeout=60) == 0, told.decode()
+    assert process.wait(timeout=PATIENCE_S) == 0, told.decode()
     assert b"Which?" in told and b"codex: 7 read" in told and b"qwen: 7 read" in told
     assert b"claude-code: 7" not in told
     person.stop()

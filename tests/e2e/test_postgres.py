@@ -15,6 +15,7 @@ from recollect.core.settings import Settings
 from recollect.store.sqlite import DATABASE, SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.postgres import Server
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record
 
 
@@ -51,7 +52,7 @@ def test_what_one_daemon_learns_the_other_recalls_and_shows(
         said = "The quokka gate opens only when the quokka signal of the eastern yard is green."
         memory = {"title": "Quokka gate", "content": said, "kind": "knowledge", "project": "global"}
         assert one.client.ask("POST", "/api/memories", memory)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         number = 0
         while said.encode() not in recalled(two, f"s{number}"):
             assert time.monotonic() < deadline, two.log()
@@ -82,7 +83,7 @@ def recollect(home: pathlib.Path, *arguments: str) -> "subprocess.CompletedProce
     daemon = RealDaemon(home)
     return subprocess.run(
         [sys.executable, "-m", "recollect", *arguments],
-        env=daemon.environment, capture_output=True, text=True, timeout=60, cwd="/",
+        env=daemon.environment, capture_output=True, text=True, timeout=PATIENCE_S, cwd="/",
     )  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def killed_while_copying(home: pathlib.Path, target: str, begun: Callable[[], bo
         env=RealDaemon(home).environment, cwd="/",
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not begun():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.005)

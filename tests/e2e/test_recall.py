@@ -9,6 +9,7 @@ from recollect.client import Refused
 from recollect.core.ids import new_ulid
 from recollect.inject import fence
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 def prompt(daemon: RealDaemon, text: str, place: pathlib.Path, session: str = "") -> str:
@@ -30,7 +31,7 @@ def work(daemon: RealDaemon, place: pathlib.Path, asked: str, answered: str) -> 
 
 def written_receipt(daemon: RealDaemon, receipt_id: str, place: pathlib.Path) -> dict[str, Any]:
     """Receipts are written after the answer is sent."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             found: dict[str, Any] = daemon.client.get(
@@ -44,7 +45,7 @@ def written_receipt(daemon: RealDaemon, receipt_id: str, place: pathlib.Path) ->
 
 
 def until_embedded(daemon: RealDaemon, memories: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         health = daemon.client.get("/healthz")["embedding"]
         if health.get("embedded", 0) >= memories and health["state"] == "idle":
@@ -96,7 +97,7 @@ def test_recall_works_after_a_restart(daemon: RealDaemon, tmp_path: pathlib.Path
     until_embedded(daemon, 1)
     daemon.stop()
     daemon.start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while "quokka" not in prompt(daemon, "what is the staging cluster called?", tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -109,7 +110,7 @@ def test_without_a_model_words_are_enough(tmp_path: pathlib.Path) -> None:
     try:
         (tmp_path / "Makefile").touch()
         work(daemon, tmp_path, "Rename the cluster", "The staging cluster is called quokka now.")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         question = "what is the staging cluster called, quokka?"
         while "quokka" not in prompt(daemon, question, tmp_path):
             assert time.monotonic() < deadline

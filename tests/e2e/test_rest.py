@@ -10,6 +10,7 @@ import pytest
 
 from recollect.client import Refused
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 
 def get(daemon: RealDaemon, path: str, **query: Any) -> Any:
@@ -28,7 +29,7 @@ def project(tmp_path: pathlib.Path, name: str) -> str:
 
 
 def settled(daemon: RealDaemon) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         stats = get(daemon, "/api/embeddings/stats")
         if stats["memories"] and not stats["missing"]:
@@ -253,7 +254,7 @@ def test_a_deleted_episode_stays_deleted_after_a_restart(
     event = {"session_id": "s", "kind": "note", "body": {"type": "text", "content": "the old key"},
              "source": {"surface": "test"}}  # fmt: skip
     post(daemon, "/v1/events", event)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while not (found := get(daemon, "/api/memories")["items"]):
         assert time.monotonic() < deadline
         time.sleep(0.05)

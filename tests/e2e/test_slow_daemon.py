@@ -14,6 +14,7 @@ from recollect.core import daemon_stage
 from recollect.core.settings import Settings
 from tests.e2e.test_daemon_life import PROMPT, recollect
 from tests.fakes.daemons import REPOSITORY, RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 # What a loaded machine or a broken installation does to a start, when the slow imports come.
 FAULT = """
@@ -52,12 +53,12 @@ def started(daemon: RealDaemon, patience_s: float) -> "subprocess.CompletedProce
     )
     return subprocess.run(
         [sys.executable, "-c", script],
-        env=daemon.environment, cwd="/", capture_output=True, text=True, timeout=120,
+        env=daemon.environment, cwd="/", capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
 
 
 def until_up(settings: Settings) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not Client(settings).alive():
         assert time.monotonic() < deadline
         time.sleep(0.05)

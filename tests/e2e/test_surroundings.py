@@ -10,6 +10,7 @@ import pytest
 from recollect.core import daemon_stage
 from tests.crash.oracle import chosen_seed
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture import surroundings
 from tests.torture.case import Attack
 
@@ -54,7 +55,7 @@ def test_a_daemon_that_gets_no_thread_for_learning_ends_in_words(tmp_path: pathl
         env=daemon.environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 1

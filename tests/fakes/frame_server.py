@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from recollect.capture import frames
+from tests.fakes.waiting import PATIENCE_S
 
 ANSWER = b'{"hookSpecificOutput": {"additionalContext": "\xc3\xa9\\u0000"}}\n'
 
@@ -124,7 +125,7 @@ def closing_after_reading(server: FrameServer, connection: socket.socket) -> Non
 
 def _exactly(connection: socket.socket, length: int) -> bytes:
     data = bytearray()
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE_S
     while len(data) < length and time.monotonic() < until:
         chunk = connection.recv(length - len(data))
         if not chunk:

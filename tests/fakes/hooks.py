@@ -16,6 +16,7 @@ from typing import IO
 
 from recollect.capture import launcher, spool
 from recollect.capture.frames import Frame
+from tests.fakes.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "recollect" / "capture" / "hook.c"
@@ -87,7 +88,7 @@ class Hook:
         stdin: bytes = b"",
         env: dict[str, str] | None = None,
         cwd: str | Path = "/",
-        timeout: float = 5,
+        timeout: float = PATIENCE_S,
     ) -> Result:
         with self.start(*argv, env=env, cwd=cwd) as process:
             try:

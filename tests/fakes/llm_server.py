@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+from tests.fakes.waiting import PATIENCE_S
+
 Kind = Literal["answer", "hang", "slow", "cut", "status", "garbage", "over-long", "wrong-types"]
 
 
@@ -96,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _behave(self, owner: LlmServer, seen: Seen, how: Behaviour) -> None:
         if how.kind == "hang":
-            owner.stopping.wait(60)
+            owner.stopping.wait(PATIENCE_S)
             return
         if how.kind == "status":
             error = {"type": "error", "error": {"type": "x", "message": how.message}}

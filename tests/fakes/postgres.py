@@ -27,6 +27,7 @@ import psycopg
 from recollect.core.clock import SystemClock
 from recollect.core.settings import Settings
 from recollect.store.postgres import PostgresStore
+from tests.fakes.waiting import PATIENCE_S
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it tells that XDG_RUNTIME_DIR is not set
@@ -110,7 +111,7 @@ class Server:
         """As a power failure does: the postmaster and all its children are gone at once."""
         pid = int((self.data / "postmaster.pid").read_text().split()[0])
         os.kill(pid, signal.SIGQUIT)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while pathlib.Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
 
@@ -133,7 +134,7 @@ class Server:
 
     def _connected(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
         """A test before may have had the server recover; it takes a moment."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
                 return psycopg.connect(self.url(database), autocommit=True)
@@ -184,7 +185,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             cwd="/",
-            timeout=90,
+            timeout=PATIENCE_S,
             **self._as,  # type: ignore[call-overload]
         )
 

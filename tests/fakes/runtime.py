@@ -20,6 +20,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Event
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
+from tests.fakes.waiting import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -100,7 +101,7 @@ class RuntimeHome:
     def put(self, events: Sequence[Event]) -> None:
         """Store events as the write path does, and wait for the turns that are made of them."""
         self.runtime.pipeline.events([(one, one.event_id) for one in events])
-        assert self.runtime.episodes.wait(30)
+        assert self.runtime.episodes.wait(PATIENCE_S)
 
     def extract(self, *namespaces: str) -> None:
         """Extract what waits there, or everywhere, in this thread."""

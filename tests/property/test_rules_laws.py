@@ -1,6 +1,6 @@
 """Laws of extraction by rules, for any events."""
 
-import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from recollect.core.values import (
 )
 from recollect.extract.rules import RulesExtractor, StoreReads
 from recollect.store.interface import Batch, Page, Store
+from tests.fakes.growth import assert_linear
 from tests.make import NAMESPACE, NOON
 from tests.unit.extract.session import Told, as_stored
 
@@ -179,7 +180,7 @@ def test_what_a_tool_brings_never_becomes_a_rule(output: str) -> None:
     assert not any(one.record.kind == "knowledge" for one in found.candidates)
 
 
-def test_a_thousand_events_take_well_under_two_seconds() -> None:
+def test_four_times_the_events_are_about_four_times_the_work() -> None:
     told = Told()
     for number in range(140):
         told.ask(f"the handler {number} fails with TimeoutError: gave up, can you look? " * 3)
@@ -189,9 +190,13 @@ def test_a_thousand_events_take_well_under_two_seconds() -> None:
             "git commit -m 'Fix the handler'"
         )
         told.answer(f"The cause was the timeout in `h{number}.py`. " + "It is longer now. " * 60)
-    events = as_stored(told)[:1000]
-    extractor = rules(events)
-    started = time.process_time()
-    found = extractor.extract(Batch(NAMESPACE, events))
-    assert time.process_time() - started < 2.0  # CPU, not the wall
+    events = as_stored(told)
+    found = rules(events[:1000]).extract(Batch(NAMESPACE, events[:1000]))
     assert len(found.candidates) > 20
+
+    def work(size: int) -> Callable[[], object]:
+        some = events[:size]
+        extractor = rules(some)
+        return lambda: extractor.extract(Batch(NAMESPACE, some))
+
+    assert_linear(work, 250)

@@ -29,6 +29,7 @@ from recollect.portable import backups
 from recollect.store.sqlite import DATABASE, SqliteStore, upkeep
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.hooks import install
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.case import Case, Report
 from tests.torture.disk import Disk, Recording, instants, replaced
 
@@ -67,7 +68,7 @@ class Scene:
             env=self.daemon.environment,
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=PATIENCE_S,
         )
 
 

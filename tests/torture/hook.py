@@ -18,6 +18,7 @@ from tests.e2e.conditions import wait_for_all, wait_for_spool
 from tests.fakes.canaries import Canaries, found_on_disk
 from tests.fakes.frame_server import ANSWER, FrameServer
 from tests.fakes.hooks import KINDS, ROOT, Hook, install, run_instead
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.case import Case, Report
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
@@ -82,7 +83,7 @@ def slow_start(chance: random.Random, tries: int, scratch: Path) -> Report:
             _SLOW_DAEMON.format(root=str(ROOT), socket=hook.socket, before=before, behave=behave)
         )
         run_instead(hook, f"exec {sys.executable} {script}")
-        result = hook.call("claude-code", "SessionStart", "call", stdin=_LONG, timeout=10)
+        result = hook.call("claude-code", "SessionStart", "call", stdin=_LONG, timeout=PATIENCE_S)
         what = f"{hook.kind}: {behave} after {before:.2f} s"
         if result.code or result.stderr or result.stdout:
             report.failed("wrong", f"{what}: {result}")
@@ -161,7 +162,7 @@ def _write_late(
             with contextlib.suppress(OSError):
                 process.stdin.close()
         try:
-            process.wait(10)
+            process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             complaints.append(f"{what}: the hook did not end")

@@ -22,6 +22,7 @@ from recollect.core.errors import RecollectError
 from recollect.portable.backups import chosen
 from tests.crash.oracle import converse, open_store
 from tests.fakes.daemons import REPOSITORY, RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.case import Case, Report
 
 MEGABYTE = 1 << 20
@@ -157,7 +158,7 @@ def _imported(daemon: RealDaemon, path: Path) -> str:
     try:
         daemon.client.ask("POST", "/api/import/offers", body)
         state = daemon.client.ask("POST", "/api/import", body)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while state["state"] == "running":
             if time.monotonic() > deadline:
                 return "frozen"
@@ -254,7 +255,7 @@ def _restored(home: Path, given: str) -> int | None:
             [sys.executable, "-m", "recollect.daemon", "--restore", path],
             env={**os.environ, "RECOLLECT_HOME": str(home), "PYTHONPATH": str(REPOSITORY)},
             capture_output=True,
-            timeout=30,
+            timeout=PATIENCE_S,
         )
     except subprocess.TimeoutExpired:
         return None

@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.fakes import transcripts
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.case import Case, Report
 
 HOST = "claude-code"
@@ -81,7 +82,7 @@ class Field:
         return hits
 
     def settled(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while self.daemon.client.get("/healthz")["spool"]["events"]:
             assert time.monotonic() < deadline, "the spool is not drained"
             time.sleep(0.05)
@@ -212,7 +213,7 @@ def attack(chance: random.Random, tries: int, directory: Path) -> Report:
         field.settled()
         body = {"sources": [HOST], "home": str(field.person), "env": {}}
         daemon.client.ask("POST", "/api/import", body)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while daemon.client.get("/api/import")["state"] == "running":
             assert time.monotonic() < deadline, "the import does not end"
             time.sleep(0.05)

@@ -22,6 +22,7 @@ from recollect.core.values import EventSource
 from recollect.portable import git_history as history
 from recollect.portable.clones import Clones
 from recollect.portable.importing import ImportRequest
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import event
 from tests.torture.case import Case, Report
 from tests.unit.portable.conftest import NOW, Desk, wire
@@ -384,7 +385,7 @@ def endless(chance: random.Random, tries: int, scratch: Path) -> Report:
                 ENDLESS[name](path)
                 worker = threading.Thread(target=_enter, args=(desk, door, path), daemon=True)
                 worker.start()
-                worker.join(60)
+                worker.join(PATIENCE_S)
                 report.tries += 1
                 if worker.is_alive():
                     report.failed("frozen", f"{name}, {door}")

@@ -1,12 +1,13 @@
 """What is stripped from prompts and answers, and what must stay."""
 
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.capture.foreign import BLOCKS, strip_foreign, strip_own
+from tests.fakes.growth import assert_linear
 
 OWN = '<recollect id="7f3a">\nNotes.\n- {}\n</recollect id="7f3a">'
 
@@ -73,25 +74,31 @@ def test_only_own_blocks_are_taken_out_of_what_tools_print() -> None:
     assert strip_own(printed + OWN.format("x")) == printed + "\n"
 
 
-HOSTILE = {
-    "opening tags": "<system-reminder>" * 60_000,
-    "own opening tags": '<recollect id="a">' * 55_000,
-    "own opening tags with other ids": "".join(f'<recollect id="{n}">' for n in range(45_000)),
-    "brackets": "<" * 1_000_000,
-    "half tags": "<system-reminder " * 60_000,
-    "pairs": "<hook_context>x</hook_context>" * 33_000,
-    "nested": "<hook_context>" * 33_000 + "</hook_context>" * 33_000,
-    "crossed": "<hook_context><system-reminder></hook_context></system-reminder>" * 15_000,
-    "spaces in a tag": "<system-reminder" + " " * 1_000_000,
-    "backslashes": "<recollect id=" + "\\" * 1_000_000,
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "opening tags": lambda size: "<system-reminder>" * (size // 17),
+    "own opening tags": lambda size: '<recollect id="a">' * (size // 18),
+    "own opening tags with other ids": lambda size: "".join(
+        f'<recollect id="{number:06}">' for number in range(size // 23)
+    ),
+    "brackets": lambda size: "<" * size,
+    "half tags": lambda size: "<system-reminder " * (size // 17),
+    "pairs": lambda size: "<hook_context>x</hook_context>" * (size // 30),
+    "nested": lambda size: "<hook_context>" * (size // 29) + "</hook_context>" * (size // 29),
+    "crossed": lambda size: (
+        "<hook_context><system-reminder></hook_context></system-reminder>" * (size // 64)
+    ),
+    "spaces in a tag": lambda size: "<system-reminder" + " " * size,
+    "backslashes": lambda size: "<recollect id=" + "\\" * size,
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_megabyte_of_hostile_text_is_linear_work(name: str) -> None:
-    began = time.process_time()
-    strip_foreign(HOSTILE[name])
-    assert time.process_time() - began < 1.0
+def test_hostile_text_is_linear_work(name: str) -> None:
+    def work(size: int) -> Callable[[], object]:
+        text = HOSTILE[name](size)
+        return lambda: strip_foreign(text)
+
+    assert_linear(work, 250_000)
 
 
 PIECES = st.sampled_from(

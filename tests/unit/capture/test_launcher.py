@@ -8,6 +8,7 @@ import pytest
 from recollect.capture import launcher, launcher_file, paths
 from recollect.core.errors import BadInput
 from tests.fakes.hooks import Hook, compiled, install
+from tests.fakes.waiting import PATIENCE_S
 
 
 def test_the_launcher_names_python_script_and_package(tmp_path: Path) -> None:
@@ -39,7 +40,7 @@ def test_the_hook_can_be_replaced_while_it_runs(tmp_path: Path) -> None:
         assert launcher.install_hook(str(hook.directory), compiled=compiled()) == hook.program
         assert running.stdin
         running.stdin.close()
-        assert running.wait(5) == 0
+        assert running.wait(PATIENCE_S) == 0
     assert Path(hook.program).stat().st_mode & 0o777 == 0o700
     assert os.listdir(Path(hook.program).parent) == ["recollect-hook"]
 

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from recollect.core.bounded_wait import BoundedThreads, Late, LatestAnswer
+from tests.fakes.waiting import PATIENCE_S
 
 LONG = 60.0
 
@@ -57,7 +58,11 @@ def test_who_hangs_does_not_keep_the_process_from_ending() -> None:
         "except Late:\n    print('late')\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
     )
     assert done.stdout == "late\n"
 

@@ -12,6 +12,7 @@ import pytest
 
 from recollect.core import safe_files
 from tests.conftest import REPOSITORY
+from tests.fakes.waiting import PATIENCE_S
 
 # Modules that open files by themselves, and why they may: everything they open is our own, lies in
 # the data directory or the package, or is a device that is named in the code.
@@ -131,7 +132,7 @@ def test_what_is_no_plain_file_is_refused_at_once(special: dict[str, str], reade
 
         thread = threading.Thread(target=read, daemon=True)
         thread.start()
-        thread.join(20)
+        thread.join(PATIENCE_S)
         assert len(done) == 1, f"{what} was waited for"
         assert isinstance(done[0], OSError), what
         assert safe_files.text_or_nothing(path) == ""

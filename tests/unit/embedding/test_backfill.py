@@ -15,6 +15,7 @@ from recollect.embedding import backfill
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, record
 
 
@@ -37,7 +38,7 @@ class Failing:
 
 
 def until(condition: Any) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

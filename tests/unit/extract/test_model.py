@@ -17,6 +17,7 @@ from recollect.extract.model_prompt import batch_prompt
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import Batch
 from tests.fakes.extraction import Scripted, memory
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, event
 
 
@@ -275,5 +276,5 @@ def test_two_compactions_never_run_at_once(clock: ManualClock) -> None:
     for one in threads:
         one.start()
     for one in threads:
-        one.join(10)
+        one.join(PATIENCE_S)
     assert len(model.requests) == 2 and model.most == 1

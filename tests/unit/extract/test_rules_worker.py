@@ -17,6 +17,7 @@ from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from tests.fakes import frozen_path
 from tests.fakes.daemons import REPOSITORY
+from tests.fakes.waiting import PATIENCE_S
 from tests.unit.extract.session import CLOCK, Told, stored
 
 
@@ -124,9 +125,9 @@ def test_a_stop_does_not_wait_for_a_batch_that_never_ends(
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE_S)
     stuck.close()
-    thread.join(60)
+    thread.join(PATIENCE_S)
     assert ended and not thread.is_alive()
 
 

@@ -27,6 +27,7 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, arrival, event
 from tests.torture.events import shuffled_arrival
 
@@ -125,7 +126,7 @@ def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: TurnWrite
     say(store, scribe, "prompt", TextBody(content="one"))
     done = MessageBody(turns=(ChatMessage(role="assistant", content="first answer"),))
     say(store, scribe, "session_summary", done)
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer"]
     say(store, scribe, "prompt", TextBody(content="two"))
     scribe.close()
@@ -156,7 +157,7 @@ def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
     scribe.start()
     done = MessageBody(turns=(ChatMessage(role="assistant", content="answered after it"),))
     say(store, scribe, "session_summary", done)
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     scribe.close()
     assert episodes(store) == ["asked before the restart|answered after it"]
 
@@ -178,9 +179,9 @@ def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: TurnWr
     say(store, scribe, "prompt", TextBody(content="one"), **at(10))
     say(store, scribe, "prompt", TextBody(content="two"), **at(30))
     say(store, scribe, "session_summary", answered("second answer"), **at(40))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     say(store, scribe, "session_summary", answered("first answer"), **at(20))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer", "two|second answer"]
     scribe.close()
     assert episodes(store) == ["one|first answer", "two|second answer"]
@@ -192,14 +193,14 @@ def test_a_prompt_that_comes_late_takes_what_followed_it(
     """Out of the turn before it, and out of an episode that had begun without it."""
     scribe.start()
     say(store, scribe, "session_summary", answered("first answer"), **at(20))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     assert episodes(store) == ["first answer|"]
     say(store, scribe, "prompt", TextBody(content="one"), **at(10))
     say(store, scribe, "session_summary", answered("second answer"), **at(40))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer second answer"]
     say(store, scribe, "prompt", TextBody(content="two"), **at(30))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer", "two|second answer"]
     scribe.close()
     first, second = store.records.last_episodes(NAMESPACE, "session-1", 5)[::-1]
@@ -213,7 +214,7 @@ def test_the_last_turns_of_a_session_are_the_last_that_happened(
     for number in (4, 5, 0, 1, 2, 3):
         say(store, scribe, "prompt", TextBody(content=f"turn {number}"), **at(10 * number))
         say(store, scribe, "session_summary", answered("done"), **at(10 * number + 1))
-        assert scribe.wait(10)
+        assert scribe.wait(PATIENCE_S)
     scribe.close()
     last = store.records.last_episodes(NAMESPACE, "session-1", 4)
     assert [one.title for one in last] == ["turn 5", "turn 4", "turn 3", "turn 2"]
@@ -229,7 +230,7 @@ def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: TurnW
     scribe.start()
     for text in ("\0", "\0\0 begins with it", " \n ", "the one after"):
         say(store, scribe, "prompt", TextBody(content=text))
-    assert scribe.wait(10)
+    assert scribe.wait(PATIENCE_S)
     scribe.close()
     assert episodes(store) == ["(nothing but white space)|", "begins with it|", "the one after|"]
 

@@ -20,6 +20,7 @@ from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, arrival, record
 
 GLOBAL = "/actor/ada/"
@@ -35,7 +36,7 @@ class Setup:
 
     def settle(self) -> None:
         """Until everything has its vector and the shelves are full."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         backfill = self.it._backfill
         while backfill is not None and self.store.vectors.missing(NAMESPACE, MODEL, 1):
             assert time.monotonic() < deadline, (backfill.state, backfill.problem)

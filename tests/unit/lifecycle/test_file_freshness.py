@@ -16,6 +16,7 @@ from recollect.lifecycle.file_freshness import (
     freshness_of,
 )
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import record
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -106,7 +107,7 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
     assert work.freshness_of([memory], 5)[memory.record_id].state == "fresh"
     release = threading.Event()
     looked = work._look
-    work._look = lambda records: (release.wait(60), looked(records))[1]  # type: ignore[method-assign]
+    work._look = lambda records: (release.wait(PATIENCE_S), looked(records))[1]  # type: ignore[method-assign]
     assert work.freshness_of([memory], 0.5) == {}
     assert work.freshness_of([memory], 60) == {}  # it does not queue up either
     release.set()

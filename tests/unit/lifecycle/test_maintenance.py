@@ -90,7 +90,7 @@ def test_a_turn_goes_six_days_after_its_summary_and_the_summary_is_distilled(her
     left = {one.record_id for one in here.all() if one.level == "raw" and one.kind == "episode"}
     assert left == {important.record_id, pinned.record_id}
     here.clock.advance(days=1)
-    assert here.maintenance().run().counts["episodes distilled"] == 1
+    assert here.maintenance().run().counts["turns distilled"] == 1
     (last,) = [one for one in here.all() if one.level == "distilled"]
     assert last.expires_at is None
     for word in ("client_max_body_size", "courier_jobs", "nginx -t"):
@@ -236,8 +236,8 @@ def test_three_observations_of_the_same_files_become_one(here: Here) -> None:
         + [record("other", observation_type="error", files=("src/retry.py",))]
     )  # fmt: skip
     here.clock.advance(hours=25)
-    assert here.maintenance().preview().counts["observations consolidated"] == 3
-    assert here.maintenance().run().counts["observations consolidated"] == 3
+    assert here.maintenance().preview().counts["notes consolidated"] == 3
+    assert here.maintenance().run().counts["notes consolidated"] == 3
     left = [one for one in here.all() if one.kind == "observation"]
     assert len(left) == 2
     (one,) = [x for x in left if x.observation_type == "tool_use"]
@@ -382,4 +382,4 @@ def test_vectors_and_index_follow(here: Here) -> None:
     here.maintenance().run()
     assert ("removed", [one.record_id]) in seen
     assert list(here.store.vectors.scan(NAMESPACE, "test-model")) == []
-    assert here.maintenance().preview().memories["compressed episodes"]["never used"] == 1
+    assert here.maintenance().preview().memories["compressed turns"]["never used"] == 1

@@ -16,6 +16,7 @@ from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, arrival, record
 
 
@@ -31,7 +32,7 @@ def _made(store: SqliteStore, clock: ManualClock, settings: Settings, sessions: 
 
 
 def _until(check: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not check():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -72,7 +73,7 @@ def test_it_does_not_run_while_agents_work_and_stops_at_once(
 
     maintenance._merge = merging  # type: ignore[method-assign, assignment]
     keeper.start()
-    assert first.wait(60)
+    assert first.wait(PATIENCE_S)
     keeper.close()
     assert maintenance.last and not maintenance.last.finished
     assert maintenance.last.counts.total() < 30

@@ -19,6 +19,7 @@ from recollect.llm.base import ModelRequest, Purpose
 from recollect.llm.claude_code import MODEL, ClaudeCodeProvider
 from tests.fakes import claude_cli, hooks
 from tests.fakes.acp_agent import acp_command, children_of_group
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE
 
 LONG = 60.0  # far beyond what any of these takes: who waits for it, hangs
@@ -133,7 +134,7 @@ def test_a_stop_ends_what_runs_and_leaves_nobody(notes: Path) -> None:
     assert not alone(notes)
     provider.close()
     assert alone(notes)
-    thread.join(10)
+    thread.join(PATIENCE_S)
     assert isinstance(told[0], ProviderDown)
 
 

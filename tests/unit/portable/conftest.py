@@ -21,6 +21,7 @@ from recollect.portable.erasure import Erasure
 from recollect.portable.import_progress import ImportTally
 from recollect.portable.importing import Importer, ImportRequest
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -44,7 +45,7 @@ class Desk:
         request = ImportRequest(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
         progress = self.importing.run(request)
         assert progress.state == "done"
-        assert self.scribe.wait(20)
+        assert self.scribe.wait(PATIENCE_S)
         return progress.sources
 
     def events(self) -> list[StoredEvent]:

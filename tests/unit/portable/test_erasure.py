@@ -17,6 +17,7 @@ from recollect.portable.erasure import ErasureSelection
 from recollect.store.interface import Selection
 from tests.fakes import transcripts as made
 from tests.fakes.transcripts import ANSWERS, PROMPTS, START
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record, vector
 from tests.unit.portable.conftest import Desk
 
@@ -246,7 +247,7 @@ def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project
     def say(text: str, kind: str = "prompt") -> None:
         event = arrival(text, namespace=here, session_id="open", kind=kind).event
         desk.pipeline.events([(event, event.event_id)])
-        assert desk.scribe.wait(20)
+        assert desk.scribe.wait(PATIENCE_S)
 
     say(f"the word is {CANARY}")
     desk.erasure.forget(ErasureSelection(text=CANARY), "ada")

@@ -7,6 +7,7 @@ import string
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -15,6 +16,7 @@ from recollect.privacy import scrub, scrub_raw, scrub_tree
 from recollect.privacy.rules import RULES, VENDORS, Rule, Vendor
 from recollect.privacy.secrets import redact_text
 from tests.bench.privacy import recall
+from tests.fakes.growth import assert_linear
 from tests.privacy_samples import expand, pem, shapes, wrap
 
 HOME = os.path.dirname(os.path.dirname(recollect.__file__))
@@ -281,14 +283,14 @@ _BASE64 = "".join(_RNG.choices(string.ascii_letters + string.digits + "+/", k=50
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("head", "unit"),
     [
-        _BASE64,
-        "key=" + _BASE64,
-        "password" + " " * 500_000,
-        "-----BEGIN PRIVATE KEY-----" + "\n" * 500_000,
+        ("", _BASE64),
+        ("key=", _BASE64),
+        ("password", " "),
+        ("-----BEGIN PRIVATE KEY-----", "\n"),
         *(
-            unit * (500_000 // len(unit))
+            ("", unit)
             for unit in (
                 *("=", ":", '"', "'", "\\", "password=", "password='", "-eyJabcdefg", "://a:", "@"),
                 *(
@@ -319,23 +321,28 @@ _BASE64 = "".join(_RNG.choices(string.ascii_letters + string.digits + "+/", k=50
     ],
     ids=lambda text: text[:12],
 )
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    began = time.process_time()
-    scrub(text)
-    scrub_raw(text.encode())
-    assert time.process_time() - began < 6  # 0.1 to 1 s on an idle machine
+def test_hostile_text_takes_linear_time(head: str, unit: str) -> None:
+    def work(size: int) -> Callable[[], object]:
+        text = head + (unit * (size // len(unit) + 1))[:size]
+        return lambda: (scrub(text), scrub_raw(text.encode()))
+
+    assert_linear(work, 50_000)
 
 
 def test_importing_the_room_is_cheap_and_needs_no_site_packages() -> None:
-    code = (
+    """Cheaper than asyncio, which no hook could afford; measured in turn, the best tries count."""
+    room = (
         f"import sys, time, re; sys.path.insert(0, {HOME!r}); t = time.process_time();"
-        "import recollect.privacy as p; print((time.process_time() - t) * 1000);"
+        "import recollect.privacy as p; print(time.process_time() - t);"
         "assert not {'typing', 'json', 'dataclasses'} & set(sys.modules);"
         "assert p.scrub('<private>x').text == '[REDACTED]'"
     )
-    command = [sys.executable, "-I", "-S", "-E", "-c", code]
-    took = min(
-        float(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-        for _ in range(3)
-    )
-    assert took < 40  # milliseconds; 4 on an idle machine once compiled
+    asyncio = "import re, time; t = time.process_time(); import asyncio;"
+    asyncio += "print(time.process_time() - t)"
+
+    def cpu(code: str) -> float:
+        command = [sys.executable, "-I", "-S", "-E", "-c", code]
+        return float(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    pairs = [(cpu(room), cpu(asyncio)) for _ in range(5)]
+    assert min(one for one, _ in pairs) < min(other for _, other in pairs)

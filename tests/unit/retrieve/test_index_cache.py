@@ -16,6 +16,7 @@ from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, record
 
 OTHERS = [f"/actor/ada/project/p{number}/" for number in range(4)]
@@ -118,14 +119,14 @@ def test_writes_while_a_shelf_is_built_anew_are_seen_at_once_and_after(
     def slowly(namespace: str) -> Iterator[Any]:
         yield from documents(namespace)
         reading.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE_S)
 
     monkeypatch.setattr(shelves, "_documents", slowly)
     kept, gone, doomed = record("kept port"), record("gone port"), record("doomed port")
     memories.add([kept, gone, doomed])
     memories.delete(NAMESPACE, [gone.record_id], "ada")
     memories.edit(msgspec.structs.replace(kept, title="kept port still"), "ada")
-    assert reading.wait(10), "nobody builds it anew"
+    assert reading.wait(PATIENCE_S), "nobody builds it anew"
     late = record("late port")
     memories.add([late])
     memories.delete(NAMESPACE, [doomed.record_id], "ada")

@@ -14,6 +14,7 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.service import read, sessions
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, arrival
 
 ELSEWHERE = "/actor/ada/project/engine2/"
@@ -77,7 +78,7 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
             )
             runtime.store.events.put([one])
             scribe.on_event(Notice(one, "test"))
-        assert scribe.wait(10)
+        assert scribe.wait(PATIENCE_S)
     scribe.close()
     found = sessions.resume(runtime, Scope(namespace=NAMESPACE), "s")
     assert [one.title for one in found.last_turns] == ["turn 3", "turn 4", "turn 5"]

@@ -18,6 +18,7 @@ from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import graph_edit, read, tools, write
 from recollect.service.scope import Scope
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
 
@@ -49,7 +50,7 @@ class House:
         told.answer("Done for today. Next: write the tests.").signal("session-end")
         self.pipeline.events([(one, one.event_id) for one in told.events])
         self.clock.advance(minutes=10)
-        assert self.scribe.wait(30)
+        assert self.scribe.wait(PATIENCE_S)
         assert self.learning.run_now([NAMESPACE, GLOBAL], 30)
 
     def memory(self, words: str) -> Record:

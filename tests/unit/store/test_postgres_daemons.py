@@ -17,6 +17,7 @@ from recollect.inject.feedback import Feedback
 from recollect.store.interface import Change, Selection
 from recollect.store.postgres import events as claims
 from tests.fakes.postgres import Server
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
 
@@ -183,7 +184,7 @@ def test_each_daemon_hears_what_the_others_write_and_nothing_of_its_own(opened: 
     heard, own = Heard(), Heard()
     listener.changes.subscribe(heard)
     writer.changes.subscribe(own)
-    assert listener.changes.listening.wait(20) and writer.changes.listening.wait(20)
+    assert listener.changes.listening.wait(PATIENCE_S) and writer.changes.listening.wait(PATIENCE_S)
     event = arrival()
     writer.events.put([event])
     one, two = writer.records.put([record("one"), record("two")])
@@ -211,7 +212,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     known = listener.graph.version(NAMESPACE)
     heard = Heard()
     listener.changes.subscribe(heard)
-    assert listener.changes.listening.wait(20)
+    assert listener.changes.listening.wait(PATIENCE_S)
     stone = writer.transaction(lambda tx: tx.log("tombstone", NAMESPACE, "ada", detail={}))
     verdict = writer.transaction(lambda tx: tx.log("feedback", NAMESPACE, "ada", detail={}))
     writer.transaction(lambda tx: tx.log("add", NAMESPACE, "ada"))
@@ -234,7 +235,7 @@ def test_a_project_that_another_daemon_erased_is_not_written_to_again(opened: Op
     first = listener.projects.resolve(place)
     heard = Heard()
     listener.changes.subscribe(heard)
-    assert listener.changes.listening.wait(20)
+    assert listener.changes.listening.wait(PATIENCE_S)
     assert listener.projects.resolve(place) == first
     heard.changes.clear()
     writer.bulk.erase(f"/actor/ada/project/{first}/", Selection(everything=True), "ada")
@@ -261,7 +262,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
         heard(change)
 
     listener.changes.subscribe(told)
-    assert listener.changes.listening.wait(20)
+    assert listener.changes.listening.wait(PATIENCE_S)
     assert not stones.refused(NAMESPACE, kept.title) and verdicts.of(NAMESPACE) == {}
     assert listener.projects.resolve(place) == project
     # Nothing can be heard: the listener may not log in for a while, and its connections are cut.
@@ -300,7 +301,7 @@ def test_after_a_lost_connection_anything_may_have_changed(
     writer, listener = opened(), opened()
     heard = Heard()
     listener.changes.subscribe(heard)
-    assert listener.changes.listening.wait(20)
+    assert listener.changes.listening.wait(PATIENCE_S)
     postgres_server.admin(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         f" WHERE datname = '{database}' AND pid <> pg_backend_pid()"

@@ -12,6 +12,7 @@ from recollect.core import errors, projects
 from recollect.core.projects import Place
 from recollect.store.interface import Change
 from tests.fakes.postgres import Server
+from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record, vector
 from tests.unit.store.conftest import Opener
 
@@ -216,7 +217,7 @@ def test_what_another_login_sends_is_neither_heard_nor_harmful(
     store = opened("ada", user="postgres")
     heard: queue.Queue[Change] = queue.Queue()
     store.changes.subscribe(heard.put)
-    assert store.changes.listening.wait(20)
+    assert store.changes.listening.wait(PATIENCE_S)
     with login(server, database, "iso_bob", "bob") as bob:
         bob.execute("SELECT tell('records', %s, ARRAY['forged'])", [ADA])
         bob.execute("SELECT pg_notify('recollect_' || md5('ada'), E'x\\nall\\n\\n')")
@@ -225,5 +226,5 @@ def test_what_another_login_sends_is_neither_heard_nor_harmful(
     for payload in ("", "x", "a\nb", "o\nnonsense\n/actor/ada/\nx", "\n" * 50, "x" * 7000):
         server.admin(f"SELECT pg_notify('{channel}', $${payload}$$)", database)
     server.admin(f"SELECT pg_notify('{channel}', E'other\\nrecords\\n{ADA}\\nmr_1')", database)
-    assert heard.get(timeout=20) == Change("records", ADA, ("mr_1",))
+    assert heard.get(timeout=PATIENCE_S) == Change("records", ADA, ("mr_1",))
     assert heard.empty()
