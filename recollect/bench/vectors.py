@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.errors import ModelUnavailable
 from recollect.embedding.embedder import MODEL, Embedder
 
 _STEP = 64
@@ -67,3 +68,12 @@ def _name(texts: list[str]) -> str:
     for text in texts:
         digest.update(hashlib.sha256(text.encode("utf-8", "replace")).digest())
     return digest.hexdigest()[:32] + ".npy"
+
+
+def available(models: str) -> Embedder:
+    """The embedder, loaded; raises ModelUnavailable."""
+    embedder = Embedder(models)
+    embedder.load()
+    if not embedder.ready:
+        raise ModelUnavailable
+    return embedder
