@@ -49,11 +49,11 @@ def command(
     elif markdown:
         click.echo(report["markdown"], nl=False)
     else:
-        _tell(report)
+        _print_report(report)
     return 0
 
 
-def _tell(report: dict[str, Any]) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     view = report["overview"]
     click.secho(f"{report['since'][:10]} to {report['until'][:10]}", bold=True)
     click.echo(

@@ -4,7 +4,7 @@ In: decoded JSON or rows. Out: structs that cannot change. `decode` and `check` 
 names the field and what is wrong with it; constructors trust their caller.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -457,7 +457,3 @@ def query_text(body: Body) -> str:
             return body.turns[-1].content
         case JsonBody():
             return encode(body.data).decode()
-
-
-def utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)

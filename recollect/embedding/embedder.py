@@ -46,9 +46,6 @@ class Embedder:
         """Load the weights; raises ModelUnavailable if they are missing or damaged."""
         self._session()
 
-    def unload(self) -> None:
-        self._loaded = None
-
     def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
         """One row per text. A text gives the same row whatever the others, within 1e-6."""
         if not texts:

@@ -18,6 +18,7 @@ from datetime import timedelta
 from recollect.core import projects, safe_git
 from recollect.core.clock import Clock
 from recollect.core.errors import RecollectError
+from recollect.core.periodic import Job, Periodic
 from recollect.core.projects import Place, Repository, repository_of
 from recollect.ingest.pipeline import Notice
 from recollect.store.interface import ProjectInfo, Store
@@ -60,9 +61,8 @@ class Clones:
         self._went: dict[str, str] = {}  # where what belonged to a joined project belongs now
         self._offers: dict[str, CloneOffer] = {}
         self._joined: dict[str, str] = {}
-        self._wake = threading.Event()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="recollect-clones", daemon=True)
+        self._started = False
+        self._periodic = Periodic("clones", Job(self._look_at_used, PAUSE_S, at_once=True))
 
     @property
     def offers(self) -> list[CloneOffer]:
@@ -96,45 +96,36 @@ class Clones:
         return {root: name for root, name in joined if root not in apart}
 
     def start(self) -> None:
-        self._thread.start()
+        self._periodic.start()
 
     def close(self) -> None:
-        self._stop.set()
-        self._wake.set()
+        self._periodic.stop.set()
         safe_git.end_all()
-        if self._thread.is_alive():
-            self._thread.join(CLOSE_S)
+        self._periodic.close(CLOSE_S)
 
     def on_event(self, notice: Notice) -> None:
         """An event was stored: its project is checked soon."""
         with self._lock:
             self._used.add(notice.stored.event.namespace)
-        self._wake.set()
 
-    def _loop(self) -> None:
-        self._look_or_log(None)
-        while not self._stop.is_set():
-            self._wake.wait()
-            self._wake.clear()
-            if self._stop.wait(PAUSE_S):
-                return
-            now = time.monotonic()
-            with self._lock:
-                used, self._used = self._used, set()
-            due = {
-                one
-                for one in used
-                if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
-            }
-            if due:
-                self._look_or_log(due)
-
-    def _look_or_log(self, used: set[str] | None) -> None:
-        try:
-            self.look(used)
-            self._looked |= dict.fromkeys(used or (), time.monotonic())
-        except RecollectError as error:  # a store that is away or busy; the next use looks again
-            log.warning("clones: %s", error)
+    def _look_at_used(self) -> None:
+        """At every project once after the start, then at those that were used since. A store that
+        is away or busy is left to their next use."""
+        if not self._started:
+            self._started = True
+            self.look()
+            return
+        now = time.monotonic()
+        with self._lock:
+            used, self._used = self._used, set()
+        due = {
+            one
+            for one in used
+            if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
+        }
+        if due:
+            self.look(due)
+            self._looked |= dict.fromkeys(due, time.monotonic())
 
     # --- looking ---
 
@@ -144,7 +135,7 @@ class Clones:
             self._bring_after(namespace)
         known = {one.project_id: one for one in self._store.projects.all()}
         for info in sorted(known.values(), key=lambda one: one.created_at):
-            if self._stop.is_set():
+            if self._periodic.stop.is_set():
                 return
             if used is None or projects.namespace(self._actor, info.project_id) in used:
                 for root in info.roots:
