@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -79,6 +80,8 @@ def nothing_left_by_a_failed_test(request: pytest.FixtureRequest) -> Iterator[No
 def nothing_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """At the end of the run every process that a test started is gone."""
     yield
+    # Python's own, which crash tests fork their children from: it ends with the interpreter.
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
     places = str(tmp_path_factory.getbasetemp()), TEST_HOME
     deadline = time.monotonic() + _LEAVE_S
     while (left := processes.naming(*places)) and time.monotonic() < deadline:

@@ -1,1 +1,1 @@
-"""`recollect bench`: how well retrieval finds, how often it keeps quiet, and how fast it is."""
+"""`recollect bench`: how well retrieval finds, how often it stays silent, and how fast it is."""

@@ -1,7 +1,7 @@
-"""What each signal is worth: the same run with it taken away.
+"""What each signal contributes: the same run without it.
 
-In: sets and an `Ingest`. Out: a table of any@5 and NDCG@10, one line a variant. Each store is
-filled once and asked in every variant, so that a difference is the signal's and nothing else's.
+In: sets and an `Ingest`. Out: a table of any@5 and NDCG@10, one line per variant. Each store is
+filled once and asked in every variant, so that a difference is due to the signal alone.
 """
 
 from dataclasses import fields, replace

@@ -1,7 +1,7 @@
-"""What our ranking is held against: grep, BM25, MiniLM alone, equal-weight RRF.
+"""The baselines of the benchmark: grep, BM25, MiniLM alone, equal-weight RRF.
 
-In: the messages of one store and a question. Out: message ids, best first, equals in the order of
-the store. None of this is used by the product.
+In: the messages of one store and a question. Out: message ids, best first, ties in the order of the
+store. The product uses none of this.
 """
 
 import re

@@ -1,7 +1,8 @@
-"""Benchmark sets as they lie on disk.
+"""Reads benchmark sets from disk.
 
 In: a folder with `docs.jsonl.gz`, `stores.json.gz` and `queries.jsonl.gz`. Out: a `BenchSet`. A
-folder without these files is no set; a file that cannot be read raises BadInput that names it."""
+folder without these files is not a set; an unreadable file raises BadInput that names it.
+"""
 
 import gzip
 import json
@@ -23,7 +24,7 @@ Level = str  # "doc" or "group"
 
 @dataclass(frozen=True, slots=True)
 class BenchMessage:
-    """One document, as it enters: a message of a session."""
+    """One document: a message of a session."""
 
     id: str
     text: str

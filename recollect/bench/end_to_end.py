@@ -1,9 +1,10 @@
-"""From what is said to what is injected: events through pipeline, scribe, rules and recall.
+"""End-to-end benchmark from captured events to injected text: pipeline, turn writer, rules and
+recall.
 
 In: the contradiction histories as prompts and answers, and conversational sets. Out: in how many
-histories the current fact is what is injected when nobody hands claims in, and what the graph that
-rules make of conversations does to finding things in them, with the graph leg on and off.
-`python -m recollect.bench.end_to_end` prints the first, `--data DIRECTORY --sets NAME` the second.
+histories the current fact is injected when no claims are given, and what the graph that the rules
+make of conversations contributes, with the graph leg on and off. `python -m
+recollect.bench.end_to_end` prints the first, `--data DIRECTORY --sets NAME` the second.
 """
 
 import argparse
@@ -39,7 +40,7 @@ METRICS = ("any@5", "all@5", "NDCG@10")
 
 
 class EventWorld(World):
-    """A world that only hears events, as hooks bring them."""
+    """A world that gets only events, as from hooks."""
 
     def __init__(self, home: str, embedder: Any) -> None:
         super().__init__(home, embedder)
@@ -47,7 +48,7 @@ class EventWorld(World):
         self._learning = self.runtime.load_learning()
 
     def capture(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
-        """A prompt, or an answer of the agent to a prompt that says nothing."""
+        """Store a prompt, or an answer of the agent to an empty prompt."""
         kind: EventKind = "prompt" if author == "user" else "session_summary"
         body: Body = TextBody(content=text)
         if author != "user":
@@ -87,7 +88,7 @@ def run_history(embedder: Any) -> Iterator[EventWorld]:
 
 
 def contradictions(embedder: Embedder | None, name: str = "histories") -> list[HistoryVerdict]:
-    """Histories as they are said: what the user says is a prompt, all else an answer. `phrasings`
+    """Histories as events: what the user says is a prompt, everything else an answer. `phrasings`
     and `wordings` were written after the rules, in other words than theirs."""
     verdicts = []
     with run_history(embedder) as made:
@@ -110,8 +111,8 @@ def contradictions(embedder: Embedder | None, name: str = "histories") -> list[H
 
 
 def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, ...]:
-    """Every message of a set as a prompt, so that rules read all of it; then its questions, with
-    and without the graph that came of it."""
+    """Every message of a set as a prompt, so that the rules read it; then its questions, with and
+    without the resulting graph."""
     values: dict[str, list[dict[str, float]]] = {"off": [], "on": []}
     things = facts = reached = 0
     with run_history(CachedEmbedder(vectors)) as made:

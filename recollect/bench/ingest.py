@@ -1,7 +1,7 @@
-"""How benchmark messages get into the product, and questions out of it.
+"""Puts benchmark messages into the product, and asks it questions.
 
-In: messages of one store. Out: ranked message ids. `Ingest` is the seam: `DirectIngest` fills the
-search engine itself; the production path (event, turn, episode) takes its place where it exists.
+In: messages of one store. Out: ranked message ids. `Ingest` is the interface: `DirectIngest` fills
+the search engine itself, `ProductIngest` takes the production path (event, turn, record).
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ class Variant:
 
 class Ingest(Protocol):
     def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
-        """Take a store in; it replaces what was there under that name."""
+        """Load a store, replacing the one of that name."""
 
     def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
         """Search it; result ids are those of the messages."""

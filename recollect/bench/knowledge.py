@@ -1,9 +1,9 @@
-"""What the graph is worth: hop questions with and without it, and contradictions end to end.
+"""What the graph contributes: hop questions with and without it, and contradictions end to end.
 
 In: `data/hops` (an invented team's history, and questions whose answers are a step away from what
 they name) and `data/contradictions` (histories in which something changed). Out: recall@5 with the
-graph leg on and off, and in how many histories the current fact is what is injected.
-`python -m recollect.bench.knowledge` prints both; half of the hop questions were kept for that.
+graph leg on and off, and in how many histories the current fact is injected. `python -m
+recollect.bench.knowledge` prints both; half of the hop questions were held back for that.
 """
 
 import argparse
@@ -42,7 +42,7 @@ TOP = 5
 
 
 class World:
-    """A store of its own, with recall as the product has it."""
+    """A store of its own, with the product's recall."""
 
     def __init__(self, home: str, embedder: Embedder | None) -> None:
         self.clock = ManualClock(START)
@@ -60,7 +60,7 @@ class World:
         self.runtime.close()
 
     def say(self, namespace: str, text: str, at: datetime, session: str) -> tuple[str, str]:
-        """A note as an event and its episode; returns the ids of both."""
+        """Store a note as an event and its record; returns the ids of both."""
         event = Event(
             event_id=ids.new_ulid(int(at.timestamp() * 1000)),
             session_id=session,

@@ -1,8 +1,8 @@
-"""How long a search takes, stage by stage, in stores of growing size.
+"""How long a search takes, by stage, in stores of growing size.
 
 In: sizes, an embedder, and texts to take words from. Out: CPU milliseconds at p50 and p95, and
-where the memory goes. Texts are synthetic: words by their real frequency, with new identifiers
-now and then, in sessions of fifteen turns.
+memory by purpose. Texts are synthetic: words by their real frequency, with new identifiers now and
+then, in sessions of fifteen turns.
 """
 
 import time
@@ -50,7 +50,7 @@ class LatencyReport:
 
 
 class TextGenerator:
-    """Texts whose words come as often as in the given ones."""
+    """Generates texts with the word frequencies of the given ones."""
 
     def __init__(self, texts: Sequence[str], seed: int = 1) -> None:
         self._random = np.random.default_rng(seed)

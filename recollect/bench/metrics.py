@@ -1,7 +1,7 @@
-"""What a ranking is worth, by the protocol of the benchmark data.
+"""Metrics of a ranking, by the protocol of the benchmark data.
 
-In: a ranked list of names and the names that are right. Out: any@k, all@k, MRR, NDCG@10. A right
-name that was not found counts against all@k and NDCG.
+In: a ranked list of names and the correct names. Out: any@k, all@k, MRR, NDCG@10. A correct name
+that was not found counts against all@k and NDCG.
 """
 
 import math

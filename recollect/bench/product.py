@@ -1,7 +1,7 @@
-"""Benchmark messages through the product itself: event, pipeline, turn, store, vectors, shelves.
+"""Sends benchmark messages through the product: event, pipeline, turn, store, vectors, index.
 
-In: messages of one store. Out: ranked message ids. Nothing here ranks or indexes; it only writes
-events as a client would, and asks as recall does.
+In: messages of one store. Out: ranked message ids. Nothing here ranks or indexes; it writes events
+as a client would, and asks as recall does.
 """
 
 import shutil
@@ -36,7 +36,7 @@ _LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not k
 
 
 class CachedEmbedder:
-    """The cached vectors in the shape of the product's embedder."""
+    """The cached vectors with the interface of the product's embedder."""
 
     def __init__(self, vectors: CachedVectors) -> None:
         self._vectors = vectors
@@ -110,7 +110,7 @@ class ProductIngest:
         return replace(ranked, results=results)
 
     def forget(self, store: str) -> None:
-        """A store is never filled twice in one run, so its rows may stay; its shelf goes."""
+        """Drop the index. A store is never filled twice in one run, so its rows may stay."""
         self._shelves.drop(_namespace(store))
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""The retrieval benchmark: our row beside the baselines, question by question.
+"""The retrieval benchmark: our ranking beside the baselines, question by question.
 
-In: sets and an `Ingest`. Out: `QuestionOutcome`s, which can be summed up, saved and compared.
-Vectors come from `CachedVectors`; everything else is computed here and now."""
+In: sets and an `Ingest`. Out: `QuestionOutcome`s, which can be summarised, saved and compared.
+Vectors come from `CachedVectors`; everything else is computed.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ Summary = dict[str, dict[str, dict[str, dict[str, float]]]]
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """What one row gave for one question at one level."""
+    """The result of one row for one question at one level."""
 
     set: str
     level: Level

@@ -1,8 +1,8 @@
-"""How often retrieval keeps quiet when it should, and what that costs.
+"""How often retrieval stays silent when it should, and what that costs.
 
-In: several sets and an `Ingest`. Out: by set, the share of silence for questions of another set,
-of another store, and with the gold removed; and any@5 with and without the floor. One threshold
-serves all. Which questions are asked depends on their ids alone, so two runs compare.
+In: several sets and an `Ingest`. Out: by set, the share of silence for questions of another set, of
+another store, and with the gold removed; and any@5 with and without the floor. One threshold serves
+all. Which questions are asked depends on their ids alone, so that two runs compare.
 """
 
 import zlib
@@ -40,7 +40,7 @@ class SilenceTally:
 
     @property
     def cost(self) -> float:
-        """Points of any@5 that the floor takes."""
+        """Points of any@5 that the floor costs."""
         return 100 * (self.free - self.floored) / max(1, self.answered)
 
 

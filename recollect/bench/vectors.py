@@ -1,7 +1,7 @@
-"""Vectors of benchmark texts, computed once and kept beside the run.
+"""Vectors of benchmark texts, computed once and cached.
 
-In: texts. Out: their vectors, from the cache directory or from the model. Without a model and
-without a cache there are none, and rows that need them are left out.
+In: texts. Out: their vectors, from the cache directory or from the model. Without a model and a
+cache there are none, and rows that need them are left out.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _STEP = 64
 
 
 class CachedVectors:
-    """Behaves as an embedder that has seen these texts before."""
+    """An embedder that answers from the cache."""
 
     def __init__(self, embedder: Embedder, directory: str) -> None:
         self._embedder = embedder
@@ -37,7 +37,7 @@ class CachedVectors:
         return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, 384)
 
     def prepare(self, texts: Sequence[str], progress: Callable[[int, int], None]) -> None:
-        """Have the vectors of all these texts at hand, reading or writing the cache."""
+        """Load or compute the vectors of all these texts."""
         wanted = sorted(set(texts))
         path = os.path.join(self._directory, _name(wanted))
         if os.path.exists(path):

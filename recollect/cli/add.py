@@ -13,7 +13,7 @@ from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import KINDS, Kind
 
 _PLAIN = "note"  # of no type: a few words to keep
-_KINDS: dict[str, Kind] = {one.name: one for one in KINDS.values() if not one.is_turn}
+_KINDS: dict[str, Kind] = {one.name: one for one in KINDS.values() if one.route}
 _TYPES = {name: one.types for name, one in _KINDS.items() if not one.is_summary}
 _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in _TYPES.items())
 
@@ -30,8 +30,8 @@ _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in
     metavar="TYPE", help=_FITTING,
 )  # fmt: skip
 @click.option("--content", default="", help="Details beyond the title; - reads standard input.")
-@click.option("--reason", help="Knowledge: why it holds.")
-@click.option("--alternative", multiple=True, help="Knowledge: an alternative that was not taken.")
+@click.option("--reason", help="Belief: why it holds.")
+@click.option("--alternative", multiple=True, help="Belief: an alternative that was not taken.")
 @click.option("--completed", multiple=True, help="Summary: what was done.")
 @click.option("--learned", multiple=True, help="Summary: what was learned.")
 @click.option("--next", "next_steps", multiple=True, help="Summary: a next step.")
@@ -45,7 +45,7 @@ def command(
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Store TEXT as a note, or with --kind or --type as an observation, knowledge or a summary.
+    """Store TEXT as a note, a belief (--kind knowledge) or a summary.
 
     TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
     """
@@ -67,19 +67,17 @@ def command(
     more: dict[str, Any]
     traits = KINDS.get(kind)
     if traits is None:
-        path, more = "/api/notes", {"text": f"{title}\n{content}" if content else title}
+        more = {"text": f"{title}\n{content}" if content else title}
     elif traits.is_summary:
-        path = "/api/summaries"
         more = {"request": title, "completed": completed, "learned": learned,
                 "next_steps": next_steps, "notes": content}  # fmt: skip
     elif traits.is_belief:
-        path = "/api/knowledge"
         more = {"title": title, "content": content, "type": type_ or "decision",
                 "alternatives": alternative}  # fmt: skip
         more |= {"reason": reason} if reason else {}
     else:
-        path = "/api/observations"
         more = {"title": title, "content": content, "type": type_ or "discovery"}
+    path = traits.route if traits else "/api/notes"
     added = daemon_client().ask("POST", path, body | more)
     if as_json:
         print_json(added)

@@ -61,7 +61,7 @@ def command(fix: bool, proving: bool, as_json: bool) -> int:
     chosen = settings.load()
     findings = list(examine(chosen))
     if fix:
-        findings = [_mended(one) for one in findings]
+        findings = [_repaired(one) for one in findings]
     if proving and Client(chosen).alive():
         findings += prove_hosts(chosen)
     if as_json:
@@ -69,7 +69,7 @@ def command(fix: bool, proving: bool, as_json: bool) -> int:
         print_json([{key: getattr(one, key) for key in keys} for one in findings])
     else:
         for one in findings:
-            _tell(one)
+            _print_finding(one)
     return 1 if any(one.verdict == "fail" for one in findings) else 0
 
 
@@ -358,17 +358,17 @@ def _prove(chosen: Settings, host: Installer) -> Finding:
 # --- printing ------------------------------------------------------------------------------------
 
 
-def _mended(finding: Finding) -> Finding:
+def _repaired(finding: Finding) -> Finding:
     if finding.verdict == "ok" or finding.fix is None:
         return finding
     try:
         finding.fix()
     except (RecollectError, OSError) as error:
         return Finding(finding.what, "fail", f"{finding.told}; repairing it failed: {error}")
-    return Finding(finding.what, "ok", f"mended ({finding.told})")
+    return Finding(finding.what, "ok", f"repaired ({finding.told})")
 
 
-def _tell(finding: Finding) -> None:
+def _print_finding(finding: Finding) -> None:
     sign, colour = SIGNS[finding.verdict]
     click.echo(f"{click.style(sign, fg=colour)}  {finding.what}: {finding.told}")
     if finding.hint and finding.verdict != "ok":

@@ -1,4 +1,4 @@
-"""Where installations go, for the commands that install, remove or look."""
+"""Which agents a command is about, where their files are, and the hook program."""
 
 import os
 

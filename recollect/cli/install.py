@@ -66,7 +66,7 @@ def command(
     if as_json:
         print_json(_as_data(report))
     else:
-        _tell(report, dry_run=dry_run)
+        _print_report(report, dry_run=dry_run)
         if not dry_run and any(one.outcome == "installed" for one in report.results):
             _open_dashboard()
         if report.ok and not dry_run:
@@ -119,7 +119,7 @@ def _offer_trust(host: Installer, context: Context, *, trust: bool, ask: bool) -
         apply_install(host, context, host.plan_trust(context))
 
 
-def _tell(report: Report, *, dry_run: bool) -> None:
+def _print_report(report: Report, *, dry_run: bool) -> None:
     click.echo()
     for result in report.results:
         word = (

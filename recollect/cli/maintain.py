@@ -26,11 +26,11 @@ def command(dry_run: bool, as_json: bool) -> int:
     if as_json:
         print_json(report)
     else:
-        _tell(report)
+        _print_report(report)
     return 0
 
 
-def _tell(report: dict[str, Any]) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     if not report["counts"]:
         click.echo("Nothing is due." if report["preview"] else "Nothing was due.")
     else:

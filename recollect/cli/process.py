@@ -2,7 +2,7 @@
 
 In: settings. Out: a running daemon, or a clear reason why there is none. At most one runs per data
 directory: the kernel's lock decides, the process id is only for telling people and sending signals.
-A process that lives and gets on is waited for, however slow the machine is.
+A process that makes progress is waited for, however slow the machine is.
 """
 
 import json
@@ -20,7 +20,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import PREFIX, Settings
 
-PATIENCE_S = 60.0  # with a process that shows no sign of getting on
+PATIENCE_S = 60.0  # with a process that makes no progress
 STOP_PATIENCE_S = 30.0
 LONGEST_S = 600.0
 NO_ROOM = 64 << 10
@@ -43,9 +43,9 @@ def running(settings: Settings) -> int | None:
     return int(holder) if holder.isdecimal() else None
 
 
-def told(settings: Settings) -> daemon_stage.Stage | None:
-    """What a daemon that does not answer says of itself: it starts, or stops; or, when there is
-    none, why the last one did not start. None when nothing is known."""
+def last_stage(settings: Settings) -> daemon_stage.Stage | None:
+    """The stage that a silent daemon last wrote down: starting or stopping; or, when none runs, why
+    the last one did not start. None when nothing is known."""
     pid, known = running(settings), daemon_stage.read(settings.directory)
     if known is None:
         return None
@@ -55,7 +55,7 @@ def told(settings: Settings) -> daemon_stage.Stage | None:
 
 
 class Watch:
-    """Whether a process gets on: it says something new of itself, or it has worked."""
+    """Whether a process makes progress: it reported a new stage, or used CPU time."""
 
     def __init__(self, settings: Settings, *, working: bool) -> None:
         self._settings = settings
@@ -82,8 +82,8 @@ def start(
     patience_s: float = PATIENCE_S,
     doing: Callable[[str], None] = lambda what: None,
 ) -> bool:
-    """Start the daemon and wait until it answers; False when one was running already. `doing` hears
-    what it is at."""
+    """Start the daemon and wait until it answers; False when one was running already. `doing` is
+    called with what it is at."""
     client = Client(settings)
     if client.alive():
         return False
@@ -156,7 +156,7 @@ def stop(
     patience_s: float = STOP_PATIENCE_S,
     doing: Callable[[str], None] = lambda what: None,
 ) -> Stopped:
-    """Ask the daemon to stop and wait while it gets on; then insist. Empty when none ran."""
+    """Ask the daemon to stop, wait while it makes progress, then kill it. Empty when none ran."""
     pid = running(settings)
     if pid is None:
         return ""

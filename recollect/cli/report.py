@@ -49,17 +49,18 @@ def command(
     elif markdown:
         click.echo(report["markdown"], nl=False)
     else:
-        _tell(report)
+        _print_report(report)
     return 0
 
 
-def _tell(report: dict[str, Any]) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     view = report["overview"]
     click.secho(f"{report['since'][:10]} to {report['until'][:10]}", bold=True)
     click.echo(
         f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}, "
         f"{memories(view['memories'])} "
-        f"({view['knowledge']} of them knowledge), {view['retrievals']} retrievals, "
+        f"({view['knowledge']} of them notes, beliefs or summaries), "
+        f"{view['retrievals']} retrievals, "
         f"{view['injected_tokens']} tokens injected"
     )
     most = max((day["events"] for day in report["timeline"]), default=0)

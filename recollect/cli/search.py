@@ -78,11 +78,11 @@ def command(
     if as_json:
         print_json(answer)
     else:
-        _tell(answer, project)
+        _print_found(answer, project)
     return 0
 
 
-def _tell(answer: dict[str, Any], project: str) -> None:
+def _print_found(answer: dict[str, Any], project: str) -> None:
     items = answer["items"]
     if not items:
         _nothing(project)
@@ -114,7 +114,7 @@ def _interactive(client: Any, narrow: dict[str, Any]) -> int:
             return 0
         try:
             if line.isdecimal() and 1 <= int(line) <= len(shown):
-                _whole(client.get(f"/api/memories/{shown[int(line) - 1]['record_id']}"))
+                _print_whole(client.get(f"/api/memories/{shown[int(line) - 1]['record_id']}"))
                 continue
             answer = client.get("/api/search", query=line[:1000], **narrow)
         except Refused as error:
@@ -128,7 +128,7 @@ def _interactive(client: Any, narrow: dict[str, Any]) -> int:
             click.echo("Nothing was found.")
 
 
-def _whole(record: dict[str, Any]) -> None:
+def _print_whole(record: dict[str, Any]) -> None:
     print_memories([record])
     for part in (record["detail"], *(f"- {fact}" for fact in record["facts"])):
         if part:

@@ -34,11 +34,11 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(health)
     else:
-        _tell(health, _connected(chosen))
+        _print_health(health, _connected(chosen))
         if not health["store"]["problem"]:
             names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
-        _tell_clones(health.get("clones", {}))
+        _print_clones(health.get("clones", {}))
         if keepout.private_environment(os.environ):
             variable = keepout.PRIVATE_VARIABLE
             click.secho(f"{variable} is set: sessions begun in this shell are private.", fg="cyan")
@@ -49,7 +49,7 @@ def command(as_json: bool) -> int:
 
 def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
     """Whether it is down, starting, stopping or silent; why, and what to do."""
-    pid, known = process.running(chosen), process.told(chosen)
+    pid, known = process.running(chosen), process.last_stage(chosen)
     if pid is None:
         problem = known.problem if known is not None else ""
         told = f"is not running: {problem}" if problem else "is not running"
@@ -71,7 +71,7 @@ def _connected(chosen: Settings) -> list[str]:
     return sorted({host for host, _ in installations(chosen.directory)})
 
 
-def _tell(health: dict[str, Any], connected: list[str]) -> None:
+def _print_health(health: dict[str, Any], connected: list[str]) -> None:
     click.echo(
         f"Recollect {health['version']} is {health['status']}: process {health['pid']}, "
         f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
@@ -82,7 +82,7 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
         f"Events stored since start: {stored}. Memories: {embedding.get('memories', 0)}. "
         f"In the spool: {health['spool']['events']}."
     )
-    _tell_extraction(health["unextracted"], health["extraction"])
+    _print_extraction(health["unextracted"], health["extraction"])
     if told := port_taken(health):
         click.secho(told, fg="yellow")
     heard = health["hosts"]
@@ -118,7 +118,7 @@ def _tell(health: dict[str, Any], connected: list[str]) -> None:
             click.secho(f"  {message}", fg="yellow")
 
 
-def _tell_clones(clones: dict[str, Any]) -> None:
+def _print_clones(clones: dict[str, Any]) -> None:
     """Folders that were joined with a project, and those that only say that they belong to it."""
     for root, name in clones.get("joined", {}).items():
         click.echo(f"{_printable(root)} is a clone of {_printable(name)} and was joined with it.")
@@ -142,7 +142,7 @@ def _quoted(path: str) -> str:
     return shlex.quote(_printable(path))
 
 
-def _tell_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
+def _print_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
     provider = extraction["provider"]
     who = "by rules" if provider == "none" else provider
     click.echo(f"Waiting for extraction ({who}): {many(waiting['events'], 'event')}.")

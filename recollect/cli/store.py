@@ -59,7 +59,7 @@ def copy_command(target: str, as_json: bool) -> None:
             written.close()
     finally:
         source.close()
-    _tell(done, there, as_json)
+    _print_copied(done, there, as_json)
 
 
 def _target(chosen: Settings, target: str) -> Settings:
@@ -85,7 +85,7 @@ def _progress(quiet: bool) -> Callable[[str, int], None]:
     return told
 
 
-def _tell(done: list[Copied], there: Settings, as_json: bool) -> None:
+def _print_copied(done: list[Copied], there: Settings, as_json: bool) -> None:
     if as_json:
         print_json([dataclasses.asdict(one) for one in done])
         return

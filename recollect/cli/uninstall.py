@@ -59,7 +59,7 @@ def command(
     if as_json:
         print_json(_as_data(Report(tuple(results))))
     else:
-        _tell(results, named=bool(hosts))
+        _print_results(results, named=bool(hosts))
     if dry_run:
         return 0
     left = sorted({one.host for one in results if one.outcome in ("declined", "failed")})
@@ -70,7 +70,7 @@ def command(
     return 0 if all(report.ok for report in reports) else 1
 
 
-def _tell(results: list[HostResult], *, named: bool) -> None:
+def _print_results(results: list[HostResult], *, named: bool) -> None:
     for result in results:
         if result.outcome != "unchanged" or named:
             word = "was not connected" if result.outcome == "unchanged" else result.outcome

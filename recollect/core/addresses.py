@@ -1,7 +1,7 @@
-"""Where a server is: on this machine or network, or elsewhere.
+"""Tells whether a server is on this machine or network, or elsewhere.
 
-In: an address such as `http://localhost:11434/v1`. Out: whether it is local, and what is wrong
-with it, in words.
+In: an address such as `http://localhost:11434/v1`. Out: whether it is local, and what is wrong with
+it, in words.
 """
 
 import ipaddress
@@ -11,8 +11,8 @@ _LOCAL_NAMES = (".localhost", ".local", ".internal", ".lan")
 
 
 def is_local(url: str) -> bool:
-    """A loopback or private address, or a name that only means something here. Nobody bills us
-    there, and no key is needed."""
+    """Whether it is a loopback or private address, or a name that is valid only here. Such servers
+    do not bill, and need no key."""
     host = (urlsplit(url).hostname or "").rstrip(".").lower()
     try:
         return ipaddress.ip_address(host).is_private

@@ -1,8 +1,8 @@
-"""Waiting for what may never answer: a disk that hangs, a server that is away.
+"""Waits a limited time for what may never answer: a disk that hangs, a server that is down.
 
-In: a function, and how long its caller can wait. Out: its result, or `Late`. Whoever hangs keeps a
-thread; there are only a few of them, and when all hang the next caller is late at once. They never
-keep the process from ending.
+In: a function, and how long its caller can wait. Out: its result, or `Late`. A call that hangs
+keeps its thread; there are only a few threads, and when all of them hang the next caller gets
+`Late` at once. They never keep the process from exiting.
 """
 
 import threading
@@ -43,11 +43,11 @@ class _Call(Generic[T]):
 
 
 class BoundedThreads:
-    """Runs functions in at most so many threads of its own. A thread that has done its work waits
-    for more, so that one that is asked often starts no thread each time."""
+    """Runs functions in at most so many threads. An idle thread waits for the next call, so that
+    frequent calls start no new thread."""
 
     def __init__(self, most: int, name: str, *, hung_s: float = 0.2) -> None:
-        """A call that has run for `hung_s` counts as one that hangs."""
+        """A call that has run for `hung_s` counts as hanging."""
         self._most = most
         self._name = name
         self._hung_s = hung_s
@@ -61,7 +61,7 @@ class BoundedThreads:
         with self._changed:
             hung = time.monotonic() - self._hung_s
             if len(self._begun) == self._most and max(self._begun) <= hung:
-                raise Late  # all of them hang: waiting would be in vain
+                raise Late  # all of them hang: waiting would be useless
             self._waiting.append(call)
             if len(self._begun) + len(self._waiting) > self._threads < self._most:
                 self._threads += 1
@@ -71,7 +71,7 @@ class BoundedThreads:
             return call.wait(patience_s)
         except Late:
             with self._changed:
-                if call in self._waiting:  # not begun, and nobody wants it any more
+                if call in self._waiting:  # not begun, and no longer wanted
                     self._waiting.remove(call)
             raise
 
@@ -86,13 +86,13 @@ class BoundedThreads:
             call.run()
             with self._changed:
                 self._begun.remove(now)
-            call.done()  # after the thread is free: who asks again at once must find it so
+            call.done()  # after the thread is free, so that the caller's next call finds it free
             del call
 
 
 class LatestAnswer(Generic[T]):
-    """The newest answer of something that may hang. It is asked one question at a time, which all
-    who ask meanwhile share; who cannot wait for it gets the answer before."""
+    """The latest answer of something that may hang. One question is asked at a time, and all
+    callers share it; a caller that cannot wait gets the previous answer."""
 
     def __init__(self, look: Callable[[], T], nothing: T, name: str) -> None:
         self._look = look
@@ -104,7 +104,7 @@ class LatestAnswer(Generic[T]):
         self._error: Exception | None = None
 
     def get(self, patience_s: float) -> tuple[T, float | None]:
-        """An answer; and, when it is an old one, for how many seconds a new one is awaited."""
+        """An answer and, when it is an old one, for how many seconds a new one has been awaited."""
         with self._changed:
             if self._asked_at is None:
                 self._asked_at = time.monotonic()

@@ -1,7 +1,7 @@
-"""Time, as a thing that can be handed in.
+"""Time as a dependency that can be passed in.
 
-In: nothing. Out: aware UTC wall time for people, and (boot id, monotonic ns) for order.
-Wall time may jump; order within one boot never depends on it.
+In: nothing. Out: aware UTC wall time for people, and (boot id, monotonic ns) for order. Wall time
+may jump; order within one boot never depends on it.
 """
 
 import time

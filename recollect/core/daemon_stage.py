@@ -1,8 +1,8 @@
-"""What the daemon is doing, in `daemon.json`, for whoever cannot ask it yet or any more.
+"""What the daemon is doing, in `daemon.json`, for commands that cannot reach it.
 
 In: a few words as it starts and stops, or why it did not start. Out: the same, read by commands.
-Written in place, so that it needs no sync and, once there, no room on a full disk; whoever reads
-half a line reads nothing. The lock says whether a daemon runs, never this.
+Written in place, so that it needs no sync and no room on a full disk; a partial line reads as
+nothing. Whether a daemon runs is told by the lock, never by this file.
 """
 
 import json
@@ -22,7 +22,7 @@ Life = Literal["starting", "ready", "stopping", "stopped", "failed"]
 
 @dataclass(frozen=True)
 class Stage:
-    """`doing` in words, since when, and for a start that failed why and what to do."""
+    """`doing` in words, since when, and for a failed start why and what to do."""
 
     life: Life
     doing: str = ""
@@ -36,12 +36,12 @@ class Stage:
 
     @property
     def seconds(self) -> float:
-        """For how long it has been at this."""
+        """How long it has been doing this."""
         return max(0.0, time.time() - self.since)
 
 
 def write(directory: str, stage: Stage) -> None:
-    """OSError when it cannot be written; then commands know less, and nothing else is wrong."""
+    """Raises OSError when it cannot be written; then only commands know less."""
     known = asdict(stage) | {
         "since": time.time(),
         "problem": stage.problem[:_LONGEST],
@@ -57,7 +57,7 @@ def write(directory: str, stage: Stage) -> None:
 
 
 def clear(directory: str) -> None:
-    """What kept the last daemon from starting is mended; whoever asks is not told it any more."""
+    """Remove why the last start failed, once the reason is gone."""
     if read(directory) is not None:
         write(directory, Stage("stopped"))
 

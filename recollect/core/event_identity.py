@@ -1,7 +1,7 @@
-"""Whether two events tell the same thing of one session, though they came by different ways.
+"""Recognises that two events, received in different ways, tell the same of one session.
 
-In: a session and what was said or done. Out: a mark of sixteen bytes, the same for what a hook
-captured and for what the host's transcript says of it; None for what only one of them tells.
+In: a session and what was said or done. Out: a mark of sixteen bytes, the same for a hook's event
+and for the host's transcript of it; None for what only one of them has.
 """
 
 import hashlib
@@ -34,8 +34,8 @@ def _likeness(kind: EventKind, body: Body) -> str | None:
 
 
 def _call(call: dict[str, Any]) -> str:
-    """By what was run or which files were meant: hosts name their tools differently in hooks and
-    transcripts, and word the outcome differently."""
+    """By command or files: hosts name their tools and describe the outcome differently in hooks and
+    transcripts."""
     what = call.get("command") or call.get("files") or call.get("input")
     return f"{call.get('class')}\0{encode(what).decode()[:_LONGEST]}"
 

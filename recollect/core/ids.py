@@ -1,7 +1,7 @@
-"""Ids: ULIDs minted at the edge and never changed.
+"""Ids: ULIDs that are made once and never changed.
 
-In: a clock reading and randomness. Out: 26-character Crockford ULIDs, with a prefix where the
-kind of thing should be visible. A text that is no ULID is refused by `parse`.
+In: a clock reading and randomness. Out: 26-character Crockford ULIDs, with a prefix where the kind
+should be visible. `parse` refuses any other text.
 """
 
 import hashlib
@@ -40,10 +40,8 @@ def new_id(prefix: str, now_ms: int | None = None) -> str:
 
 
 def derive_ulid(ulid: str, index: int) -> str:
-    """The id of the `index`-th event made from one frame: the same each time it is asked for.
-
-    The first event keeps the frame's own id; later ones keep its time and hash the rest.
-    """
+    """The id of the `index`-th event made from one frame, always the same. The first event has the
+    frame's own id; later ones have its time and a hash."""
     if index == 0:
         return ulid
     digest = hashlib.blake2b(f"{ulid}/{index}".encode(), digest_size=10).digest()
@@ -76,7 +74,7 @@ def is_ulid(text: str) -> bool:
 
 
 def ulid_ms(ulid: str) -> int:
-    """The milliseconds since 1970 at which a ULID says it was minted."""
+    """The time of a ULID in milliseconds since 1970."""
     return parse(ulid) >> 80
 
 

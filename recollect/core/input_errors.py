@@ -1,7 +1,7 @@
-"""What is wrong with an input, in plain words.
+"""Explains in plain words what is wrong with an input.
 
-In: msgspec's complaint and the type that it was held to. Out: BadInput that names the field, says
-what is wrong with it and what would be right.
+In: msgspec's error and the expected type. Out: BadInput that names the field, says what is wrong
+with it and what would be right.
 """
 
 import re
@@ -90,7 +90,7 @@ def _near(kind: Any, name: str) -> str:
 
 
 def _allowed(kind: Any, field: str) -> list[Any]:
-    """The words that a field takes, found by its path through the type."""
+    """The values that a field takes, found by its path through the type."""
     here = [inspect.type_info(kind)]
     for step in re.findall(r"[^.\[\]]+|\[[^\]\[]*\]", field):
         here = [inner for one in here for inner in _inside(one, step)]

@@ -1,9 +1,9 @@
-"""What is kept out on purpose: projects, files, tools, and sessions that are private.
+"""What is kept out on purpose: projects, files, tools, and private sessions.
 
-In: rules of the user (the setting `ignore`) and of a project (`.recollect.toml`), prompts, the
-data directory. Out: why something is not to be captured, or nothing. Standard library only: the
-hook asks here too before it spools. What a project's file says is data, never code; one that cannot
-be read or understood keeps the project out, and is told.
+In: rules of the user (the setting `ignore`) and of a project (`.recollect.toml`), prompts, the data
+directory. Out: why something must not be captured, or nothing. Standard library only, because the
+hook asks here before it spools. A project's file is data, never code; one that cannot be read or
+understood keeps the project out, with a warning.
 """
 
 import fnmatch
@@ -76,8 +76,8 @@ RUNNING_S = {WORD: 24 * 3600, ENVIRONMENT: 12 * 3600}
 
 @dataclass(frozen=True)
 class Pattern:
-    """A name or path with `*`, `?`, `[...]` and `**`, as in .gitignore: one without a slash is any
-    part of a path, one with a slash a path; what lies below it is meant too."""
+    """A name or path with `*`, `?`, `[...]` and `**`, as in .gitignore: without a slash it matches
+    any part of a path, with a slash a path; everything below a match is included."""
 
     text: str
     parts: tuple[str, ...]
@@ -94,12 +94,13 @@ class Pattern:
 
     @functools.cached_property
     def literal(self) -> str:
-        """A piece of text that stands in everything that it matches."""
+        """A piece of text that occurs in everything that it matches."""
         return max(_WILD.split(self.text.strip("/").removeprefix("~")), key=len)
 
 
 def file_pattern(text: str, base: str = "") -> Pattern:
-    """ValueError says what is wrong with it. Without a base, `/` and `~/` begin a whole path."""
+    """Parse a pattern; ValueError says what is wrong with it. Without a base, `/` and `~/` begin a
+    whole path."""
     given = text.strip()
     if not given.strip("/") or "\0" in given:
         raise ValueError("a pattern needs a name")
@@ -120,8 +121,8 @@ def file_pattern(text: str, base: str = "") -> Pattern:
 
 
 def _begins(parts: Sequence[str], path: Sequence[str]) -> bool:
-    """Whether a path, or a directory above it, is what the parts say. Linear in both: a pattern
-    comes with a repository, and nobody knows whose."""
+    """Whether a path, or a directory above it, matches the parts. Linear in both: a pattern may
+    come from an untrusted repository."""
 
     def opened(places: set[int]) -> set[int]:
         for place in sorted(places):
@@ -149,14 +150,14 @@ def _begins(parts: Sequence[str], path: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class KeepOutRules:
-    """What a user keeps out, wherever it is."""
+    """What the user keeps out, in every project."""
 
     projects: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     files: tuple[Pattern, ...] = ()
 
     def project(self, directory: str) -> str:
-        """The rule that a directory lies under, or nothing."""
+        """The rule that matches a directory, or nothing."""
         path = canonical(directory) + "/"
         return next((one for one in self.projects if path.startswith(one.rstrip("/") + "/")), "")
 
@@ -184,7 +185,7 @@ def fault_in_rules(entries: Sequence[str]) -> str:
 
 
 def rules(entries: Iterable[str]) -> KeepOutRules:
-    """Those that can be understood."""
+    """The valid rules of a list."""
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in entries:
         if not fault_in_rules([entry]):
@@ -208,7 +209,7 @@ def canonical(path: str) -> str:
 
 @dataclass(frozen=True)
 class ProjectRules:
-    """What one project's file says; `broken` why it cannot be understood."""
+    """What one project's file says; `broken` tells why it cannot be understood."""
 
     capture: bool = True
     files: tuple[Pattern, ...] = ()
@@ -218,8 +219,8 @@ class ProjectRules:
 
 @dataclass(frozen=True)
 class DirectoryRules:
-    """What holds in a directory: why nothing is captured there, which files are not, and what
-    somebody should know."""
+    """The rules for a directory: why nothing is captured there, which files are not, and
+    warnings."""
 
     off: str = ""
     files: tuple[Pattern, ...] = ()
@@ -228,7 +229,7 @@ class DirectoryRules:
 
 @dataclass
 class ProjectRulesReader:
-    """Reads projects' files; one that did not change is not read again."""
+    """Reads project files, each again only when it changed."""
 
     _cache: dict[str, tuple[tuple[int, int, int], ProjectRules]] = field(default_factory=dict)
 
@@ -291,7 +292,7 @@ def _checked(fd: int, about: os.stat_result, folder: str) -> ProjectRules:
 
 
 def parse_project_file(text: str, folder: str) -> ProjectRules:
-    """What a project's file says, for the directory that it lies in."""
+    """What a project's file says for its directory."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -322,9 +323,9 @@ def _upward(directory: str) -> list[str]:
 
 
 def matching_file_pattern(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
-    """The pattern of a file that a tool's call names anywhere, in what it was given or what it
-    gave, or nothing. What is too much to look through counts as named: a repository brings its own
-    patterns, and must not be able to hold anybody up."""
+    """The pattern of a file that a tool call names anywhere in its input or output, or nothing. A
+    call that is too large to search counts as a match: a repository brings its own patterns, and
+    must not be able to slow the daemon down."""
     if not files:
         return ""
     if cwd and (found := _first(files, cwd, "")):
@@ -345,7 +346,7 @@ def matching_file_pattern(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
 
 
 def _first(files: Sequence[Pattern], cwd: str, name: str) -> str:
-    """The pattern that a name matches, as it stands, as git writes it, and where links lead."""
+    """The pattern that a name matches as written, as git writes it, or with links resolved."""
     names = {name, name.partition("/")[2] if name[:2] in ("a/", "b/") else name}
     names |= {os.path.expanduser(one) for one in names if one.startswith("~/")}
     paths = {os.path.normpath(os.path.join(cwd or "/", one)) for one in names if "\0" not in one}
@@ -374,7 +375,7 @@ def private_environment(environ: Mapping[str, str]) -> bool:
 
 def privacy_word(prompt: str) -> str:
     """`private` or `public` when the first or the last line of a prompt is that word and nothing
-    else; a text that only speaks of it does nothing."""
+    else."""
     lines = prompt.strip().splitlines()
     for line in (lines[:1] + lines[-1:]) if lines else ():
         found = _WORD.fullmatch(line.strip())
@@ -384,20 +385,21 @@ def privacy_word(prompt: str) -> str:
 
 
 def session_key(host: str, session_id: str | None, cwd: str) -> str:
-    """By what a session is known again after a restart. A host that names none has one a place."""
+    """What identifies a session across restarts. A host that names no session has one per
+    directory."""
     return session_id or f"{host}@{cwd}"
 
 
 @dataclass(frozen=True)
 class PrivateSession:
-    """A private session that goes on: its host, and by what it is private."""
+    """A private session that is still open: its host, and what made it private."""
 
     host: str
     by: str
 
 
 def private_sessions_text(sessions: Sequence[PrivateSession]) -> tuple[str, str]:
-    """One sentence about the private sessions that go on, and how they end."""
+    """One sentence about the open private sessions, and how they end."""
     hosts = ", ".join(sorted({one.host for one in sessions}))
     if len(sessions) == 1:
         told = f"A private session of {hosts} is running: nothing of it is kept."
@@ -412,7 +414,7 @@ def private_sessions_text(sessions: Sequence[PrivateSession]) -> tuple[str, str]
 
 
 class PrivateSessions:
-    """Which sessions were private, and when: a small file each, under a digest of its name."""
+    """Which sessions were private, and when: one small file each, named by a digest."""
 
     def __init__(self, directory: str) -> None:
         self._folder = os.path.join(directory, "private")
@@ -431,20 +433,20 @@ class PrivateSessions:
             self._write(key, host, spans)
 
     def open(self, key: str) -> str:
-        """By what a session is private now; nothing when it is not."""
+        """What makes a session private now; empty when it is not."""
         spans = self._spans(key)
         going_on = bool(spans) and spans[-1][1] is None
         return str(_json(self._path(key)).get("by") or WORD) if going_on else ""
 
     def covers(self, key: str, at_ms: int) -> bool:
-        """Whether a moment of a session was private."""
+        """Whether a session was private at that time."""
         return any(
             since <= at_ms and (until is None or at_ms <= until)
             for since, until in self._spans(key)
         )
 
     def running(self) -> list[PrivateSession]:
-        """The private sessions that go on and were heard of lately."""
+        """The private sessions that are open and were active lately."""
         found = []
         try:
             names = os.listdir(self._folder)
@@ -498,7 +500,7 @@ def _json(path: str) -> dict[str, Any]:
 
 
 def session_in(stdin: bytes, environ: Mapping[str, str]) -> str | None:
-    """The session that a host names in what it gives to its hook, as its adapter would read it."""
+    """The session that a host names in a hook's input, as its adapter would read it."""
     told = _object(stdin)
     for name in SESSION_FIELDS:
         if isinstance(value := told.get(name), str) and value.strip():
@@ -509,8 +511,8 @@ def session_in(stdin: bytes, environ: Mapping[str, str]) -> str | None:
 def keep_private(
     directory: str, host: str, event: str, stdin: bytes, cwd: str, now_ms: int
 ) -> None:
-    """The environment says that this session is private: note which one it is and until when, and
-    no more, so that no import of the host's own transcript brings it in later."""
+    """Note that the environment makes this session private, and until when, so that no import of
+    the host's transcript brings it in later."""
     session_id = session_in(stdin, os.environ)
     key, private = session_key(host, session_id, cwd), PrivateSessions(directory)
     private.begin(key, host, now_ms - _LATE_MS, ENVIRONMENT)
@@ -528,9 +530,9 @@ def is_session_end(event: str, stdin: bytes) -> bool:
 
 
 def may_spool(directory: str, host: str, stdin: bytes, env: Mapping[str, str], cwd: str) -> bool:
-    """Whether something that the daemon did not take may lie on the disk until it does. A prompt
-    that makes its session private does so here. Which of the directories that a host names is the
-    project only its adapter knows: one that is kept out is enough."""
+    """Whether what the daemon did not take may be kept on disk until it does. A prompt that makes
+    its session private takes effect here. Only the adapter knows which of a host's directories is
+    the project, so one that is kept out is enough."""
     own, reader = rules(_setting(os.path.join(directory, "settings.toml"))), ProjectRulesReader()
     told = _object(stdin)
     named = [cwd, told.get("cwd"), *env.values()]

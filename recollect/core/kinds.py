@@ -62,6 +62,8 @@ class Kind:
     # What the live feed calls a new one.
     news: Literal["memory", "summary"] = "memory"
     editable: tuple[str, ...] = EDITABLE
+    # Where a person adds one; empty: only the daemon makes it.
+    route: str = ""
 
 
 TYPES: dict[str, Type] = {
@@ -89,16 +91,16 @@ KINDS: dict[str, Kind] = {
     for one in (
         Kind("knowledge", "belief", "beliefs", tone="accent",
              icon="M6 3h12v18l-6-4-6 4z",
-             retention_days=0, start_weight=1.2, is_belief=True,
+             retention_days=0, start_weight=1.2, is_belief=True, route="/api/knowledge",
              types=("constraint", "decision", "heuristic", "rejected")),
         Kind("observation", "note", "notes", tone="info",
              icon="M5 3h14v18H5zM9 8h6M9 12h6M9 16h3",
-             retention_days=90, start_weight=1.05,
+             retention_days=90, start_weight=1.05, route="/api/observations",
              types=("discovery", "decision", "error", "pattern", "tool_use")),
         Kind("summary", "summary", "summaries", tone="violet",
              icon="M4 6h16M4 12h10M4 18h6",
              retention_days=365, start_weight=1.15, is_summary=True, news="summary",
-             types=("session_summary",)),
+             route="/api/summaries", types=("session_summary",)),
         Kind("episode", "turn", "turns", tone="",
              icon="M4 5h16v11H9l-5 4z",
              retention_days=30, start_weight=1.0, is_turn=True, text_in_detail=True),

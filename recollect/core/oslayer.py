@@ -1,7 +1,7 @@
-"""What depends on the operating system, in one place.
+"""What depends on the operating system.
 
 In: paths and sockets. Out: locks, private files, durable directories. Linux and macOS; Windows
-would be added here. Errors are the system's own OSError; callers translate them.
+would be added here. Errors are the system's OSError; callers translate them.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ class FileLock:
         self._fd: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free. Tries for a moment, because `held` looks by touching it."""
+        """Take the lock if it is free. Tries briefly, because `held` takes it for an instant."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         for attempt in range(_ATTEMPTS):
             try:
@@ -61,7 +61,7 @@ class FileLock:
         return False
 
     def holder(self) -> str:
-        """The process id that the present holder wrote down, or nothing."""
+        """The process id that the holder wrote, or nothing."""
         try:
             with open(self.path, encoding="ascii", errors="replace") as file:
                 return file.read(32).strip()
@@ -75,8 +75,8 @@ class FileLock:
 
 
 def private_directory(path: str) -> None:
-    """Make a directory that only its owner can enter, whatever the umask says. Its name, if it is
-    new, is durable: what is kept inside would be lost with it."""
+    """Make a directory that only its owner can enter, whatever the umask. A new name is made
+    durable, so that its content is not lost with it."""
     missing = []
     ancestor = os.path.abspath(path)
     while not os.path.exists(ancestor):
@@ -124,7 +124,8 @@ def replace_file(path: str, content: bytes, mode: int = FILE_MODE) -> None:
 
 
 def put_in_place(temporary: str, path: str) -> None:
-    """Give a finished file its name, over whatever has it now; what it holds is durable first."""
+    """Give a finished file its final name, replacing any file of that name; its content is made
+    durable first."""
     fd = os.open(temporary, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -134,15 +135,15 @@ def put_in_place(temporary: str, path: str) -> None:
 
 
 def rename(path: str, new: str) -> None:
-    """Rename durably: the new name is there and the old one gone. Every rename of the product comes
-    through here, but the hook's own (`capture/spool_writer.py`), which has no time to load this."""
+    """Rename durably. Every rename of the product uses this, except the hook's own
+    (`capture/spool_writer.py`), which has no time to import it."""
     os.replace(path, new)
     for folder in dict.fromkeys((os.path.dirname(new), os.path.dirname(path))):
         sync_directory(folder or ".")
 
 
 def free_bytes(path: str) -> int:
-    """How much an ordinary user can still write on the file system of a path."""
+    """How much an ordinary user can still write on a path's file system."""
     status = os.statvfs(path)
     return status.f_bavail * status.f_frsize
 
@@ -158,7 +159,7 @@ def allocate(fd: int, size: int) -> None:
 
 
 def exists(pid: int) -> bool:
-    """Whether a process is still there; one that is dead and not yet collected is not."""
+    """Whether a process exists; a zombie does not count."""
     if (state := _proc_stat(pid)) is not None:
         return state[0] != "Z"
     if os.path.isdir("/proc/self"):
@@ -173,13 +174,13 @@ def exists(pid: int) -> bool:
 
 
 def cpu_ticks(pid: int) -> int:
-    """What a process has worked so far, in ticks; 0 where that cannot be told."""
+    """The CPU time of a process in ticks; 0 where that is not known."""
     state = _proc_stat(pid)
     return int(state[11]) + int(state[12]) if state is not None else 0
 
 
 def _proc_stat(pid: int) -> list[str] | None:
-    """The fields after the name of the program, in which anything can stand."""
+    """The fields after the program's name, which can hold anything."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             return file.read().rpartition(")")[2].split()
@@ -225,8 +226,8 @@ def descriptor_limit() -> int:
 
 
 def share_of(limit: int, most: int, least: int = 2) -> int:
-    """What one door may hold, in connections or in workers with their readers, so that all doors
-    together stay below the limit of descriptors and none can starve another."""
+    """How many connections (or workers with their readers) one door may hold, so that all doors
+    together stay below the limit of descriptors."""
     return max(least, min(most, (limit - _OWN_DESCRIPTORS) // 8))
 
 
@@ -255,8 +256,8 @@ _PR_SET_PDEATHSIG = 1  # from sys/prctl.h
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when the one that started it ends, however it ends. Where
-    there is no such thing (macOS), whoever is left alone must see it by the end of its pipe."""
+    """Let the kernel kill this process when its parent exits. Where there is no such call (macOS),
+    the child must notice the end of its pipe."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -269,13 +270,13 @@ _LARGE = 1 << 20
 
 
 def keep_large_blocks_apart() -> None:
-    """Blocks of a megabyte and more go back to the system when they are freed. Left alone, glibc
-    learns to keep them in its heap, where arrays that grow leave holes of their own size."""
+    """Let freed blocks of a megabyte and more return to the system. By default glibc learns to keep
+    them in its heap, where growing arrays leave holes of their own size."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 def give_memory_back() -> None:
-    """Free memory that malloc keeps goes back to the system, where malloc can do that (glibc)."""
+    """Return free memory that malloc keeps to the system, where that is possible (glibc)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

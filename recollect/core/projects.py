@@ -1,9 +1,8 @@
-"""Which project a directory belongs to.
+"""Finds the project of a directory.
 
-In: a working directory. Out: a `Place`: the root that stands for the project and the marks by
-which it is known again. A directory that vanished, or that cannot be read, is no error: the
-nearest thing that can be told is returned. No git process is started; the few files git keeps
-about work trees are read directly.
+In: a working directory. Out: a `Place`: the project's root and the marks that identify it. A
+directory that is gone or unreadable is not an error: the best known place is returned. No git
+process is started; git's few files about work trees are read directly.
 """
 
 import os
@@ -44,9 +43,9 @@ IdentityKind = Literal["git", "root", "remote", "alias"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where work happens. `root` is empty for the global project, and for a project of which only
-    a name is known: what another program called it (`alias`). `remote` and `claimed` are what the
-    folder says of itself: whence it was cloned, and a repository that does not know of it."""
+    """Where work happens. `root` is empty for the global project, and for a project that is known
+    only by another program's name (`alias`). `remote` and `claimed` are what the folder says of
+    itself: its remote, and a repository that does not list it."""
 
     root: str = ""
     git_dir: str = ""
@@ -70,8 +69,8 @@ class Place:
 
     @property
     def identities(self) -> tuple[tuple[IdentityKind, str], ...]:
-        """The marks by which it is known again, strongest first: where the repository lies, where
-        the files lie. Both are seen, not told: whoever unpacks an archive cannot choose them."""
+        """The marks that identify the project, strongest first: the path of the repository, the
+        path of the files. Both are observed: an unpacked archive cannot choose them."""
         marks: list[tuple[IdentityKind, str]] = []
         if self.git_dir:
             marks.append(("git", self.git_dir))
@@ -83,8 +82,8 @@ class Place:
 
     @property
     def claims(self) -> tuple[tuple[IdentityKind, str], ...]:
-        """Marks that the folder names itself. They may belong to a project of somebody else, so
-        they count only after a look at the history (`portable/clones.py`)."""
+        """Marks that the folder gives itself. They may belong to another project, so they count
+        only after a check of the history (`portable/clones.py`)."""
         marks: list[tuple[IdentityKind, str]] = []
         if self.claimed:
             marks.append(("git", self.claimed))
@@ -95,9 +94,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Repository:
-    """A git repository as its files show it: the top of a work tree, the git directory of that work
-    tree, and the one that all its work trees share. `own` when these belong to the work tree: they
-    lie in it, or they point back at it."""
+    """A git repository by its files: the top of a work tree, its git directory, and the git
+    directory that all its work trees share. `own` when these belong to the work tree: they are
+    inside it, or point back at it."""
 
     top: str
     git_dir: str
@@ -123,8 +122,8 @@ def locate(cwd: str, home: str | None = None) -> Place:
 
 
 def repository(directory: str) -> Repository | None:
-    """The repository around a directory. None when there is none, and when what the directory
-    names is a repository that does not know of it."""
+    """The repository around a directory. None when there is none, or when the directory names a
+    repository that does not list it."""
     for above in _upward(os.path.realpath(directory), os.sep):
         found = _repository(above)
         if found is not None:
@@ -133,7 +132,8 @@ def repository(directory: str) -> Repository | None:
 
 
 def place_at(root: str) -> Place:
-    """What lies at the root of a known project now. A bare repository stands for its work trees."""
+    """The current place at the root of a known project. A bare repository represents its work
+    trees."""
     found = _git_place(root)
     if found is not None and found.root == root:
         return found
@@ -144,14 +144,14 @@ def place_at(root: str) -> Place:
 
 
 def repository_of(place: Place) -> Repository | None:
-    """The repository of a place, if it has one of its own, as its main work tree has it."""
+    """The repository of a place, if it has one, at its main work tree."""
     if not place.git_dir:
         return None
     return Repository(place.root, place.git_dir, place.git_dir, linked=False, own=True)
 
 
 def unseen(cwd: str) -> Place:
-    """What can be told of a directory without looking at it: it stands for itself."""
+    """The place of a directory without looking at the disk."""
     root = unicodedata.normalize("NFC", os.path.normpath(cwd))
     return Place() if _covers(root, os.path.expanduser("~")) else Place(root=root)
 
@@ -162,7 +162,7 @@ def canonical(path: str) -> str:
 
 
 def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
-    """The key under which an actor's memories of a project are kept."""
+    """The key under which an actor's memories of a project are stored."""
     owner = segment(actor)
     if not project_id:
         return f"/actor/{owner}/"
@@ -170,9 +170,9 @@ def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
 
 
 def normalise_remote(url: str) -> str:
-    """`host/path` of a remote, whatever its spelling, or the absolute path of one on this disk;
-    empty for one that is neither. The path is not looked at: a folder that somebody else made could
-    name one that hangs, or that is mounted when it is touched."""
+    """`host/path` of a remote in any spelling, or the absolute path of a local one; empty
+    otherwise. The path is not accessed: an untrusted folder could name one that hangs, or that is
+    mounted on access."""
     text = url.strip()
     scheme = re.match(r"^[A-Za-z][A-Za-z0-9+.-]*://", text)
     if scheme:
@@ -202,18 +202,18 @@ def _local_remote(path: str) -> str:
 
 
 def names_host(remote: str) -> bool:
-    """Whether a normalised remote lies on another machine, as far as can be told."""
+    """Whether a normalised remote is on another machine."""
     return bool(remote) and not remote.startswith("/")
 
 
 def segment(text: str) -> str:
-    """One path segment of a namespace: nothing in a name may open another segment."""
+    """One path segment of a namespace: no name can add another segment."""
     cleaned = unicodedata.normalize("NFC", text)
     return re.sub(r"[/%\x00-\x1f]", lambda char: f"%{ord(char.group()):02X}", cleaned)
 
 
 def _upward(start: str, ceiling: str) -> list[str]:
-    """The directory and its parents, as far up as a project may lie."""
+    """The directory and its parents, up to where a project may be."""
     found = []
     directory = start
     while not _covers(directory, ceiling):
@@ -226,14 +226,14 @@ def _upward(start: str, ceiling: str) -> list[str]:
 
 
 def _covers(directory: str, ceiling: str) -> bool:
-    """Whether a directory is the ceiling or lies above it. The file system's root always does."""
+    """Whether a directory is the ceiling or above it. The file system's root always is."""
     return directory == os.path.dirname(directory) or (ceiling + os.sep).startswith(
         directory.rstrip(os.sep) + os.sep
     )
 
 
 def _git_place(directory: str) -> Place | None:
-    """The repository whose work tree starts here, seen from its main work tree."""
+    """The repository whose work tree starts here, as seen from its main work tree."""
     found = _repository(directory)
     if found is None:
         return None
@@ -251,8 +251,8 @@ def _git_place(directory: str) -> Place | None:
 
 
 def _repository(directory: str) -> Repository | None:
-    """What the `.git` of a directory leads to; a directory or a pointer, of one or the other kind.
-    A linked work tree names the repository it shares; a submodule is a repository of its own."""
+    """What a directory's `.git` leads to. A linked work tree names the repository it shares; a
+    submodule is a repository of its own."""
     dot_git = os.path.join(directory, ".git")
     if os.path.isdir(dot_git):
         git_dir = os.path.realpath(dot_git)
@@ -276,14 +276,14 @@ def _repository(directory: str) -> Repository | None:
 
 
 def _work_trees(git_dir: str) -> list[str]:
-    """The work tree that a git directory says is its own: a submodule's does."""
+    """The work tree that a git directory names as its own, as a submodule's does."""
     texts = (_config(os.path.join(git_dir, name)) for name in ("config", "config.worktree"))
     named = (_sections(text).get("core", {}).get("worktree", "") for text in texts)
     return [os.path.realpath(_joined(git_dir, one)) for one in named if one]
 
 
 def _joined(directory: str, written: str) -> str:
-    """A path as git writes it into a file: absolute, or seen from a directory. NUL is in none."""
+    """A path from one of git's files: absolute, or relative to a directory; refused with NUL."""
     return os.path.join(directory, written.strip().replace("\0", ""))
 
 
@@ -298,7 +298,7 @@ def _origin(config: str) -> str:
 
 
 def _sections(config: str) -> dict[str, dict[str, str]]:
-    """A git configuration in its simplest spelling: settings by section, the first of a name."""
+    """A git configuration in its simplest form: settings by section, the first of each name."""
     found: dict[str, dict[str, str]] = {}
     section: dict[str, str] = {}
     for line in config.splitlines():

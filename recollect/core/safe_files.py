@@ -1,8 +1,8 @@
-"""Reading files that somebody else placed: in a user's tree, named by a payload, given to import.
+"""Reads files that somebody else placed: in a user's tree, named by a payload, given to import.
 
-In: a path. Out: a bounded piece of a plain file. Nothing is waited for: a pipe, a device, a socket
-or a directory is refused before anything is read, as OSError like every other reason. A disk that
-does not answer can still hold its reader; where a hook waits, `patience.Bounded` limits the time.
+In: a path. Out: a bounded part of a plain file. A pipe, a device, a socket or a directory is
+refused as OSError before anything is read. A disk that does not answer can still block the reader;
+where a hook waits, `bounded_wait.BoundedThreads` limits the time.
 """
 
 import errno
@@ -17,11 +17,11 @@ PATH_BYTES = 4096
 
 
 class NotPlain(OSError):
-    """A pipe, a device, a socket, a directory, or a link where none may be."""
+    """A pipe, a device, a socket, a directory, or a link where none is allowed."""
 
 
 def open_plain(path: str, *, follow: bool = True) -> BinaryIO:
-    """A plain file, open for reading. Without `follow`, a link in its place is refused too."""
+    """Open a plain file for reading. Without `follow`, a link is refused too."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
         # First without opening it: opening a device may already do something.
@@ -59,7 +59,7 @@ def read_end(path: str, most: int) -> bytes:
 
 
 def text_or_nothing(path: str, most: int = SMALL) -> str:
-    """The beginning of a text file; empty when it cannot be read, or is no text."""
+    """The beginning of a text file; empty when it cannot be read or is not text."""
     try:
         start = read_start(path, most)
     except OSError:
@@ -68,15 +68,15 @@ def text_or_nothing(path: str, most: int = SMALL) -> str:
 
 
 def path_or_nothing(path: str) -> str:
-    """What a file that holds nothing but a path says; empty when it holds more than that. Longer
-    ones would take long to resolve, and no system has them."""
+    """The path that a file holds; empty when it holds more than that. Longer ones would take long
+    to resolve, and no system has them."""
     text = text_or_nothing(path, PATH_BYTES + 1)
     return text.strip() if len(text) <= PATH_BYTES else ""
 
 
 def lines(file: BinaryIO, most: int, *, all_needed: bool = False) -> Iterator[bytes]:
-    """The lines of a file. One of more than `most` bytes is passed over as an empty one, so that
-    lines keep their numbers; where all are needed it is an OSError (EFBIG)."""
+    """The lines of a file. A line of more than `most` bytes is given as an empty one, so that line
+    numbers stay correct; where all are needed it is an OSError (EFBIG)."""
     while line := file.readline(most + 1):
         if len(line) <= most:
             yield line

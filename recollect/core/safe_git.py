@@ -1,9 +1,9 @@
-"""Runs git on a repository that nobody vouches for. The only place that starts git.
+"""Runs git on untrusted repositories. The only place that starts git.
 
-In: a repository, and a command that reads. Out: what git printed, or GitFailed: it was not there,
-it refused, took too long or said too much. A repository's configuration can name programs in dozens
-of ways, and every release of git adds some; so git never gets to see it. It works in a directory of
-our own that borrows the repository's objects and references and nothing else.
+In: a repository, and a command that reads. Out: git's output, or GitFailed: git is missing,
+refused, took too long or printed too much. A repository's configuration can name programs in dozens
+of ways, and every release of git adds some, so git never sees it. It works in a directory of our
+own that borrows only the repository's objects and references.
 """
 
 import contextlib
@@ -55,11 +55,11 @@ _running: set["subprocess.Popen[bytes]"] = set()
 
 
 class GitFailed(Exception):
-    """Git did not do what was asked."""
+    """Git failed."""
 
 
 class GitRefused(GitFailed):
-    """Git itself said that it could not: an object is missing, or it is no repository."""
+    """Git reported an error: an object is missing, or it is not a repository."""
 
 
 def output(
@@ -69,7 +69,7 @@ def output(
     most: int = MOST_BYTES,
     patience_s: float | None = None,
 ) -> str:
-    """All that git prints, if it ends well; `told` is its standard input."""
+    """All output of git, if it succeeds; `told` is its standard input."""
     found = stream(repository, *arguments, told=told, most=most, patience_s=patience_s)
     return b"".join(found).decode("utf-8", "replace")
 
@@ -81,8 +81,8 @@ def stream(
     most: int = MOST_BYTES,
     patience_s: float | None = None,
 ) -> Iterator[bytes]:
-    """What git prints, as it comes. GitFailed at its end, or in the middle, when git failed, when
-    it was waited for longer than `patience_s`, or when it printed more than `most` bytes."""
+    """Git's output as it comes. Raises GitFailed when git fails, takes longer than `patience_s`, or
+    prints more than `most` bytes."""
     left_s = PATIENCE_S if patience_s is None else patience_s
     with tempfile.TemporaryDirectory(prefix="recollect-git-") as place:
         _furnish(place, repository, told)
@@ -114,7 +114,7 @@ def stream(
 
 
 def _furnish(place: str, repository: Repository, told: str) -> None:
-    """Make the directory that git takes for the repository."""
+    """Make the directory that git uses as the repository."""
     config = safe_files.text_or_nothing(os.path.join(repository.common, "config"))
     ours = _CONFIG.format(format="sha256" if _SHA256.search(config) else "sha1")
     if _REFTABLE.search(config):
@@ -171,13 +171,13 @@ def _started(place: str, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def end_all() -> None:
-    """Nobody waits for an answer any more: whoever reads one gets GitFailed."""
+    """End all running git processes: their readers get GitFailed."""
     for process in tuple(_running):
         _kill(process)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Git, and whatever it may have started. A process that was waited for has no group left."""
+    """Kill git and whatever it started. A process that was waited for has no group left."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -207,7 +207,7 @@ def latest(repository: Repository) -> tuple[str, ...]:
 
 def holds(repository: Repository, commits: Sequence[str]) -> bool:
     """Whether one of these commits is in the repository's own history: among its own objects, and
-    reached from its references."""
+    reachable from its references."""
     asked = [one for one in dict.fromkeys(commits) if _COMMIT.fullmatch(one)]
     if not asked or borrows(repository):
         return False
@@ -228,8 +228,8 @@ def holds(repository: Repository, commits: Sequence[str]) -> bool:
 
 
 def borrows(repository: Repository) -> str:
-    """Why what the repository holds proves nothing: its objects lie elsewhere, or somebody else
-    put them there. Empty when all is its own."""
+    """Why the repository's objects prove nothing: they are stored elsewhere, or somebody else put
+    them there. Empty when all are its own."""
     objects = os.path.join(repository.common, "objects")
     packs = os.path.join(objects, "pack")
     try:
@@ -252,7 +252,7 @@ def borrows(repository: Repository) -> str:
 
 
 def _is_plain(repository: Repository, commit: str) -> bool:
-    """Whether a commit, if it lies in a file of its own, lies in a real one."""
+    """Whether a loose commit object is a real file."""
     folder = os.path.join(repository.common, "objects", commit[:2])
     if os.path.islink(folder):
         return False

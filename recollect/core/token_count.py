@@ -1,4 +1,4 @@
-"""How many tokens a text has, for whoever must not go over a limit.
+"""Counts the tokens of a text.
 
 In: a text. Out: a number that is never too low for the tokenizers of today's models.
 """

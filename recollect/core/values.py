@@ -1,10 +1,10 @@
-"""All nouns of Recollect, as frozen values with their limits.
+"""All values of Recollect, frozen, with their limits.
 
 In: decoded JSON or rows. Out: structs that cannot change. `decode` and `check` raise BadInput that
-names the field and what was wrong with it; constructors trust their caller.
+names the field and what is wrong with it; constructors trust their caller.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -113,7 +113,7 @@ class Event(Value, frozen=True, kw_only=True):
 
 
 class Arrival(Value, frozen=True, kw_only=True):
-    """An event and what is known of how it came: what recognises a repeat, and its true order."""
+    """An event with how it came: what recognises a repeat, and its true order."""
 
     event: Event
     digest: str = ""
@@ -136,7 +136,7 @@ class StoredEvent(Value, frozen=True, kw_only=True):
 
 
 class Citation(Value, frozen=True, kw_only=True):
-    """A file a memory speaks of, as it was when the memory was made."""
+    """A file that a memory cites, as it was when the memory was made."""
 
     path: FilePath
     sha256: str = ""
@@ -191,7 +191,7 @@ class Record(Value, frozen=True, kw_only=True):
 
     @property
     def is_short_turn(self) -> bool:
-        """What stands for turns that grew old."""
+        """What replaces old turns."""
         return self.traits.is_turn and self.level != "raw"
 
 
@@ -307,7 +307,7 @@ class Session(Value, frozen=True, kw_only=True):
 
 
 class Checkpoint(Value, frozen=True, kw_only=True):
-    """Where a session stood when it stopped, for the one who resumes it."""
+    """Where a session stopped, for whoever resumes it."""
 
     checkpoint_id: Name
     namespace: Namespace
@@ -341,7 +341,7 @@ class Receipt(Value, frozen=True, kw_only=True):
 
 
 class ExtractionRun(Value, frozen=True, kw_only=True):
-    """What one run of extraction did, in counts: no text of anybody's."""
+    """One run of extraction in counts, without any text."""
 
     run_id: Name
     namespace: Namespace
@@ -387,7 +387,7 @@ class Usage(Value, frozen=True, kw_only=True):
 
 
 class Operation(Value, frozen=True, kw_only=True):
-    """What a person or an agent decided about memory: one row of the append-only log."""
+    """A decision about memory by a person or an agent: one row of the append-only log."""
 
     op_id: Name
     namespace: Namespace
@@ -438,7 +438,7 @@ def convert(kind: type[V], data: Any, *, strict: bool = True) -> V:
 
 
 def check(value: V) -> V:
-    """Hold a value built in code to the same limits; returns it."""
+    """Check a value built in code against the same limits; returns it."""
     convert(type(value), msgspec.to_builtins(value, builtin_types=(datetime, bytes)))
     return value
 
@@ -449,7 +449,7 @@ def encode(value: Any) -> bytes:
 
 
 def query_text(body: Body) -> str:
-    """What a body asks for: its content, its last turn, or its data as JSON."""
+    """The text of a body to search for: its content, its last message, or its data as JSON."""
     match body:
         case TextBody():
             return body.content
@@ -457,7 +457,3 @@ def query_text(body: Body) -> str:
             return body.turns[-1].content
         case JsonBody():
             return encode(body.data).decode()
-
-
-def utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)

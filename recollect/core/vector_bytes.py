@@ -1,7 +1,7 @@
-"""Vectors as portable bytes: float32, little-endian, bit for bit.
+"""Vectors as portable bytes: float32, little-endian.
 
 In: anything with a float32 buffer. Out: bytes, or an `array('f')`. A length that does not fit the
-dimension is an error that names its owner, so that a damaged row is seen and not scored.
+dimension is an error that names its owner, so that a damaged row is noticed and not scored.
 """
 
 import sys

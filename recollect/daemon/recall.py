@@ -29,7 +29,7 @@ class RecallParts:
         self.embedder = Embedder(settings.models) if settings.embedding else None
         self.engine = SearchEngine(self.embedder)
         self.index_cache = IndexCache(store, self.engine, settings.cache_mb)
-        self.feedback = Feedback(store, clock, runtime.tombstones)
+        self.feedback = Feedback(store, runtime.tombstones)
         self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
         self.receipts = Receipts(store, runtime.counters)

@@ -1,8 +1,8 @@
-"""Gives memories their vectors, a few at a time, whenever there are some without.
+"""Embeds memories that have no vectors yet, in small batches.
 
-In: the store and an embedder. Out: vectors. It can be killed at any moment and does nothing twice.
+In: the store and an embedder. Out: vectors. It can be killed at any time and does nothing twice.
 Five failures in a row open a breaker for a minute; search goes by words meanwhile. A memory on
-which the model fails while it can do another is set aside with the reason until the next start.
+which only the model fails is set aside with the reason until the next start.
 """
 
 import logging
@@ -61,11 +61,11 @@ class Backfill:
             self._thread.join()
 
     def wake(self) -> None:
-        """There is something new."""
+        """There are new memories."""
         self._wake.set()
 
     def step(self) -> int:
-        """One batch; how many memories got their vectors or were set aside."""
+        """One batch; returns how many memories were embedded or set aside."""
         for namespace in self._store.projects.namespaces():
             missing = self._store.vectors.missing(namespace, MODEL, BATCH + len(self.aside))
             fresh = [one for one in missing if one.record_id not in self.aside][:BATCH]
@@ -133,8 +133,8 @@ class Backfill:
         self._embedded([one for one in records if one.record_id in rows], rows)
 
     def _rows(self, record: Record) -> Any:
-        """A memory's vectors; None when it is set aside. One without any word has the vector of no
-        words: it would be asked for again and again without one."""
+        """A memory's vectors; None when it is set aside. A memory without words gets the vector of
+        an empty text: otherwise it would be tried again and again."""
         texts = parts(searchable(record)) or [""]
         try:
             return self._finite(texts)
@@ -158,7 +158,7 @@ class Backfill:
 
 
 def searchable(record: Record) -> str:
-    """What of a memory search reads."""
+    """The text of a memory that search reads."""
     if record.traits.text_in_detail:
         return record.detail or record.title
     return "\n".join(text for text in (text_of(record), record.detail) if text)

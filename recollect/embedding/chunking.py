@@ -1,7 +1,7 @@
-"""How a text is cut for embedding.
+"""Splits a text for embedding.
 
 In: a text of any length. Out: the texts to embed, one vector each: the whole, of which the model
-reads the head, and, only where it reads no further than that, the parts. No text gives none.
+reads the beginning, and the parts of a text that is longer than that. An empty text gives none.
 """
 
 import re
@@ -15,7 +15,7 @@ _BREAK = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def parts(text: str) -> list[str]:
-    """The whole and, of a text that is too long for the model, its parts in order."""
+    """The whole and, for a text that is too long for the model, its parts in order."""
     if not text.strip():
         return []
     words = len(text.split())
@@ -25,7 +25,7 @@ def parts(text: str) -> list[str]:
 
 
 def _packed(text: str, size: int) -> Iterator[str]:
-    """Sentences put together up to `size` words."""
+    """Sentences joined up to `size` words."""
     held: list[str] = []
     for piece in _pieces(text, size):
         fresh = piece.split()

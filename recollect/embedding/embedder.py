@@ -1,8 +1,8 @@
-"""Text becomes 384 numbers.
+"""Embeds text as 384 numbers.
 
 In: texts, or a Record. Out: float32 rows of length 1. Without verified weights, or when a call
-takes longer than its time, ModelUnavailable is raised and the next call begins anew; nothing
-else leaves this room.
+takes too long, ModelUnavailable is raised and the next call starts again; no other error leaves
+this room.
 """
 
 import os
@@ -29,7 +29,7 @@ BATCH_TOKENS = 1024  # a larger batch is no faster on one thread, and its buffer
 
 
 class Embedder:
-    """Loads on first use; any thread may call it. Failing, it forgets what it loaded."""
+    """Loads on first use; any thread may call it. After a failure it loads again."""
 
     def __init__(self, models: str, *, threads: int = 1, timeout: float = TIMEOUT) -> None:
         self._models = models
@@ -43,14 +43,11 @@ class Embedder:
         return self._loaded is not None
 
     def load(self) -> None:
-        """Read the weights; raises ModelUnavailable if they are not there or not whole."""
+        """Load the weights; raises ModelUnavailable if they are missing or damaged."""
         self._session()
 
-    def unload(self) -> None:
-        self._loaded = None
-
     def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
-        """One row a text. A text is the same row whatever stands beside it, within 1e-6."""
+        """One row per text. A text gives the same row whatever the others, within 1e-6."""
         if not texts:
             return np.zeros((0, DIMENSIONS), dtype=np.float32)
         loaded = self._session()
@@ -155,7 +152,7 @@ def _pooled(hidden: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Texts of like length together, so that little is padding, within BATCH_TOKENS."""
+    """Batches of texts of similar length within BATCH_TOKENS, so that little is padding."""
     batch: list[int] = []
     for at in sorted(range(len(lengths)), key=lambda at: lengths[at]):
         if batch and (len(batch) + 1) * lengths[at] > BATCH_TOKENS:

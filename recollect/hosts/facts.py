@@ -1,14 +1,13 @@
 """What is known about a host: its names, where it lives, which hooks it has.
 
-In: each host's `facts.py`. Out: plain values. This module and every `facts.py` import only the
-standard library, so that the build can read them.
+In: each host's `facts.py`. Out: plain values. Structs, because the daemon loads all facts when it
+starts, and the class of a Struct is made ten times as quickly as that of a dataclass.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class HookSpec:
+class HookSpec(msgspec.Struct, frozen=True):
     """One hook to install: its event, how long the host may wait, whether we inject text."""
 
     event: str
@@ -26,8 +25,7 @@ class HookSpec:
         return {} if self.matcher is None else {"matcher": self.matcher}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """A host. Names of events and variables are spelt as the host spells them."""
 
     name: str

@@ -15,7 +15,7 @@ SignalName = Literal["session-start", "session-end", "compaction", "stop"]
 Wants = Literal["session-start", "prompt"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Payload:
     """What one run of the hook command saw: its arguments, its surroundings, its input."""
 
@@ -28,7 +28,7 @@ class Payload:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolFacts:
     """What a tool call did, in the same words for every host."""
 
@@ -39,7 +39,7 @@ class ToolFacts:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """An event to be: all of it that a host can know.
 
@@ -55,7 +55,7 @@ class Draft:
     dedupe_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Capture:
     """What a payload means.
 

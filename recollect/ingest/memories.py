@@ -73,7 +73,7 @@ class Memories:
 
     def replace(self, records: Sequence[Record]) -> list[Record]:
         """Write memories that are derived from events over their earlier versions."""
-        return self._notify_stored(self._store.records.replace(records))
+        return self._notify_stored(self._store.records.put(records, over=True))
 
     def edit(
         self, record: Record, actor: str, reason: str = "", stones: Sequence[Any] = ()

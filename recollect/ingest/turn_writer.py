@@ -245,7 +245,7 @@ class TurnWriter:
         self._ready = []
         for turn in ready:
             turn.dirty = False
-        self._counters.count("episodes written", len(ready))
+        self._counters.count("turns written", len(ready))
 
     def _put(self, turns: list[TurnBuilder]) -> None:
         episodes = self._without_deleted([turn.episode() for turn in turns])

@@ -5,8 +5,6 @@ In: useful, wrong or never. Out: a decision in the log; ranking and injection he
 
 from typing import Literal
 
-from recollect.core import ids
-from recollect.core.clock import Clock
 from recollect.core.errors import NotFound
 from recollect.core.values import Operation
 from recollect.extract.tombstones import Tombstones
@@ -18,10 +16,9 @@ FACTORS = {"useful": 1.15, "wrong": 0.5}
 
 
 class Feedback:
-    def __init__(self, store: Store, clock: Clock, tombstones: Tombstones | None = None) -> None:
+    def __init__(self, store: Store, tombstones: Tombstones | None = None) -> None:
         self._store = store
         self.tombstones = tombstones or Tombstones(store)
-        self._clock = clock
         self._known: dict[str, dict[str, Verdict]] = {}
 
     def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
@@ -35,15 +32,9 @@ class Feedback:
             self.tombstones.refuse(found[0], actor)
         elif before == "never":
             self.tombstones.lift(namespace, record_id, "verdict", actor)
-        operation = self._store.log.append(
-            Operation(
-                op_id=ids.new_id(ids.OPERATION),
-                namespace=namespace,
-                kind="feedback",
-                actor=actor,
-                at=self._clock.now(),
-                detail={"record_id": record_id, "verdict": verdict, "before": before or "none"},
-            )
+        detail = {"record_id": record_id, "verdict": verdict, "before": before or "none"}
+        operation = self._store.transaction(
+            lambda tx: tx.log("feedback", namespace, actor, detail=detail)
         )
         if (known := self._known.get(namespace)) is not None:
             known[record_id] = verdict
@@ -66,7 +57,7 @@ class Feedback:
     def _read(self, namespace: str) -> dict[str, Verdict]:
         return {
             detail["record_id"]: detail["verdict"]
-            for detail in self._store.log.verdicts(namespace)
+            for detail in self._store.log.details(namespace, "feedback")
             if isinstance(detail, dict)  # erasing a memory takes what was said of it along
         }
 

@@ -41,7 +41,8 @@ def statistics(ages: Sequence[Age], now: datetime) -> dict[str, dict[str, int]]:
     """Memories of each kind by age, and how many were never used."""
     found: dict[str, Counter[str]] = {}
     for one in ages:
-        name = f"{one.level} {one.kind}s" if traits(one.kind).is_turn else one.kind
+        kind = traits(one.kind)
+        name = f"{one.level} {kind.plural}" if kind.is_turn else kind.plural
         days = (now - one.created_at).days
         span = next((f"up to {text}" for edge, text in _EDGES if days < edge), "older")
         counts = found.setdefault(name, Counter())

@@ -92,7 +92,7 @@ class Maintenance:
             for what, count in self._due(namespace, report).items():
                 report.counts[what] += count
         before = report.at - timedelta(days=self._settings.kept_days("archive"))
-        report.counts["archived versions dropped"] += self._store.log.purgeable(before)
+        report.counts["archived versions dropped"] += self._store.log.purge(before, apply=False)
         return self._measured(report)
 
     def run(self, pause: Callable[[], None] = no_pause) -> MaintenanceReport:
@@ -144,16 +144,16 @@ class Maintenance:
         found: Counter[str] = Counter()
         found["digests written"] = sum(1 for _ in self._spans(namespace, report.at))
         found["turns compressed"] = sum(map(len, self._aged(namespace, "raw", report)))
-        found["episodes distilled"] = sum(map(len, self._aged(namespace, "compressed", report)))
+        found["turns distilled"] = sum(map(len, self._aged(namespace, "compressed", report)))
         due = self._store.aging.forgettable(namespace, self._rules(report))
         report.forgotten.update(one.reason for one in due)
         found["memories forgotten"] = len(due)
-        found["observations consolidated"] = sum(map(len, self._alike(namespace, report)))
+        found["notes consolidated"] = sum(map(len, self._alike(namespace, report)))
         found["inferred things faded"] = len(
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
         if before := self._receipts_before(report):
-            found["receipts dropped"] = self._store.receipts.purgeable(namespace, before)
+            found["receipts dropped"] = self._store.receipts.purge(namespace, before, apply=False)
         return found
 
     # --- digests ---
@@ -220,7 +220,7 @@ class Maintenance:
             short = self._shortened(episodes, DISTIL, report)
             gone = [one.record_id for one in episodes]
             self._merge(namespace, gone, short, gone, "a session, distilled")
-            report.counts["episodes distilled"] += len(episodes)
+            report.counts["turns distilled"] += len(episodes)
             yield
 
     def _shortened(
@@ -277,7 +277,7 @@ class Maintenance:
             gone = [one.record_id for one in found]
             made = consolidate.merge_notes(found)
             self._merge(namespace, gone, made, gone, "the same files, the same kind")
-            report.counts["observations consolidated"] += len(found)
+            report.counts["notes consolidated"] += len(found)
             yield
 
     def _merge(

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from recollect.core import oslayer
 from recollect.core.errors import StoreBusy, StoreError
+from recollect.core.periodic import Job, Periodic
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.maintenance import Maintenance, MaintenanceReport, MaintenanceStopped
@@ -45,9 +46,10 @@ class MaintenanceLoop:
         self._every_s = every_s
         self._look_s = look_s
         self._heard = time.monotonic()
-        self._stop = threading.Event()
+        self._due = 0.0
+        self._rested = 0.0
         self._one_at_a_time = threading.Lock()
-        self._thread = threading.Thread(target=self._loop, name="recollect-maintain", daemon=True)
+        self._periodic = Periodic("maintenance", Job(self._look, look_s), on_error=counters.error)
 
     @property
     def maintained_at(self) -> datetime | None:
@@ -55,12 +57,10 @@ class MaintenanceLoop:
         return last.at if last else None
 
     def start(self) -> None:
-        self._thread.start()
+        self._periodic.start()
 
     def close(self) -> None:
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._periodic.close()
 
     def on_event(self, notice: Notice) -> None:
         self._heard = time.monotonic()
@@ -77,43 +77,37 @@ class MaintenanceLoop:
                 )
             return self._maintenance.run(self._breathe)
 
-    def _loop(self) -> None:
-        due = 0.0
-        rested = 0.0
-        while not self._stop.wait(self._look_s):
-            now = time.monotonic()
-            if rested < self._heard <= now - self._look_s:
-                oslayer.give_memory_back()
-                rested = now
-            if now < due or now - self._heard < self._idle_s:
-                continue
-            try:
-                with self._one_at_a_time, self._alone() as ours:
-                    if not ours:
-                        due = time.monotonic() + self._idle_s
-                        continue
-                    report = self._maintenance.run(self._step_aside)
-            except StoreError as error:
-                log.error("maintenance: %s", error)
-                self._counters.error(f"maintenance: {error}")
-                due = time.monotonic() + self._idle_s
-                continue
-            except Exception as error:
-                log.exception("maintenance failed unexpectedly, and is tried again tomorrow")
-                self._counters.error(f"maintenance: {type(error).__name__}")
-                due = time.monotonic() + self._every_s
-                continue
-            if report.finished:
-                due = time.monotonic() + self._every_s
-                log.info("maintenance: %s", dict(+report.counts) or "nothing was due")
-                self._counters.count("maintenance passes")
+    def _look(self) -> None:
+        """Whether it is time for a pass; and if so, the pass."""
+        now = time.monotonic()
+        if self._rested < self._heard <= now - self._look_s:
+            oslayer.give_memory_back()
+            self._rested = now
+        if now < self._due or now - self._heard < self._idle_s:
+            return
+        self._due = now + self._every_s  # a defect of ours is tried again tomorrow
+        try:
+            with self._one_at_a_time, self._alone() as ours:
+                if not ours:
+                    self._due = time.monotonic() + self._idle_s
+                    return
+                report = self._maintenance.run(self._step_aside)
+        except StoreError:
+            self._due = time.monotonic() + self._idle_s
+            raise
+        if not report.finished:
+            self._due = now
+            return
+        self._due = time.monotonic() + self._every_s
+        log.info("maintenance: %s", dict(+report.counts) or "nothing was due")
+        self._counters.count("maintenance passes")
 
     def _breathe(self) -> None:
-        if self._stop.wait(BREATH_S):
+        if self._periodic.stop.wait(BREATH_S):
             raise MaintenanceStopped
 
     def _step_aside(self) -> None:
         self._breathe()
         while time.monotonic() - self._heard < QUIET_S:
-            if self._stop.wait(QUIET_S):
+            if self._periodic.stop.wait(QUIET_S):
                 raise MaintenanceStopped

@@ -1,7 +1,7 @@
 """An agent that speaks the Agent Client Protocol, such as `kiro-cli acp`.
 
-In: a Request. Out: what the agent said. A process and a session for each call; the agent may ask
-for permissions, files and terminals, and gets none. A crash is noticed at once.
+In: a ModelRequest. Out: the agent's answer. Each call has a process and a session of its own;
+requests of the agent for permissions, files and terminals are refused. A crash is noticed at once.
 """
 
 import asyncio
@@ -110,7 +110,7 @@ class AcpProvider:
                 await connection.close()
 
     async def _pin(self, connection: Any, session: Any) -> None:
-        """Set the model that was asked for, or say that it cannot be had."""
+        """Set the requested model, or fail when it is not available."""
         offered: list[str] = []
         for option in session.config_options or ():
             if option.category != "model" or not hasattr(option, "options"):
@@ -145,7 +145,7 @@ class AcpProvider:
 
 
 class _Lines:
-    """The child's pipes as messages. What is not a message is passed over, up to a point."""
+    """The child's pipes as messages. Other output is ignored, up to a limit."""
 
     def __init__(self, child: ChildProcess) -> None:
         self._child = child
@@ -184,7 +184,7 @@ class _Lines:
 
 
 def _message(line: bytes) -> dict[str, Any] | None:
-    """A message that the package can take; it would write the others into the log."""
+    """A message that the protocol package accepts; it would write others into the log."""
     from acp.schema import SessionNotification
 
     try:
@@ -203,7 +203,7 @@ def _message(line: bytes) -> dict[str, Any] | None:
 
 
 def _listener(max_tokens: int) -> Any:
-    """Hears the answer and refuses everything that is asked of it."""
+    """Collects the answer and refuses every request."""
     import acp
     from acp.schema import DeniedOutcome, RequestPermissionResponse
 

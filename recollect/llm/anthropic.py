@@ -1,7 +1,7 @@
 """Anthropic's Messages API, through its SDK (an extra, imported when used).
 
-In: a Request. Out: a Completion, streamed so that a deadline and a length can cut it. Errors as in
-`web.py`; a missing key or package is a ProviderRefused that says what to do.
+In: a ModelRequest. Out: a Completion, streamed so that it can be ended by a deadline or a length.
+Errors as in `web_api.py`; a missing key or package is a ProviderRefused with a hint.
 """
 
 from typing import Any

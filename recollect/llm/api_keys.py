@@ -1,7 +1,7 @@
-"""Where a key comes from: the environment, else the system's keychain. Nowhere else, ever.
+"""Finds API keys in the environment or in the system's keychain, and nowhere else.
 
-In: the standard name of a key. Out: the key, or nothing. It is read for each call, kept by nobody,
-and no text that leaves this room has it in it.
+In: the standard name of a key. Out: the key, or nothing. It is read for each call and not kept, and
+no text that leaves this room contains it.
 """
 
 import logging
@@ -35,7 +35,7 @@ def how_to_give(name: str) -> str:
 
 
 def without(text: str, key: str) -> str:
-    """The beginning of a text that came from outside, without the key and anything like one."""
+    """The beginning of a foreign text without the key or anything that looks like one."""
     if key:
         text = text.replace(key, "…")
     text = " ".join(privacy.scrub(text).text.split())

@@ -1,7 +1,7 @@
-"""The one thing a language model is asked for here: a prompt becomes text, bounded.
+"""What a language model is used for here: a prompt becomes text, within limits.
 
-In: a Request. Out: a Completion, or one of the ProviderError family. Every call is a session of its
-own that is gone afterwards; nothing is remembered between calls.
+In: a ModelRequest. Out: a Completion, or an error of the ProviderError family. Every call is a
+session of its own; nothing is kept between calls.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class Completion:
-    """What it said and what it used; `estimated` when the provider did not count."""
+    """The answer and the tokens used; `estimated` when the provider did not count."""
 
     text: str
     model: str

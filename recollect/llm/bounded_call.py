@@ -1,7 +1,7 @@
-"""One call, bounded: it ends by its answer, its deadline, or the daemon's stop.
+"""Runs one call until it answers, its deadline passes, or the daemon stops.
 
-In: a coroutine. Out: what it returns. The event loop lives for the one call, so nothing that is
-asynchronous leaves this room. A deadline raises ProviderTimeout, a stop ProviderDown.
+In: a coroutine. Out: its result. The event loop lives for one call, so nothing asynchronous leaves
+this room. A passed deadline raises ProviderTimeout, a stop ProviderDown.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ CLOSE_S = 10.0
 
 @contextlib.asynccontextmanager
 async def deadline(seconds: float, who: str) -> AsyncIterator[None]:
-    """What is inside must be done by then. Tidying up belongs outside, so that it is not cut."""
+    """The block must end by then. Clean-up belongs outside, so that it is not cancelled."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -28,7 +28,7 @@ async def deadline(seconds: float, who: str) -> AsyncIterator[None]:
 
 
 class BoundedCalls:
-    """The calls of one provider that are under way."""
+    """The running calls of one provider."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -39,7 +39,7 @@ class BoundedCalls:
         return asyncio.run(self._watched(call))
 
     def close(self) -> None:
-        """Stop what runs, and wait until it has tidied up."""
+        """Stop the running calls, and wait until they have cleaned up."""
         with self._changed:
             self._closed = True
             for task, loop in self._running.items():

@@ -1,7 +1,7 @@
-"""A child process that is asked something: in a process group of its own, gone afterwards.
+"""A child process in a process group of its own, which is ended afterwards.
 
-In: a command. Out: its pipes, and word of its end at once. A program that is not there raises
-ProviderRefused. Whatever the child started goes with it: TERM to the group, KILL after 2 s.
+In: a command. Out: its pipes, and notice of its exit at once. A missing program raises
+ProviderRefused. Everything the child started is ended with it: TERM to the group, KILL after 2 s.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class ChildProcess:
         return self._process.returncode or 0
 
     async def crashed(self) -> ProviderDown:
-        """What to raise when it ended too early; its own last words help to understand why."""
+        """The error for a child that exited too early, with its last output."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(WORDS_S):  # its pipes close a moment before it is gone
                 await self._exited.wait()
@@ -59,7 +59,7 @@ class ChildProcess:
         return ProviderDown(f"{self._name} ended before it answered (exit code {code}){words}")
 
     async def end(self) -> None:
-        """Leave nobody of the group behind. Not even a stop of the daemon cuts this short."""
+        """End the whole group. Not even a stop of the daemon interrupts this."""
         stopped = False
         for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
             left = patience
@@ -77,7 +77,7 @@ class ChildProcess:
             raise asyncio.CancelledError
 
     def _signal(self, number: int) -> bool:
-        """Whether there was anyone in the group to hear it."""
+        """Whether any process of the group was left to signal."""
         try:
             os.killpg(self._process.pid, number)
         except (ProcessLookupError, PermissionError):  # macOS says so when only a zombie is left
@@ -92,7 +92,7 @@ class ChildProcess:
 
 
 class _Pipes(SubprocessStreamProtocol):
-    """Tells of the exit at once; asyncio's own `wait` may wait for the pipes to close too."""
+    """Reports the exit at once; asyncio's own `wait` may also wait for the pipes to close."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(BUFFER, loop)
@@ -112,8 +112,8 @@ async def started(
     without: Sequence[str] = (),
     extra: Mapping[str, str] | None = None,
 ) -> AsyncIterator[ChildProcess]:
-    """Run a command for as long as the block lasts. `directory` holds nothing that an agent would
-    read. The guard keeps our own hooks quiet inside; `without` is taken out of the environment."""
+    """Run a command for the duration of the block. `directory` holds nothing that an agent would
+    read. A guard variable silences our own hooks; `without` is removed from the environment."""
     program = shutil.which(command[0])
     if program is None:
         raise ProviderRefused(

@@ -1,7 +1,7 @@
 """The provider that the settings name, metered; none is the default.
 
 In: settings, the store's usage and a clock. Out: a Provider, or None for rules alone. Nothing is
-started or asked here: what is missing is told by the first call.
+started here: what is missing is reported by the first call.
 """
 
 import os
@@ -46,7 +46,7 @@ def _bare(settings: Settings) -> Provider | None:
 
 
 def _empty(settings: Settings) -> str:
-    """A directory for agents to run in, where no project's files or hooks are."""
+    """An empty directory for agents to run in, without files or hooks of a project."""
     path = settings.path("llm")
     private_directory(path)
     return os.path.realpath(path)

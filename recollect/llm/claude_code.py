@@ -1,8 +1,8 @@
-"""Claude Code without a head: the user's subscription answers, in isolation.
+"""Claude Code in headless mode: the user's subscription answers, in isolation.
 
-In: a Request. Out: a Completion. The flags were proven with the real program: no hook fires, no MCP
-server starts, no CLAUDE.md is read, no tool is there, nothing of the session is kept. The prompt
-goes by stdin, because one argument holds only 128 KiB.
+In: a ModelRequest. Out: a Completion. The flags were verified with the real program: no hook fires,
+no MCP server starts, no CLAUDE.md is read, no tool is available, nothing of the session is kept.
+The prompt goes to stdin, because one argument holds only 128 KiB.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ async def _say(child: ChildProcess, prompt: str) -> None:
 
 
 async def _read(child: ChildProcess) -> bytes:
-    """All that it says until it ends; a grandchild that holds the pipe does not keep us."""
+    """All output until it exits; a grandchild that holds the pipe is not waited for."""
     raw = bytearray()
     end = asyncio.create_task(child.exited())
     try:

@@ -1,8 +1,9 @@
-"""The meter: every call is counted, and no call begins that could pass the day's budget.
+"""Counts every call, and starts none that could exceed the day's budget.
 
-In: a provider, and where usage is stored. Out: a provider. The worst case of a call (the prompt
-counted high, and all the tokens that it may answer) is reserved first; BudgetSpent when it does not
-fit. Afterwards the real figures take its place. A crash in between leaves the worst case counted.
+In: a provider, and where usage is stored. Out: a provider. The worst case of a call (a high
+estimate of the prompt, and all the tokens that it may answer) is reserved first; BudgetSpent when
+it does not fit. Afterwards the real figures replace it. After a crash in between the worst case
+stays counted.
 """
 
 import logging
@@ -37,7 +38,7 @@ class Budget:
 
 
 class MeteredProvider:
-    """A provider that stays within a budget. `free`: nobody bills this route."""
+    """A provider that stays within a budget. `free`: the route is not billed."""
 
     def __init__(
         self, provider: Provider, usages: Usages, clock: Clock, budget: Budget, *, free: bool

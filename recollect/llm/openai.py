@@ -1,7 +1,8 @@
-"""OpenAI's chat completions, and who else speaks them: Ollama, LM Studio, vLLM, OpenRouter.
+"""OpenAI's chat completions, also spoken by Ollama, LM Studio, vLLM and OpenRouter.
 
-In: a Request. Out: a Completion, streamed so that a deadline and a length can cut it. Errors as in
-`web.py`; a missing package, or key where one is needed, is a ProviderRefused that says what to do.
+In: a ModelRequest. Out: a Completion, streamed so that it can be ended by a deadline or a length.
+Errors as in `web_api.py`; a missing package, or a missing key where one is needed, is a
+ProviderRefused with a hint.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""What the two web APIs share: no retries of theirs, no key in any text, one map of errors.
+"""What the two web APIs share: no retries by their SDKs, no key in any text, one mapping of errors.
 
-In: what an SDK raised. Out: an error of ours. The SDK's own words may repeat the key or the prompt,
-so its exceptions are not chained and its loggers are quiet.
+In: an exception of an SDK. Out: an error of ours. An SDK's text may repeat the key or the prompt,
+so its exceptions are not chained and its loggers are silenced.
 """
 
 import logging
@@ -26,7 +26,7 @@ def missing(package: str) -> ProviderRefused:
 
 
 def explained(error: Exception, who: str, key: str) -> ProviderError:
-    """By status where there is one; by kind of exception else."""
+    """The error by status or, without one, by the kind of exception."""
     status = getattr(error, "status_code", None)
     if status is None:
         kind = type(error).__name__
@@ -53,7 +53,7 @@ def _message(error: Exception) -> str:
 
 
 class StreamedAnswer:
-    """The text as it streams in; more than was asked for ends the call."""
+    """The text as it streams in; more than the limit ends the call."""
 
     def __init__(self, who: str, max_tokens: int) -> None:
         self._who = who

@@ -1,9 +1,9 @@
-"""Which project something belongs to that happened earlier, somewhere, perhaps elsewhere.
+"""Finds the project of imported events, which happened earlier and perhaps on another machine.
 
-In: recorded directories. Out: places. A directory that is there is looked at as capture would. One
-that is gone belongs to the project that is known to have lain there or above it, else to a project
-of its own, named after the highest of such directories. What names no directory but only a project
-gets one by that name, which can be moved later.
+In: recorded directories. Out: places. A directory that exists is looked up as capture does it. One
+that is gone belongs to the project that is known to have been there or above it, else to a project
+of its own, named after the highest of such directories. When only a project's name is recorded, a
+project of that name is made, which can be moved later.
 """
 
 import os
@@ -40,7 +40,7 @@ class Attribution:
         return self._known[directory]
 
     def of_name(self, program: str, name: str) -> str:
-        """The namespace of a project of which another program tells only the name."""
+        """The namespace of a project of which another program gives only the name."""
         if os.path.isabs(name):
             return self.namespace(name)
         if not name:
@@ -69,13 +69,14 @@ class Attribution:
         return Place(root=directory) if self._below_home(directory) else Place()
 
     def _below_home(self, directory: str) -> bool:
-        """Not the home itself, nor anything above it: that is no project."""
+        """Whether a directory is below the home: neither the home nor anything above it is a
+        project."""
         home = os.path.realpath(self._home)
         return directory not in ("/", home) and not home.startswith(directory.rstrip("/") + "/")
 
 
 def _by_name(store: Store) -> dict[str, str]:
-    """Projects by their names, where a name means only one."""
+    """Projects by name, without ambiguous names."""
     found: dict[str, set[str]] = {}
     for one in store.projects.all():
         found.setdefault(one.name.lower(), set()).add(one.project_id)
@@ -91,7 +92,7 @@ def _tidy(directory: str) -> str:
 
 
 def _nearest(directory: str) -> str:
-    """The nearest directory above that is there."""
+    """The nearest directory above that exists."""
     while not os.path.isdir(directory):
         above = os.path.dirname(directory)
         if above == directory:

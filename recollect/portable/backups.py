@@ -1,7 +1,7 @@
-"""Backups: made while everything runs, verified, kept for a while, and put back.
+"""Backups: made while the daemon runs, verified, rotated and restored.
 
-In: a running store. Out: files in `backups/`, named after when they were made; the oldest go when
-there are more than wanted. A copy that is not whole never gets its name.
+In: a running store. Out: files in `backups/`, named after the time they were made; the oldest are
+removed when there are more than wanted. An incomplete copy never gets its final name.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class Backups:
         return self._settings.path("backups")
 
     def create(self) -> BackupInfo:
-        """A new one; then the oldest go."""
+        """Make a backup, then remove the oldest."""
         oslayer.private_directory(self.folder)
         stamp = self._clock.now().strftime(_STAMP)
         info = self._store.upkeep.backup(_free(os.path.join(self.folder, f"recollect-{stamp}")))
@@ -40,7 +40,7 @@ class Backups:
         return info
 
     def rotate(self) -> list[str]:
-        """Remove all but the newest; returns what went."""
+        """Remove all but the newest; returns those removed."""
         gone = self.made()[BACKUPS_KEPT:]
         for path in gone:
             os.unlink(path)
@@ -51,7 +51,7 @@ class Backups:
         return made_in(self.folder)
 
     def files(self) -> list[str]:
-        """Every database in the folder, also those that a restore laid aside."""
+        """Every database in the folder, including those that a restore set aside."""
         return [os.path.join(self.folder, name) for name in _names(self.folder)
                 if _NAME.match(name) or _ASIDE.match(name)]  # fmt: skip
 
@@ -60,8 +60,8 @@ class Backups:
         return made_at(made[0]) if made else None
 
     def due(self) -> bool:
-        """Whether the schedule wants one now. A store on a server is backed up there. A newest one
-        from the future says that the clock was set back: then it is time for one, too."""
+        """Whether a scheduled backup is due. A store on a server is backed up there. A newest
+        backup from the future means that the clock was set back: then one is due, too."""
         if not self._settings.backup_days or self._settings.store:
             return False
         newest = self.newest_at()
@@ -69,7 +69,7 @@ class Backups:
         return newest is None or abs(self._clock.now() - newest) >= age
 
     def replace_all(self) -> int:
-        """A fresh backup instead of all earlier ones, which hold what must not be kept."""
+        """Make a new backup and remove all earlier ones, which hold what must not be kept."""
         if self._settings.store:
             return 0  # the server's own are out of our hands
         earlier = self.files()
@@ -91,7 +91,7 @@ def made_at(path: str) -> datetime | None:
 
 
 def chosen(folder: str, which: str | None) -> str:
-    """The file that is meant: a path, a name or the beginning of one, or the newest."""
+    """The backup that is meant: a path, a name or the beginning of one, or the newest."""
     if which and os.path.exists(which):
         return os.path.abspath(which)
     found = [path for path in made_in(folder) if not which or _fits(path, which)]
@@ -102,7 +102,8 @@ def chosen(folder: str, which: str | None) -> str:
 
 
 def refuse_server(settings: Settings) -> None:
-    """StoreError when the store is on a server: a backup would replace a file that nobody reads."""
+    """Raise StoreError when the store is on a server: a restore would replace a file that nobody
+    reads."""
     if settings.store:
         raise StoreError(
             "the store is on PostgreSQL, and the backups here are of the SQLite file that is not "
@@ -113,7 +114,7 @@ def refuse_server(settings: Settings) -> None:
 
 
 def aside_name(folder: str, now: datetime) -> str:
-    """Where the old database is kept: never under a name that is taken."""
+    """Where the old database is kept, under a name that is free."""
     return _free(os.path.join(folder, f"before-restore-{now.strftime(_STAMP)}"))
 
 

@@ -1,9 +1,9 @@
-"""Whether a folder that says it is a known project really is one.
+"""Checks whether a folder that claims to be a known project is one.
 
-In: projects as they are used. Out: second clones and moved repositories joined with the project
-whose history they hold; everything else that claims to be a known project is offered to the user,
-who decides. Git is asked here, in a thread of its own, never while a hook waits: until then a
-folder is a project of its own, and what was captured there goes along when it is joined.
+In: projects as they are used. Out: second clones and moved repositories are joined with the project
+whose history they share; any other claim is offered to the user, who decides. Git runs in a thread,
+never while a hook waits: until then a folder is a project of its own, and what was captured there
+is moved when it is joined.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from datetime import timedelta
 from recollect.core import projects, safe_git
 from recollect.core.clock import Clock
 from recollect.core.errors import RecollectError
+from recollect.core.periodic import Job, Periodic
 from recollect.core.projects import Place, Repository, repository_of
 from recollect.ingest.pipeline import Notice
 from recollect.store.interface import ProjectInfo, Store
@@ -36,7 +37,7 @@ Join = Callable[[str, str], object]
 
 @dataclass(frozen=True)
 class CloneOffer:
-    """A folder that claims to be a known project, and why it was not believed."""
+    """A folder that claims to be a known project, and why it was not joined."""
 
     root: str
     project_id: str
@@ -48,7 +49,7 @@ class CloneOffer:
 
 class Clones:
     def __init__(self, store: Store, clock: Clock, actor: str, join: Join) -> None:
-        """`join` moves everything of one namespace, and its marks, to another."""
+        """`join` moves everything of one namespace, with its marks, to another."""
         self._store = store
         self._clock = clock
         self._actor = actor
@@ -60,13 +61,12 @@ class Clones:
         self._went: dict[str, str] = {}  # where what belonged to a joined project belongs now
         self._offers: dict[str, CloneOffer] = {}
         self._joined: dict[str, str] = {}
-        self._wake = threading.Event()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="recollect-clones", daemon=True)
+        self._started = False
+        self._periodic = Periodic("clones", Job(self._look_at_used, PAUSE_S, at_once=True))
 
     @property
     def offers(self) -> list[CloneOffer]:
-        """What the user may decide, without what was decided since the last look."""
+        """The open offers, without those that were decided meanwhile."""
         with self._lock:
             offers = list(self._offers.values())[:SHOWN]
         try:
@@ -85,8 +85,7 @@ class Clones:
 
     @property
     def joined(self) -> dict[str, str]:
-        """Roots that were joined since the start, with the project each belongs to now, without
-        those that were separated again."""
+        """Roots that were joined since the start and not separated again, with their project."""
         with self._lock:
             joined = list(self._joined.items())[-SHOWN:]
         try:
@@ -97,55 +96,46 @@ class Clones:
         return {root: name for root, name in joined if root not in apart}
 
     def start(self) -> None:
-        self._thread.start()
+        self._periodic.start()
 
     def close(self) -> None:
-        self._stop.set()
-        self._wake.set()
+        self._periodic.stop.set()
         safe_git.end_all()
-        if self._thread.is_alive():
-            self._thread.join(CLOSE_S)
+        self._periodic.close(CLOSE_S)
 
     def on_event(self, notice: Notice) -> None:
-        """Something was stored: its project is looked at soon."""
+        """An event was stored: its project is checked soon."""
         with self._lock:
             self._used.add(notice.stored.event.namespace)
-        self._wake.set()
 
-    def _loop(self) -> None:
-        self._look_or_log(None)
-        while not self._stop.is_set():
-            self._wake.wait()
-            self._wake.clear()
-            if self._stop.wait(PAUSE_S):
-                return
-            now = time.monotonic()
-            with self._lock:
-                used, self._used = self._used, set()
-            due = {
-                one
-                for one in used
-                if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
-            }
-            if due:
-                self._look_or_log(due)
-
-    def _look_or_log(self, used: set[str] | None) -> None:
-        try:
-            self.look(used)
-            self._looked |= dict.fromkeys(used or (), time.monotonic())
-        except RecollectError as error:  # a store that is away or busy; the next use looks again
-            log.warning("clones: %s", error)
+    def _look_at_used(self) -> None:
+        """At every project once after the start, then at those that were used since. A store that
+        is away or busy is left to their next use."""
+        if not self._started:
+            self._started = True
+            self.look()
+            return
+        now = time.monotonic()
+        with self._lock:
+            used, self._used = self._used, set()
+        due = {
+            one
+            for one in used
+            if one in self._went or now - self._looked.get(one, -EVERY_S) >= EVERY_S
+        }
+        if due:
+            self.look(due)
+            self._looked |= dict.fromkeys(due, time.monotonic())
 
     # --- looking ---
 
     def look(self, used: set[str] | None = None) -> None:
-        """Look at projects by their namespaces; at all of them when none are named."""
+        """Check the projects of these namespaces, or all of them."""
         for namespace in sorted(used or ()):
             self._bring_after(namespace)
         known = {one.project_id: one for one in self._store.projects.all()}
         for info in sorted(known.values(), key=lambda one: one.created_at):
-            if self._stop.is_set():
+            if self._periodic.stop.is_set():
                 return
             if used is None or projects.namespace(self._actor, info.project_id) in used:
                 for root in info.roots:
@@ -179,8 +169,8 @@ class Clones:
         repository: Repository | None,
         known: dict[str, ProjectInfo],
     ) -> ProjectInfo | None:
-        """The other project that the folder says it is; or, of one that was never cloned from
-        anywhere, the one that lay elsewhere, is gone from there, and has the same history."""
+        """The project that the folder claims to be; for a folder without a remote, the project that
+        was elsewhere, is gone from there, and has the same history."""
         for mark in place.claims:
             for other in known.values():
                 if mark in other.identities and other.project_id != info.project_id:
@@ -200,9 +190,9 @@ class Clones:
         return None
 
     def _doubt(self, info: ProjectInfo, repository: Repository | None, claimed: ProjectInfo) -> str:
-        """Why a folder is not simply taken for the project that it claims to be; empty when its
-        history shows it. Each side must hold one of the other's latest commits: the old ones may
-        be those of a template that anybody has."""
+        """Why a folder is not joined with the project that it claims to be; empty when its history
+        proves it. Each side must hold one of the other's latest commits: the oldest may come from a
+        template that anybody has."""
         if repository is None:
             return "its .git leads to a repository that does not point back"
         if borrowed := safe_git.borrows(repository):
@@ -224,7 +214,7 @@ class Clones:
         return len(info.roots) == 1 and self._clock.now() - info.created_at < FIRST_USE
 
     def _learn(self, info: ProjectInfo, root: str, repository: Repository | None) -> None:
-        """Remember what is checked out, if it is not what it was."""
+        """Store the latest commits, if they changed."""
         if repository is None:
             return
         latest = safe_git.latest(repository)
@@ -244,7 +234,7 @@ class Clones:
             self._joined[root] = claimed.name
 
     def _bring_after(self, namespace: str) -> None:
-        """What a hook stored in the very moment in which its project was joined."""
+        """Move what a hook stored at the moment when its project was joined."""
         went = self._went.get(namespace)
         if went is not None:
             with contextlib.suppress(RecollectError):

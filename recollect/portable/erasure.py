@@ -1,8 +1,8 @@
-"""Forgetting, cleaning and moving, everywhere at once.
+"""Forgets, scrubs and moves memories, everywhere at once.
 
-In: what a person means: memories, a session, a project, an entity, words, an age. Out: what it
-comes to, and when it is done, that nothing of it is left: in rows, index, vectors, archive and log
-of the store, in the spool, in the log files, and if wanted in the backups.
+In: a selection: memories, a session, a project, an entity, words, an age. Out: what it matches and,
+when it is done, that nothing of it is left: in the rows, index, vectors, archive and log of the
+store, in the spool, in the log files and, if wanted, in the backups.
 """
 
 import os
@@ -25,12 +25,12 @@ from recollect.portable.backups import Backups
 from recollect.store import backup_files
 from recollect.store.interface import Chosen, Selection, Store
 
-SHORTEST = 3  # a shorter text would mean nearly everything
+SHORTEST = 3  # a shorter text would match nearly everything
 
 
 @dataclass(frozen=True)
 class ErasureSelection:
-    """What is to be forgotten or moved: one of the first six, within a project or everywhere."""
+    """What to forget or move: one of the first six, within a project or everywhere."""
 
     record_ids: tuple[str, ...] = ()
     session_id: str | None = None
@@ -44,7 +44,7 @@ class ErasureSelection:
 
 @dataclass(frozen=True)
 class ErasureOutcome:
-    """What was found, or done, by namespace; files that were touched beside the store."""
+    """What was found or done, by namespace, and the other files that were changed."""
 
     chosen: tuple[Chosen, ...] = ()
     files: tuple[str, ...] = ()
@@ -94,8 +94,8 @@ class Erasure:
     def forget(
         self, aim: ErasureSelection, actor: str, *, backups: bool = False, never_again: bool = False
     ) -> ErasureOutcome:
-        """Erase; then leave no bytes of it. What the spool still holds is stored first, so that it
-        is found too."""
+        """Erase the selection without a trace. The spool is stored first, so that it is searched
+        too."""
         self._drain()
         done = []
         with self._standing_still():
@@ -116,8 +116,8 @@ class Erasure:
         return ErasureOutcome(tuple(done), tuple(files), cleaned, tombstones)
 
     def _log_tombstones(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
-        """Say in the log that these are not to be learned again. Only fingerprints of
-        what they say stay, from which it cannot be read."""
+        """Log that these must not be learned again. Only fingerprints are kept, from which the text
+        cannot be read."""
         buried = 0
         for namespace, _, chosen in meant:
             for record in self._store.records.get(namespace, chosen.record_ids):
@@ -128,8 +128,8 @@ class Erasure:
     def _selected(
         self, aim: ErasureSelection, *, required: bool = True
     ) -> list[tuple[str, Selection, Chosen]]:
-        """The selection in each namespace where it means something. Nothing at all is an error:
-        whoever wants something gone must not believe that it is."""
+        """The selection in each namespace where it matches. No match is an error: the user must not
+        believe that something was erased."""
         found = []
         scope = [aim.namespace] if aim.namespace else self._store.projects.namespaces()
         for namespace in scope:
@@ -187,12 +187,12 @@ class Erasure:
     # --- cleaning ---
 
     def scrub(self, actor: str, *, apply: bool, backups: bool = False) -> ErasureOutcome:
-        """Find secrets and private spans in what is stored, and take them out likewise."""
+        """Find secrets and private spans in what is stored, and erase them in the same way."""
         done, found = [], dict[str, int]()
         if apply:
             self._drain()
             with self._standing_still():
-                pass  # what was open is written, and so it is found
+                pass  # open turns are written, so that they are searched
         for namespace in self._store.projects.namespaces():
             result = self._store.bulk.rewrite(namespace, _clean, apply=apply)
             for kind, count in result.found.items():
@@ -235,14 +235,14 @@ class Erasure:
         return ErasureOutcome(tuple(done))
 
     def join(self, namespace: str, target: str, actor: str) -> ErasureOutcome:
-        """All of a project, and what happens there from now on, given to another one."""
+        """Move a project, and its future events, to another project."""
         return self.move(
             ErasureSelection(everything=True, namespace=namespace), target, actor, apply=True
         )
 
     def separate(self, place: Place, actor: str) -> tuple[str, ErasureOutcome]:
-        """The opposite: a folder becomes a project of its own, with what was captured in it. Its
-        namespace, and what went there."""
+        """The opposite: a folder becomes a project of its own, with what was captured in it.
+        Returns its namespace and what was moved."""
         before = projects.namespace(actor, self._store.projects.resolve(place))
         own = projects.namespace(actor, self._store.projects.separate(place))
         if own == before:
@@ -257,7 +257,7 @@ class Erasure:
     # --- beside the store ---
 
     def _erase_words(self, words: Iterable[str]) -> list[str]:
-        """Lines of logs, and spooled frames that could not be stored, that hold these words."""
+        """Remove log lines and unreadable spooled frames that hold these words."""
         pattern = re.compile(b"|".join(re.escape(word.encode()) for word in words), re.IGNORECASE)
 
         def without(raw: bytes) -> bytes:
@@ -279,7 +279,7 @@ class Erasure:
         return touched
 
     def _rewrite_files(self, clean: Callable[[bytes], bytes]) -> list[str]:
-        """The log files; today's stays open under the logger's hands, so it is changed in place."""
+        """Rewrite the log files; the logger has today's open, so it is changed in place."""
         touched = []
         for path in oslayer.files_under(self._settings.path("logs")):
             with open(path, "rb+") as file:
@@ -293,7 +293,8 @@ class Erasure:
         return touched
 
     def _meant_in_backups(self, aim: ErasureSelection) -> list[tuple[str, str, Selection]]:
-        """A backup can hold what the store has lost, and projects that it no longer knows."""
+        """The selection in backups, which can hold what the store has lost and projects it no
+        longer knows."""
         return [
             (path, namespace, selection)
             for path in self._backups.files()
@@ -312,7 +313,7 @@ class Erasure:
         return held & {aim.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
 
     def _in_backups(self, meant: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
-        """How many files held it."""
+        """Erase in the backups; returns how many files held it."""
         erase = backup_files.erase_in
         return len({path for path, namespace, selection in meant
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip

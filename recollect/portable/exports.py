@@ -1,9 +1,9 @@
-"""Exports: everything that is stored, as text, and back again.
+"""Exports everything that is stored as text, and imports it again.
 
-In: a store, and what of it is wanted. Out: JSONL with a header line, one JSON document, or Markdown
-to read. JSONL and JSON come back exactly as they went: into an empty store the same memory, into
-another one whatever it has not. Vectors, indexes and receipts' caches are derived and stay behind.
-What comes in is cleaned like everything else, and a line that does not fit is named.
+In: a store and a selection. Out: JSONL with a header line, one JSON document, or Markdown to read.
+JSONL and JSON can be imported: into an empty store they restore the same memory, into another one
+they add what is missing. Vectors and indexes are derived and not exported. Imported rows are
+scrubbed like everything else, and an invalid line is named in the error.
 """
 
 import errno
@@ -43,7 +43,7 @@ _MOMENTS = {
     "version": "since",
 }
 _KEPT_NAMES = IDENTITIES | {"project_id"}
-# By what a row is known again, where it is not its kind's own id; `version` has two.
+# What identifies a row, where it is not its kind's own id; `version` has two.
 _KEYS = {
     "memory": ("record_id",),
     "operation": ("op_id",),
@@ -114,7 +114,7 @@ def document(store: Store, actor: str, wanted: ExportSelection, now: datetime) -
 
 
 def markdown(store: Store, actor: str, wanted: ExportSelection, now: datetime) -> Iterator[bytes]:
-    """For people: what is remembered, by project, newest last. It does not come back."""
+    """The memories by project, newest last, for people. It cannot be imported."""
     yield f"# What Recollect remembers\n\nExported on {now.date()}.\n".encode()
     for namespace in _namespaces(store, wanted):
         named = False
@@ -154,7 +154,7 @@ def _markdown(kind: str, row: dict[str, Any]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A heading inside a memory must not become one of the page's."""
+    """Escape headings inside a memory, which must not become headings of the page."""
     return text.replace("\n#", "\n\\#").replace("<", "&lt;")
 
 
@@ -174,7 +174,7 @@ def is_export(path: str) -> bool:
 
 
 class ExportReader:
-    """Takes an export in, a batch at a time."""
+    """Imports an export in batches."""
 
     def __init__(self, store: Store, actor: str) -> None:
         self._store = store
@@ -187,8 +187,8 @@ class ExportReader:
     def read(
         self, path: str, step: Callable[[int, int, dict[str, int]], None], *, dry_run: bool = False
     ) -> None:
-        """Read a file; `step` hears of bytes read, rows read and rows that were new, or would be
-        in a dry run."""
+        """Read a file; `step` is called with bytes read, rows read and rows that were new, or would
+        be in a dry run."""
         batch: list[Row] = []
         size = kept_out = 0
         for number, (raw_size, line) in enumerate(_lines(path)):
@@ -212,8 +212,8 @@ class ExportReader:
             step(0, kept_out, {})
 
     def _kept_out(self, row: dict[str, Any]) -> bool:
-        """A memory that somebody forgot or said never again to, here and before this import. One
-        that is here all the same stays as it is."""
+        """Whether a memory was forgotten or refused here before this import. One that is stored
+        stays as it is."""
         namespace, record_id = str(row.get("namespace")), str(row.get("record_id"))
         return self._stones.keeps_out(namespace, record_id, str(row.get("title"))) and not (
             self._store.records.get(namespace, [record_id])
@@ -238,7 +238,7 @@ class ExportReader:
         step(size, sum(kind != _SESSION for kind, _ in batch), loaded)
 
     def _would_load(self, batch: list[Row]) -> dict[str, int]:
-        """How many rows are not here, by kind."""
+        """How many rows are not stored yet, by kind."""
         new: dict[str, int] = {}
         for kind, row in batch:
             if kind != _SESSION and _key(kind, row) not in self._here(kind, row):
@@ -254,7 +254,7 @@ class ExportReader:
         return self._held[namespace]
 
     def _localised(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
-        """A row cleaned, and of this store's actor and projects."""
+        """A row, scrubbed, with this store's actor and projects."""
         if kind == "project":
             self._match_project(row)
             return {**row, "marks": _cleaned(row.get("marks"))}
@@ -268,7 +268,7 @@ class ExportReader:
         return clean
 
     def _match_project(self, row: dict[str, Any]) -> None:
-        """A project that is known here under another id, by one of its marks, stays one."""
+        """Map a project to the one that is known here under another id, by one of its marks."""
         given = row.get("project_id")
         listed = row.get("marks")
         told = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
@@ -297,7 +297,7 @@ class ExportReader:
 
 
 def _key(kind: str, row: dict[str, Any]) -> Hashable:
-    """What makes it this row; all of it where nothing names it."""
+    """What identifies a row; the whole row where nothing names it."""
     names = _KEYS.get(kind, (f"{kind}_id",))
     if all(name in row for name in names):
         return (kind, *(str(row[name]) for name in names))
@@ -319,7 +319,7 @@ def _check_header(line: dict[str, Any]) -> None:
 
 
 def _lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The header and the rows, from either form."""
+    """The header and the rows of either form."""
     try:
         with safe_files.open_plain(path) as file:
             if file.read(10) == b'{"header":':

@@ -1,7 +1,7 @@
-"""A project's git history as evidence: what was changed, why, and in which files.
+"""Reads a project's git history: what was changed, why, and in which files.
 
-In: a directory within a repository. Out: a memory a commit, newest first, as many as asked for.
-Merges say nothing of their own and are left out. No repository, or no git: nothing is found.
+In: a directory within a repository. Out: one memory per commit, newest first, as many as asked for.
+Merge commits are left out. Without a repository or git nothing is found.
 """
 
 import codecs
@@ -47,7 +47,7 @@ def count(directory: str, since: datetime | None = None, most: int = MOST) -> in
 def commits(
     directory: str, namespace: str, since: datetime | None = None, most: int = MOST
 ) -> Iterator[FoundRecord]:
-    """Read as they come, so that a long history costs no memory. A clone that left out its trees
+    """Read as a stream, so that a long history takes little memory. A partial clone without trees
     cannot tell which files a commit changed: then the rest comes without them."""
     seen = set[str]()
     for names in (["--name-only", "--no-renames"], ["--no-patch"]):

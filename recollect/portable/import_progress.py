@@ -1,4 +1,4 @@
-"""What an import has done and has still to do, for whoever watches.
+"""The progress of an import.
 
 In: steps as they happen. Out: a snapshot at any time, from any thread.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ImportTally:
-    """What became of what a source holds."""
+    """What became of the items of a source."""
 
     sessions: int = 0
     read: int = 0  # messages, commits or rows that were looked at
@@ -28,7 +28,7 @@ class ImportTally:
 
 @dataclass
 class ImportProgress:
-    """Shared by the one who works and those who look."""
+    """Shared by the importing thread and those who watch."""
 
     total: int = 0  # in bytes, or whatever the steps are counted in
     done: int = 0

@@ -1,7 +1,7 @@
-"""Memories that were made elsewhere: from commits, and from other programs' stores.
+"""Imports memories that were made elsewhere: from commits, and from other programs' stores.
 
-In: what was found, as drafts of records. Out: records, cleaned and deduplicated: by id, which is
-derived from where it was found, and by content. A draft that does not fit its limits is cut to fit.
+In: drafts of records. Out: records, scrubbed and deduplicated by content and by id, which is
+derived from the source. A draft that exceeds the limits is cut.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _DETAIL = 64_000
 
 @dataclass(frozen=True)
 class FoundRecord:
-    """A memory to be: where it was found under which key, and what it says."""
+    """A draft: its source and key there, and its texts."""
 
     program: str
     key: str
@@ -56,8 +56,8 @@ class RecordImporter:
         self._stones = Tombstones(store)
 
     def store_new(self, found: Sequence[FoundRecord]) -> tuple[int, int]:
-        """Store those that are new; how many were, and how many were known (or
-        refused for good)."""
+        """Store those that are new; returns how many were new, and how many were known or
+        refused."""
         records = [(_record(one), _earlier_id(one)) for one in found]
         new: dict[str, Record] = {}
         for namespace in dict.fromkeys(one.namespace for one, _ in records):
@@ -116,12 +116,12 @@ def _record(found: FoundRecord) -> Record:
 
 
 def _earlier_id(found: FoundRecord) -> str:
-    """As it was made before clones could be projects of their own."""
+    """The id that an earlier version gave, before clones could be separate projects."""
     return ids.RECORD + derived_id(found.at, found.program, found.key)
 
 
 def content_hash(record: Record) -> str:
-    """The same for the same words, wherever they were found."""
+    """A hash of the words, whatever their source."""
     said = [record.title, record.summary, record.detail, record.facts]
     return hashlib.blake2b(encode(said), digest_size=16).hexdigest()
 

@@ -1,7 +1,7 @@
-"""Bringing history in: what there is, what is wanted of it, and doing it.
+"""Imports history: what is available, what is wanted of it, and the import itself.
 
-In: names of hosts and programs, or paths. Out: an overview, then events and memories, with progress
-for those who watch. One import at a time; what one leaves unfinished, the next takes up.
+In: names of hosts and programs, or paths. Out: an overview, then events and memories, with
+progress. One import at a time; what one leaves unfinished, the next one continues.
 """
 
 import logging
@@ -45,7 +45,7 @@ PROMPT_SHARE = 1.3
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What is wanted. No source means every one that is found."""
+    """What to import. No source means every one that is found."""
 
     sources: tuple[str, ...] = ()
     project: str | None = None
@@ -69,7 +69,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class ImportOffer:
-    """One source, and what can be told of it before it is read."""
+    """A source, and what is known of it before it is read."""
 
     source: str
     path: str
@@ -131,7 +131,7 @@ class Importer:
     # --- doing it ---
 
     def start(self, request: ImportRequest) -> ImportProgress:
-        """Begin in the background. Conflict while another one is going on."""
+        """Begin in the background. Raises Conflict while another import runs."""
         if not self._lock.acquire(blocking=False):
             raise Conflict(
                 "an import is going on already", hint="Wait until it is done, then try again."
@@ -144,7 +144,7 @@ class Importer:
         return progress
 
     def run(self, request: ImportRequest) -> ImportProgress:
-        """The same, here and now."""
+        """The same in this thread."""
         with self._lock:
             progress = self.progress = ImportProgress(state="running")
             self._run(request, progress)
@@ -209,9 +209,9 @@ class Importer:
     def catch_up(
         self, hosts: Mapping[str, datetime], home: str, env: Mapping[str, str]
     ) -> ImportProgress | None:
-        """What connected hosts' transcripts have and we do not, from the moment on at which each
-        was connected: earlier history is brought only when somebody asks. Bounded, and left alone
-        while an import goes on."""
+        """Import what connected hosts' transcripts have and the store lacks, from the time at which
+        each host was connected: earlier history is imported only on request. Bounded, and skipped
+        while an import runs."""
         if not self._lock.acquire(blocking=False):
             return None
         progress = ImportProgress(state="running")
@@ -353,7 +353,8 @@ class Importer:
         )
 
     def _put(self, events: Sequence[Event], program: str, history: TranscriptImporter) -> None:
-        """Prompts that the host's own transcript, or its hooks, have told already are known."""
+        """Store prompts, except those that the host's transcript or hooks have delivered
+        already."""
         for session in dict.fromkeys((one.namespace, one.session_id) for one in events):
             here = [one for one in events if (one.namespace, one.session_id) == session]
             history.import_events(program, *session, here)
@@ -404,7 +405,7 @@ class Importer:
 
 
 def estimate(offers: Iterable[ImportOffer]) -> dict[str, Any]:
-    """What extraction of all this by a language model would send, roughly."""
+    """Roughly what extraction of all this by a language model would send."""
     size = sum(one.bytes for one in offers if one.sessions)
     return {"tokens": int(size / CHARACTERS_PER_TOKEN * PROMPT_SHARE)}
 
@@ -447,7 +448,7 @@ def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> I
 
 
 def _labels(places: Iterable[Place]) -> dict[Place, str]:
-    """What people call these projects; where that means several, where they lie."""
+    """The names of these projects; where a name is ambiguous, its path."""
     distinct = set(places)
     shared = Counter(place.name for place in distinct)
     return {

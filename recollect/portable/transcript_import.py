@@ -1,8 +1,8 @@
-"""Sessions from transcripts, through the one write path.
+"""Imports sessions from transcripts through the write path.
 
-In: transcripts. Out: events, with the times at which they happened. Their ids are derived from what
-the host calls them, so that reading again, or reading on after a kill, adds nothing twice; what the
-hooks told of the same session is recognised, and what was erased stays erased.
+In: transcripts. Out: events with the times at which they happened. Their ids are derived from the
+host's, so that reading again, or continuing after a kill, adds nothing twice. What hooks captured
+of the same session is recognised, and what was erased stays erased.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ LIVE = timedelta(minutes=3)
 
 @dataclass(frozen=True)
 class Period:
-    """What is wanted; None means no bound."""
+    """The wanted period; None means no bound."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -49,7 +49,7 @@ class Period:
 
 
 def derived_id(at: datetime, *names: str) -> str:
-    """A ULID with the time of what it stands for, the same whenever it is asked for."""
+    """A ULID made from a time and a key, always the same for both."""
     moment = max(0, (at.astimezone(UTC) - EPOCH) // timedelta(milliseconds=1))
     digest = hashlib.blake2b("\0".join(names).encode("utf-8", "replace"), digest_size=10).digest()
     return ids.join_ulid(moment, int.from_bytes(digest, "big"))
@@ -78,7 +78,7 @@ class TranscriptImporter:
         self._client = client
 
     def import_session(self, transcript: Transcript, period: Period, units: int = 0) -> None:
-        """One session. What was stored before an interruption is met again as known."""
+        """Import one session. What was stored before an interruption is recognised."""
         if self._pipeline.kept_out(transcript.cwd):
             self._progress.step(transcript.host, units, sessions=1, kept_out=1)
             return
@@ -93,7 +93,7 @@ class TranscriptImporter:
     def import_events(
         self, source: str, namespace: str, session_id: str, events: list[Event], units: int = 0
     ) -> None:
-        """Events of one session, in order."""
+        """Import events of one session, in order."""
         captured, stored = self._already(namespace, session_id, {one.event_id for one in events})
         new: list[Event] = []
         counts: Counter[str] = Counter(read=len(events), sessions=1)
@@ -114,8 +114,8 @@ class TranscriptImporter:
         self._progress.step(source, units, **counts)
 
     def missing(self, transcript: Transcript) -> bool:
-        """Whether the transcript may hold something that is not here: it went on after the last
-        thing that was heard of its session."""
+        """Whether the transcript may hold something that is not stored: it was written after the
+        last event of its session."""
         if self._pipeline.kept_out(transcript.cwd):
             return False
         namespace = self._attribution.namespace(transcript.cwd)
@@ -127,7 +127,8 @@ class TranscriptImporter:
     # --- parts ---
 
     def _settled(self, transcript: Transcript) -> Iterator[TranscriptEvent]:
-        """Without the last turn of a session that is still going on: it comes when it is whole."""
+        """Without the last turn of a session that still runs: it is imported when it is
+        complete."""
         recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
         waiting: list[TranscriptEvent] = []
         for one in _public(transcript.events()):
@@ -173,7 +174,7 @@ class TranscriptImporter:
         return captured, stored
 
     def _marks(self, events: Iterable[Event], *, anyway: bool) -> dict[str, bytes | None]:
-        """Marks of what would be stored: without secrets, as the others were made. They cost as
+        """Marks of what would be stored, made after scrubbing like the stored ones. They cost as
         much as storing, so they are made only when there is something to compare with."""
         if not anyway and not self._store.bulk.any_forgotten():
             return {}
@@ -198,8 +199,8 @@ class TranscriptImporter:
 
 
 def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
-    """A session without what its user made private by a word in a prompt: the transcript knows
-    nothing of that, but it holds the word."""
+    """A session without what its user made private by a word in a prompt, which the transcript also
+    holds."""
     private = False
     for one in told:
         said = one.draft.body.content if isinstance(one.draft.body, TextBody) else ""

@@ -1,7 +1,7 @@
-"""Take out what must not be kept: private spans, then secrets.
+"""Removes what must not be stored: private spans, then secrets.
 
-In: a text, a tree as JSON gives it, or raw bytes. Out: the same without them, and counts.
-What can go wrong: nothing raises; what is broken is read in the way that hides more.
+In: a text, a tree as JSON gives it, or raw bytes. Out: the same without them, and counts. Nothing
+raises; broken input is read in the way that hides more.
 """
 
 from recollect.privacy.private_tags import scrub_text
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Scrubber:
-    """Cleans one text after another and adds up what it took out."""
+    """Scrubs one text after another and counts what it removes."""
 
     __slots__ = ("private", "secrets")
 

@@ -1,8 +1,8 @@
-"""Find passwords that a person tells in a sentence of another language than English.
+"""Finds passwords in sentences of languages other than English.
 
-In: a text (and its lower-case twin of equal length). Out: spans of the passwords.
-What can go wrong: the value has to look like a secret, so one of letters only is not seen.
-English itself is read by `assignments.py`, together with code.
+In: a text (and its lower-case twin of equal length). Out: spans of the passwords. What can go
+wrong: the value has to look like a secret, so one of letters only is not found. English is covered
+by `assignments.py`, together with code.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Find private keys in PEM, OpenSSH, PGP and PuTTY form, the whole of each.
+"""Finds private keys in PEM, OpenSSH, PGP and PuTTY form, completely.
 
-In: a text. Out: spans from header to footer, or as far as the key's body goes when it is cut.
-What can go wrong: a body split over string literals or JSON strings; each piece is a span of its
-own, so that what stands between them (quotes, commas) stays and the document stays well-formed.
-Or lines with something before them (a diff's sign, a number, a file's name): what stands before
-the header or footer on its line says what stands before the others.
+In: a text. Out: spans from header to footer, or to the end of the key's body when it is cut. What
+can go wrong: a body split over string literals or JSON strings; each piece is a span of its own, so
+that what is between them (quotes, commas) stays and the document stays well-formed. Or lines with a
+prefix (a diff's sign, a number, a file name): the prefix of the header or footer tells that of the
+other lines.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Clean a raw payload, before anyone has parsed it.
+"""Scrubs a raw payload before it is parsed.
 
 In: bytes: JSON, several JSON documents, half of one, or anything else. Out: bytes of the same sort.
-What can go wrong: broken JSON or UTF-8. In what reads as JSON each string is cleaned by itself and
-all else is kept byte for byte; anything else is cleaned as one text, which can only hide more.
+What can go wrong: broken JSON or UTF-8. In JSON each string is scrubbed by itself and everything
+else is kept byte for byte; anything else is scrubbed as one text, which can only hide more.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Judge a name: does what is assigned to it tend to be a secret?
+"""Judges by its name whether a value is likely to be a secret.
 
 In: the name as written (`DB_PASSWORD`, `apiKey`, `spring.datasource.password`). Out: its family.
-What can go wrong: names that contain a telling word but hold something else (`token_type`).
+What can go wrong: names that contain such a word but hold something else (`token_type`).
 """
 
 from functools import lru_cache

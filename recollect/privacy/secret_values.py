@@ -1,7 +1,7 @@
-"""Judge a value that stands where a secret could stand.
+"""Judges a value in a place where a secret could be.
 
-In: a value. Out: is it a placeholder, does it look random, is it a plausible password?
-What can go wrong: no judgement of this kind is always right; the bench counts both errors.
+In: a value. Out: is it a placeholder, does it look random, is it a plausible password? What can go
+wrong: no such judgement is always right; the bench counts both errors.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Find secrets in a text and put a typed mark in the place of each.
+"""Finds secrets in a text and replaces each by a typed mark.
 
 In: a text, or a tree as JSON gives it. Out: the same without secrets, and how many of which kind.
-What can go wrong: a secret of no known shape under a name that tells nothing is not seen; one in
-two halves (two strings, two chunks) is not either, save for private keys.
+What can go wrong: a secret of no known shape under an ordinary name is not found; nor is one in two
+halves (two strings, two chunks), except for private keys.
 """
 
 import re

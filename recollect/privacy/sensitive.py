@@ -1,8 +1,9 @@
-"""What concerns a person's pay, health, beliefs or whereabouts: kept, but shared only by consent.
+"""Tells whether a text is about a person's pay, health, beliefs or whereabouts: kept, but shared
+only by consent.
 
-In: a fact, or any text that may be put before an agent. Out: whether it is sensitive.
-What can go wrong: a text is about such data without telling any ("add a salary column"). So in a
-text such a word counts only in a sentence that also speaks of a person or gives a number.
+In: a fact, or any text that may be put before an agent. Out: whether it is sensitive. What can go
+wrong: a text about such data without any ("add a salary column"). So a word counts only in a
+sentence that also mentions a person or a number.
 """
 
 import re

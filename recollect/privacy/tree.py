@@ -1,7 +1,7 @@
-"""Apply a cleaning of texts to every string of a tree, keys too.
+"""Applies a function to every string of a tree, including keys.
 
-In: a value as JSON gives it, and a function of (text, the key it stands under). Out: a new value.
-What can go wrong: depth. The walk keeps its own stack, so a million brackets do no harm.
+In: a value as JSON gives it, and a function of (text, its key). Out: a new value. The walk keeps
+its own stack, so deep nesting does no harm.
 """
 
 from collections.abc import Callable

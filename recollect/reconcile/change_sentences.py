@@ -1,9 +1,9 @@
-"""What a sentence means that says "it is other now", when no form of rules knows its words.
+"""Interprets sentences that say that something has changed, when no pattern of the rules matches.
 
-In: a sentence of the user's, the things it names, and what is held of them. Out: the fact that it
-changes and the new value, or the fact that it throws doubt on, together with its words. What is
-known helps to read it: if the admin server has a port, and the sentence names the admin server and
-one other number, then that number is the port. What can be read in two ways is told as it was said.
+In: a sentence of the user, the entities it names, and their facts. Out: the fact that it changes
+and the new value, or the facts that it casts doubt on, with the sentence. Stored facts help to read
+it: if the admin server has a port, and the sentence names the admin server and one other number,
+then that number is the port. An ambiguous sentence only casts doubt.
 """
 
 import re
@@ -68,7 +68,7 @@ Held = tuple[Entity, Fact]
 
 
 def named(names: EntityNames, sentence: str) -> Iterator[Entity]:
-    """Known things that a sentence names, longer names first, each word in one name only."""
+    """Known entities that a sentence names, longer names first, each word in one name only."""
     words = [word.strip(_EDGES).removesuffix("'s").removesuffix("’s") for word in sentence.split()]
     taken: set[int] = set()
     seen: set[str] = set()
@@ -87,8 +87,8 @@ def named(names: EntityNames, sentence: str) -> Iterator[Entity]:
 
 
 def meanings(sentence: str, held: Iterable[Held], *, plain: bool) -> list[Meaning]:
-    """What a sentence changes: one fact and its new value, when it can be read in one way only and
-    has a plain word of change; else the facts that it throws doubt on, each with its words."""
+    """What a sentence changes: one fact and its new value, when it is unambiguous and has a plain
+    word of change; otherwise the facts that it casts doubt on."""
     standing = [
         (entity, fact)
         for entity, fact in held
@@ -119,32 +119,33 @@ def meanings(sentence: str, held: Iterable[Held], *, plain: bool) -> list[Meanin
 
 
 def _named_kind(fact: Fact) -> bool:
-    """Whether what is held is one of a kind of which the others are known by name."""
+    """Whether the stored object is of a kind whose other members are known by name."""
     return bool(family(fact.object.split(_SINCE)[0])) or fact.predicate == "owned_by"
 
 
 def _placed(clauses: Iterable[str], one: Meaning) -> bool:
-    """Whether a path stands in the clause that names the thing."""
+    """Whether a path stands in the clause that names the entity."""
     return _PATH.fullmatch(one.value) is not None and any(
         _speaks_of(clause, one.entity) and one.value in clause for clause in clauses
     )
 
 
 def _labelled(sentence: str, one: Meaning) -> bool:
-    """Whether a number stands behind the name of its kind: `Node 24`, `port 80`."""
+    """Whether a number follows the name of its kind: `Node 24`, `port 80`."""
     words = "|".join(map(re.escape, one.fact.predicate.split("_")))
     return re.search(rf"\b(?:{words}) {re.escape(one.value)}", sentence, re.I) is not None
 
 
 def _doubt(entity: Entity, fact: Fact, sentence: str) -> Meaning:
-    """What held, and what was said since: whoever reads both can tell."""
+    """The stored fact and the sentence: a reader of both can decide."""
     held = fact.object.split(_SINCE)[0]
     said = " ".join(sentence.split())
     return Meaning(entity, fact, f'{held}{_SINCE}{said}"', sure=False)
 
 
 def _new(text: str, entity: Entity, fact: Fact) -> str:
-    """The one value that could stand in place of the fact's, where that does not stand itself."""
+    """The one value that could replace the fact's object, unless the sentence also has that
+    object."""
     if _is_current_in(text, fact.object):
         return ""
     values = set(_other(text, entity, fact))
@@ -163,7 +164,7 @@ def _speaks_of(clause: str, entity: Entity) -> bool:
 
 
 def _rivals(sentence: str, fact: Fact) -> Iterator[str]:
-    """Values in a sentence that could stand where the fact's object stands."""
+    """Values in a sentence that could replace the fact's object."""
     if _SINCE in fact.object:
         fact = msgspec.structs.replace(fact, object=fact.object.split(_SINCE)[0])
     old = _NUMBER.fullmatch(fact.object.strip())
@@ -190,7 +191,7 @@ def _rivals(sentence: str, fact: Fact) -> Iterator[str]:
 
 
 def _form(text: str) -> str:
-    """How a word looks: `us-east-1` is `a-a-0`."""
+    """The shape of a word: `us-east-1` is `a-a-0`."""
     return re.sub(r"[0-9]+", "0", re.sub(r"[^\W\d_]+", "a", text))
 
 
@@ -204,13 +205,13 @@ def _current_facts(
 
 
 def _is_past(sentence: str, start: int, end: int) -> bool:
-    """Whether what stands there is said to be over."""
+    """Whether a value is said to be no longer valid."""
     before, after = sentence[:start], sentence[end:]
     return bool(_LEFT_BEHIND.search(before) or _OVER.match(after))
 
 
 def _is_current_in(sentence: str, value: str) -> bool:
-    """Whether a value stands in a sentence, and not as something that is over."""
+    """Whether a sentence has a value, and not as something past."""
     return any(
         not _is_past(sentence, found.start(), found.end())
         for found in re.finditer(rf"(?<![\w.]){re.escape(value)}(?!\w)", sentence, re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""The gate before the graph: what says nothing stays out.
+"""Keeps empty claims out of the graph.
 
-In: claims. Out: why a claim is kept out (empty when it is not). Tables and rules, no model.
+In: claims. Out: why a claim is kept out; empty when it is not. Tables and rules, no model.
 """
 
 from recollect.core.entity_keys import key, says_nothing

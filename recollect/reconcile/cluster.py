@@ -1,7 +1,8 @@
-"""Which candidates of one batch say the same: union-find over cosines.
+"""Groups the candidates of one batch that say the same: union-find over cosines.
 
-In: vectors, or None where there is none. Out: clusters of indexes, in the order of their first
-members, with a centroid of length 1. A candidate without a usable vector stands alone, with none.
+In: vectors, or None. Out: clusters of indexes, in the order of their first members, each with a
+centroid of length 1. A candidate without a usable vector is a cluster of its own, without a
+centroid.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ class Cluster:
 
 
 def unit(blob: bytes | None) -> Row | None:
-    """A vector at length 1; None for none, for zeros and for what is not finite."""
+    """A vector of length 1; None for no vector, zeros, or values that are not finite."""
     if blob is None or len(blob) != 4 * DIMENSIONS:
         return None
     row = np.frombuffer(blob, dtype="<f4").astype(np.float64)

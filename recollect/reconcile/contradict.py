@@ -1,13 +1,13 @@
-"""Who is right when two facts cannot both be: pure functions over facts, nothing is written here.
+"""Decides between facts that cannot both hold: pure functions, nothing is written here.
 
-In: what is held of one subject and predicate. Out: which of it stands, and for each other one until
-when it held and what took its place. Source rank decides first (corrected > stated > observed >
-inferred), then, for predicates whose truth changes with time, recency, then confidence.
+In: the facts of one subject and predicate. Out: the fact that holds, and for each other one until
+when it held and what replaced it. Source rank decides first (corrected > stated > observed >
+inferred), then, for predicates that change with time, recency, then confidence.
 
-What a user says of something that changes is as good as a correction: people who say today that
-they moved to Fly do not have to add that they were right before. Everything is compared by one
-total order, so what stands does not depend on the order in which it was heard, and no chain of
-supersession can close on itself.
+A user's statement about something that changes counts like a correction: people who say today that
+they moved to Fly need not add that they were right before. All facts are compared by one total
+order, so the result does not depend on the order in which they arrived, and no chain of
+supersession can form a cycle.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def strength(fact: Fact, kind: Cardinality) -> int:
 
 
 def order(fact: Fact, kind: Cardinality) -> tuple[int, float, float, str]:
-    """The total order in which facts stand over each other."""
+    """The total order of precedence of facts."""
     said = (fact.confirmed_at or fact.valid_from).timestamp()
     return (
         strength(fact, kind),
@@ -104,8 +104,8 @@ def order(fact: Fact, kind: Cardinality) -> tuple[int, float, float, str]:
 
 
 def resolve(facts: Sequence[Fact], kind: Cardinality) -> tuple[Fact | None, dict[str, EndedFact]]:
-    """Of facts with one subject and predicate: the one that stands, and what became of the
-    others. Facts of a predicate that takes many objects all stand."""
+    """Of facts with one subject and predicate: the one that holds, and what became of the others.
+    Facts of a predicate that takes many objects all hold."""
     if kind == "multi" or not facts:
         return None, {}
     ranked = sorted(facts, key=lambda fact: (order(fact, kind), fact.fact_id))
@@ -124,8 +124,8 @@ def ended(fact: Fact, end: EndedFact) -> Fact:
 
 
 def confirmed(known: Fact, again: Fact, kind: Cardinality) -> Fact:
-    """The same fact, seen again: surer, and as strong as the stronger of the two. The same source
-    heard twice changes nothing."""
+    """The same fact seen again: more confident, and with the stronger source of the two. The same
+    source twice changes nothing."""
     if again.source_event_ids and set(again.source_event_ids) <= set(known.source_event_ids):
         return known
     stronger = order(again, kind)[:2] > order(known, kind)[:2]

@@ -1,8 +1,10 @@
-"""What becomes of each candidate: written, merged with what is stored, or left out as known.
+"""Decides what becomes of each candidate: written, merged with a stored memory, or dropped as
+known.
 
-In: candidates with their vectors. Out: plans, one for each cluster, and what was dropped and why.
-All judging happens here, before anything is written. Without a judge nothing is ever reworded: what
-says the same as a stored memory is left out, of two that say the same the richer one is kept.
+In: candidates with their vectors. Out: plans, one per cluster, and what was dropped and why. All
+decisions are made here, before anything is written. Without a judge nothing is reworded: a
+candidate that says the same as a stored memory is dropped, and of two such candidates the richer
+one is kept.
 """
 
 import logging
@@ -44,7 +46,7 @@ class EmbeddedRecord:
 
 @dataclass(frozen=True)
 class PlannedMerge:
-    """A merge to be: the new record, the members in it, the stored ones it displaces."""
+    """A merge: the new record, the members in it, and the stored records that it replaces."""
 
     made: EmbeddedRecord
     members: tuple[str, ...]
@@ -53,7 +55,7 @@ class PlannedMerge:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """What one cluster does. `derived` ones stand over their earlier version."""
+    """What one cluster does. `derived` candidates replace their earlier version."""
 
     members: tuple[EmbeddedRecord, ...]
     fusion: PlannedMerge | None = None
@@ -75,7 +77,7 @@ def direct(candidates: Sequence[EmbeddedRecord]) -> Decisions:
 
 
 def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRecord]) -> Decisions:
-    """Without a judge."""
+    """Deduplicate without a judge."""
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
@@ -142,7 +144,7 @@ def by_judge(
 def _unknown(
     store: Store, namespace: str, candidates: Sequence[EmbeddedRecord], made: Decisions
 ) -> list[EmbeddedRecord]:
-    """Those whose very words are neither stored nor said twice in the batch."""
+    """Candidates whose exact words are neither stored nor twice in the batch."""
     seen: set[str] = set()
     fresh = []
     for one in candidates:
@@ -162,7 +164,7 @@ def _fusion(
     stored: Sequence[Neighbour],
     embedder: RecordEmbedder | None,
 ) -> PlannedMerge | None:
-    """What the judge asked for, as far as it may be done."""
+    """The judge's merge, as far as it is allowed."""
     by_id = {one.record.record_id: one.record for one in members}
     by_id |= {one.record.record_id: one.record for one in stored}
     cited = [by_id[record_id] for record_id in said.ids]
@@ -195,8 +197,8 @@ def _says_same(one: Record, other: Record, here: Row | None, there: Row | None) 
 
 
 def _alike(one: Record, other: Record) -> bool:
-    """Near is not the same where a number, a name with a digit or a "not" differs, or where one
-    is the user's word and the other is not."""
+    """Similar texts are not the same where a number, a name with a digit or a "not" differs, or
+    where only one of them is the user's words."""
     return _countable(one) == _countable(other) and alike_in_trust(one, [other])
 
 

@@ -1,7 +1,10 @@
-"""Names become entities: one for all the ways in which a thing is written.
+"""Finds the entity of a name, in all the ways in which it is written.
 
-In: names, and the entities that are known. Out: the entity that holds a name's key
-(`core.entity_keys`). Nothing here writes. Only a learned alias joins what keys keep apart.
+In: names as people and tools write them, and the known entities. Out: a key that is the same for
+all forms of a name, and the entity that has it. Nothing here writes.
+
+The key is a pure function of the name, so which names belong together does not depend on the order
+in which they occur. Only a learned alias joins names with different keys.
 """
 
 import threading
@@ -15,11 +18,11 @@ MOST_HELD = 16  # namespaces whose names stay in memory
 
 
 class EntityNames:
-    """Who answers to a name: entities by key, their aliases, and the short forms of repositories.
+    """Entities by the keys of their names, their aliases, and the short forms of repositories.
 
-    A short form leads to its owner only while it has one owner. Names may stand on others: what is
-    added or dropped then changes nothing below, so that a batch can decide what it likes before
-    anything is written.
+    A short form leads to its owner only while it has one owner. Names can be layered: additions to
+    the upper layer do not change the lower one, so that a batch can be planned before anything is
+    written.
     """
 
     def __init__(self, entities: Iterable[Entity] = (), below: "EntityNames | None" = None) -> None:
@@ -32,7 +35,7 @@ class EntityNames:
             self.add(entity)
 
     def add(self, entity: Entity) -> None:
-        """An entity as it is now. Names that it no longer has still lead to it."""
+        """Add or update an entity. Names that it no longer has still lead to it."""
         before = self.get(entity.entity_id)
         self._touched.add(entity.entity_id)
         self._by_id[entity.entity_id] = entity
@@ -71,7 +74,7 @@ class EntityNames:
         return self.get(found) if found is not None else None
 
     def _owner(self, known: str) -> str | None:
-        """Of several the one that comes first by name."""
+        """Of several entities the first by name."""
         owners = self._own(known, lambda names: names._owners)
         if len(owners) < 2:
             return next(iter(owners), None)
@@ -92,7 +95,7 @@ def _keys(entity: Entity) -> list[str]:
 
 
 class EntityNamesCache:
-    """The names of each namespace, read once and from then on only where they changed."""
+    """The names of each namespace, read once and then kept up to date."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

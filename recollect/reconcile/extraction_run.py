@@ -1,7 +1,7 @@
-"""One run of extraction: claim, extract, gate, embed, dedupe, push, and a line in the log.
+"""One run of extraction: claim, extract, gate, embed, dedupe, push, and a log line.
 
 In: a namespace. Out: what the watcher needs to know. Whatever goes wrong, the events are either
-finished together with what they gave, or still in line; and the run is on record.
+finished together with their results, or still waiting; and the run is recorded.
 """
 
 import dataclasses
@@ -78,7 +78,7 @@ class ExtractionOptions:
 
 @dataclass
 class _Counts:
-    """A run as it goes on."""
+    """The counts of a run in progress."""
 
     namespace: str
     provider: str = NO_MODEL
@@ -132,11 +132,11 @@ class ExtractionWorker:
         self._by_rules: dict[str, str] = {}
 
     def close(self) -> None:
-        """What runs may finish, but its failures count for nothing from now on."""
+        """Runs may finish, but their failures no longer count."""
         self._stopping.set()
 
     def status(self) -> dict[str, Any]:
-        """How extraction stands, for people."""
+        """The state of extraction, for people."""
         return {
             "breakers": self._breaker.states(),
             "judge_breakers": self._judging.states(),
@@ -225,7 +225,7 @@ class ExtractionWorker:
     def _extract(
         self, batch: Batch, choice: "_Choice", counts: _Counts
     ) -> tuple[Extraction, "_Tally | None"]:
-        """By the model if there is one that may be asked, else by rules; and who may judge."""
+        """By the model if one may be asked, else by rules; also returns who may judge."""
         with self._timed(counts, "extract"):
             counts.reason = choice.why
             if choice.model is not None:
@@ -245,8 +245,8 @@ class ExtractionWorker:
         return ModelExtractor(model, functools.partial(self._condenser, model))
 
     def _with_rules(self, found: Extraction, batch: Batch) -> Extraction:
-        """What follows from events by itself is made by rules, whoever finds the rest: summaries
-        as sessions grow, checkpoints, procedures, and what the user asked for in plain words."""
+        """Add what rules derive from events, whoever extracts the rest: summaries, checkpoints,
+        procedures, and what the user asked for in plain words."""
         plain = self._rules.extract(batch)
         derived = tuple(one for one in plain.candidates if one.record.record_id in plain.derived)
         claims = tuple(
@@ -262,7 +262,7 @@ class ExtractionWorker:
         )
 
     def _made(self, candidate: Candidate, where: Mapping[str, str]) -> EmbeddedRecord:
-        """A candidate with its vectors, and with the content of its files as it is now."""
+        """A candidate with its vectors and the current content of its files."""
         ready, vectors = prepared(candidate, self._embedder)
         record = ready.record
         if record.files and not record.citations:
@@ -333,8 +333,8 @@ class ExtractionWorker:
             self._breaker.succeeded(batch.namespace)
 
     def _failed(self, batch: Batch, counts: _Counts, error: Exception) -> None:
-        """No usable answer. A provider that is not there is not the events' fault: they wait, and
-        rules take over when it stays away. Anything else counts against them."""
+        """No usable answer. An unreachable provider does not count against the events: they wait,
+        and rules take over when it stays away. Any other failure counts."""
         counts.outcome = "failed"
         ours = isinstance(error, RecollectError)
         counts.reason = str(error) if ours else f"{type(error).__name__} in extraction"
@@ -348,7 +348,7 @@ class ExtractionWorker:
             self._breaker.failed(batch.namespace)
 
     def _give_back(self, batch: Batch) -> None:
-        """Not the events' fault: they are as they were, unless the store cannot write even that."""
+        """Release the events unchanged, unless the store cannot write even that."""
         try:
             self._store.events.release(batch)
         except StoreError as error:
@@ -396,7 +396,7 @@ class ExtractionWorker:
 
 @dataclass(frozen=True)
 class _Choice:
-    """A model to ask, or rules; and why rules, where a model was asked for."""
+    """The model to ask, or the rules; and why the rules, when a model was configured."""
 
     model: "_Tally | None" = None
     why: str = ""
@@ -439,7 +439,7 @@ class _Timer:
 
 
 def _line(run: ExtractionRun) -> str:
-    """A run as `name=value`, the same names each time."""
+    """A run as `name=value` pairs, always the same names."""
     dropped = ",".join(f"{name}:{count}" for name, count in sorted(run.dropped.items()))
     latency = ",".join(f"{name}:{took}" for name, took in run.latency_us.items())
     fields = {

@@ -1,7 +1,8 @@
-"""Facts as they are held: which stand, which ended, and by what.
+"""Plans changes of facts: which hold, which ended, and by what.
 
-In: facts that claims made, and what the graph holds of a thing. Out: steps in a `PlanBuilder`. Of
-facts that exclude each other one stands by the order in `contradict.py`."""
+In: facts that claims made, and the graph's facts of an entity. Out: steps in a `PlanBuilder`. Of
+facts that exclude each other one holds, by the order in `contradict.py`.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -43,7 +44,7 @@ class FactPlanner:
         self._held: dict[str, dict[str, Fact]] = {}  # entity: fact id: fact
 
     def begin(self, entity_id: str) -> None:
-        """A new entity: nothing is held of it."""
+        """A new entity, which has no facts yet."""
         self._held[entity_id] = {}
 
     def forget(self, entity_id: str) -> None:
@@ -92,7 +93,7 @@ class FactPlanner:
             self._book.put(surer)
 
     def settle(self, entity_id: str, name: str, live: list[Fact], new: Fact | None) -> None:
-        """Put a fact among the live ones of its predicate, and end those that lose."""
+        """Add a fact to the current ones of its predicate, and end those that lose."""
         facts = [*live, new] if new is not None else live
         standing, losers = resolve(facts, cardinality(name))
         if not losers:
@@ -128,7 +129,7 @@ class FactPlanner:
         )
 
     def ended(self, subject: Entity, name: str, claim: FactClaim) -> None:
-        """Somebody says that a fact no longer holds."""
+        """End a fact that somebody says no longer holds."""
         name = {"using": "uses"}.get(name, predicate(name))
         over = [
             fact
@@ -141,7 +142,7 @@ class FactPlanner:
         self._end(over, claim.at, f"{subject.name} no longer {name} {claim.object}")
 
     def replaced(self, claim: FactClaim) -> None:
-        """X was replaced by Y: whoever used X uses Y."""
+        """X was replaced by Y: everything that used X uses Y."""
         for fact in self._graph.facts(self._book.namespace):
             holder = self.of(fact.entity_id or "")
             fact = holder.get(fact.fact_id, fact)
@@ -190,7 +191,7 @@ class FactPlanner:
         )
 
     def renamed(self, entity: Entity) -> None:
-        """What holds is told by the name of today."""
+        """Use the current name in facts that hold."""
         for fact in list(self.of(entity.entity_id).values()):
             if fact.valid_until is None:
                 told = msgspec.structs.replace(fact, subject=entity.name)
@@ -199,7 +200,7 @@ class FactPlanner:
 
 
 def _why(standing: Fact, losers: Sequence[Fact]) -> str:
-    """By what the standing one won, for the log."""
+    """Why one fact won, for the log."""
     kind = cardinality(standing.predicate)
     best = max((order(one, kind) for one in losers), default=None)
     if best is None:

@@ -1,8 +1,8 @@
-"""Asks a model whether a cluster and its neighbours are one thing.
+"""Asks a model whether a cluster and its neighbours say the same.
 
-In: members and neighbours. Out: a merge or None for keep them apart. A timeout is final; an answer
-that cannot be read is asked for once more, in a new session; then JudgeFailed. Ids that it was not
-shown are air; where none or only one is left there is nothing to merge.
+In: members and neighbours. Out: a merge, or None to keep them apart. A timeout is final; an
+unreadable answer is asked for once more, in a new session; then JudgeFailed. Unknown ids in the
+answer are ignored; with fewer than two left there is nothing to merge.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class JudgeFailed(RecollectError):
 
 @dataclass(frozen=True)
 class Merge:
-    """What the judge wants: these are one thing, and this is what it says."""
+    """The judge's merge: the ids, and the text of the merged memory."""
 
     ids: tuple[str, ...]
     title: str
@@ -72,7 +72,7 @@ class Judge:
     def decide(
         self, namespace: str, members: Sequence[Record], near: Sequence[Neighbour]
     ) -> Merge | None:
-        """Raises JudgeFailed, or BudgetSpent, which is nobody's fault."""
+        """Raises JudgeFailed, or BudgetSpent, which is not a failure of the judge."""
         request = ModelRequest(
             namespace=namespace,
             purpose="judge",
@@ -109,7 +109,7 @@ class Separate:
 
 
 def verdict(answer: str, shown: Sequence[str]) -> Merge | Separate | None:
-    """What an answer says; None when it cannot be read."""
+    """The meaning of an answer; None when it is unreadable."""
     answer = answer[:MOST_CHARS]
     found = next(elements(answer, "merge"), None)
     if found is None:

@@ -1,12 +1,12 @@
-"""Claims become knowledge: entities, facts, relationships, preferences and procedures.
+"""Turns claims into knowledge: entities, facts, relationships, preferences and procedures.
 
-In: the graph as it is and the claims of one batch. Out: a `LearningPlan` that says what to put,
-what takes the place of what, what waits and what was kept out and why. `learn` reads, `apply`
-writes inside the transaction of the run; in between nothing has happened.
+In: the graph and the claims of one batch. Out: a `LearningPlan`: what to write, what replaces what,
+what waits, and what was kept out and why. `learn` reads, `apply` writes inside the transaction of
+the run; nothing is written in between.
 
-An entity is made when somebody stated something of it, or when it was met in two turns; until then
-what was heard waits in a small table. Every contradiction is an operation of its own in the log,
-so that it can be seen and undone by itself.
+An entity is made when somebody stated something about it, or when it occurred in two turns; until
+then its claims wait in a small table. Every contradiction is an operation of its own in the log, so
+that it can be seen and undone by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -69,8 +69,8 @@ def learn(
     turns: Mapping[str, str] | None = None,
     names: EntityNames | None = None,
 ) -> LearningPlan:
-    """What a batch of claims changes. `turns` says of an event to which turn it belongs; without
-    it each event counts as one. `names` are those of the graph, where they are held already."""
+    """What a batch of claims changes. `turns` maps an event to its turn; without it each event
+    counts as one. `names` are the graph's names, if they are loaded already."""
     known = names if names is not None else EntityNames(graph.entities(namespace))
     learner = _Learner(graph, namespace, now, turns or {}, known)
     for claim in claims[:MOST_CLAIMS]:
@@ -81,7 +81,7 @@ def learn(
 
 
 class ClaimLearner:
-    """Learning as the push phase calls it: reads and decides first, writes when it is handed the
+    """Learning as the push phase calls it: reads and plans first, writes in the given
     transaction."""
 
     def __init__(self, graph: Graph, clock: Clock, actor: str) -> None:
@@ -186,7 +186,7 @@ class _Learner:
             self._put_entity(better)
 
     def _entity_named(self, name: str, claim: Claim) -> Entity | None:
-        """The entity of this name, met once more; a new way to write it is remembered."""
+        """The entity of this name, counted once more; a new spelling becomes an alias."""
         entity = self._names.find(name)
         if entity is None:
             return None
@@ -204,7 +204,7 @@ class _Learner:
         return entity
 
     def _new_entity(self, name: str, kind: str, claim: Claim, *, strong: bool) -> Entity | None:
-        """A new entity, if it is worth one; else what was heard of it waits."""
+        """A new entity, if there is enough evidence; otherwise its claims wait."""
         wanted = key(name)
         held = self._waiting_under(wanted)
         met = tuple(dict.fromkeys([*(held.turns if held else ()), *self._turns_of(claim)]))
@@ -239,7 +239,7 @@ class _Learner:
         return self._names.get(entity.entity_id) or self._names.find(name)
 
     def _waiting_under(self, wanted: str) -> Waiting | None:
-        """What waits under a name."""
+        """The claims that wait under a name."""
         if wanted not in self._waiting:
             found = self._graph.waiting(self._namespace, [wanted])
             self._stored_waits.update(one.key for one in found)
@@ -254,7 +254,7 @@ class _Learner:
         return [self._turns.get(event_id, event_id) for event_id in claim.event_ids]
 
     def _merge(self, one: Entity, other: Entity) -> Entity:
-        """Two entities are one: what was known of the younger hangs on the older."""
+        """Merge two entities: what was known of the newer is attached to the older."""
         kept, gone = sorted([one, other], key=lambda e: (-e.mentions, e.entity_id))
         merged = msgspec.structs.replace(
             kept,
@@ -307,7 +307,7 @@ class _Learner:
     # --- facts ---
 
     def _change_claim(self, claim: ChangeClaim) -> None:
-        """A sentence that is understood only by what is known. Mostly it says nothing of it."""
+        """A sentence that can only be interpreted by stored facts. Most change nothing."""
         things = list(change_sentences.named(self._names, claim.text))
         held = [
             (entity, fact)
@@ -370,7 +370,7 @@ class _Learner:
         self._facts.hold(subject.entity_id, fact)
 
     def _object_entity(self, name: str, claim: FactClaim, strong: bool) -> None:
-        """Things that facts lead to are things too."""
+        """The entity of a fact's object."""
         if not facts_of_entity(name):
             return
         if says_nothing(claim.object) or len(claim.object.split()) > 3:
@@ -429,7 +429,7 @@ class _Learner:
 
 
 def _aliases(entity: Entity, more: Sequence[str], name: str = "") -> tuple[str, ...]:
-    """Other ways to write a name, each key once, the name's own left out."""
+    """Other spellings of a name, each key once, without the name's own."""
     seen = {key(name or entity.name)}
     found = []
     for alias in (*entity.aliases, *map(_tidy, more)):

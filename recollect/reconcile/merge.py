@@ -1,7 +1,7 @@
-"""One memory out of several, as the judge worded it.
+"""Makes one memory of several, in the judge's words.
 
-In: the judge's words and the memories that they stand for, nearest first. Out: a record. Where it
-comes from is never lost: events in first-seen order, and no more trust than its least trusted part.
+In: the judge's text and the memories that it replaces, nearest first. Out: a record with the events
+of all of them in first-seen order, trusted as little as its least trusted part.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,8 @@ _SEEN_AGAIN = 0.05
 
 
 def mergeable(record: Record) -> bool:
-    """What a person wrote or pinned, and what follows from events by itself, is never rewritten."""
+    """Whether a memory may be rewritten: not when a person wrote or pinned it, or when it is
+    derived from events."""
     derived = record.traits.is_summary and record.strategy == "rules"
     return (
         not record.traits.is_turn

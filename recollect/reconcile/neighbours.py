@@ -1,7 +1,7 @@
-"""Which stored memories say nearly the same as a cluster.
+"""Finds stored memories that say nearly the same as a cluster.
 
-In: centroids. Out: for each, memories of the same namespace, nearest first. Raw episodes are what
-memories are made from, not what they are compared with. The store is read once for all centroids.
+In: centroids. Out: for each, memories of the same namespace, nearest first. Turns are not compared:
+memories are made from them. The store is read once for all centroids.
 """
 
 import itertools

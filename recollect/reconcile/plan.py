@@ -1,8 +1,9 @@
-"""What learning decided, before and while it is written.
+"""The plan of what learning writes, and how it is carried out.
 
-In: nothing but values. Out: a `LearningPlan` of puts and decisions, the `PlanBuilder` in which it
-is put together, and `apply`, which carries it out inside a transaction. Every decision is an
-operation of its own in the log, so that it can be seen and undone by itself."""
+In: values. Out: a `LearningPlan` of puts and decisions, the `PlanBuilder` that collects it, and
+`apply`, which carries it out inside a transaction. Every decision is an operation of its own in the
+log, so that it can be seen and undone by itself.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ Thing = Entity | Relationship | Fact | Procedure | Preference
 
 
 class GraphReads(Protocol):
-    """What learning reads of the graph; the store's own graph has it."""
+    """What learning reads of the graph; the store's graph has it."""
 
     def entities(self, namespace: str) -> list[Entity]: ...
     def facts(
@@ -42,14 +43,14 @@ class GraphReads(Protocol):
 
 @dataclass(frozen=True)
 class Put:
-    """Things that are new, or the same and surer."""
+    """Rows that are new, or confirmed."""
 
     things: tuple[Thing, ...]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One thing took the place of another, or two turned out to be one."""
+    """One row replaced another, or two turned out to be the same."""
 
     kind: OperationKind
     namespace: str
@@ -70,7 +71,7 @@ class LearningPlan:
 
     @property
     def things(self) -> list[Thing]:
-        """What is put, in order; of things put twice the last counts."""
+        """The rows to put, in order; of a row put twice the last counts."""
         return [thing for step in self.steps for thing in step.things]
 
     @property
@@ -79,7 +80,7 @@ class LearningPlan:
 
 
 def apply(tx: Transaction, plan: LearningPlan, actor: str) -> list[Operation]:
-    """Carry a plan out inside a transaction; returns the decisions as they were logged."""
+    """Carry a plan out inside a transaction; returns the decisions as logged."""
     operations = []
     for step in plan.steps:
         if isinstance(step, Put):
@@ -102,7 +103,7 @@ def apply(tx: Transaction, plan: LearningPlan, actor: str) -> list[Operation]:
 
 
 class PlanBuilder:
-    """A plan as it grows."""
+    """A plan under construction."""
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace

@@ -1,8 +1,9 @@
-"""Preferences and procedures: what the user wants, and which steps led somewhere.
+"""Plans changes of preferences and procedures: what the user wants, and which steps worked.
 
-In: their claims. Out: steps in a `PlanBuilder`. A later wish takes the place of an earlier one, and
-an old one that is heard late is kept out; a procedure is known by its steps and counts its
-outcomes."""
+In: their claims. Out: steps in a `PlanBuilder`. A later preference replaces an earlier one, and an
+old one that arrives late is kept out; a procedure is identified by its steps and counts its
+outcomes.
+"""
 
 import msgspec
 

@@ -1,8 +1,8 @@
-"""Writes what a run decided: one transaction, a savepoint for each cluster.
+"""Writes what a run decided: one transaction, with a savepoint per cluster.
 
-In: plans. Out: what was written, displaced and what failed. A cluster that cannot be written fails
-alone; the batch is finished in the same transaction unless all of them failed. So a crash at any
-moment leaves either everything of a run or nothing, and its events in line.
+In: plans. Out: what was written, replaced and what failed. A cluster that cannot be written fails
+alone; the batch is finished in the same transaction unless all of them failed. So a crash leaves
+either everything of a run or nothing, with its events still waiting.
 """
 
 import logging
@@ -23,7 +23,8 @@ ACTOR = "recollect"
 
 @dataclass(frozen=True)
 class Learned:
-    """What was made of claims: written inside the transaction, and what was kept out."""
+    """What was made of claims: a function that writes it in the transaction, and what was kept
+    out."""
 
     write: Callable[[Transaction], object]
     dropped: Sequence[Dropped] = ()
@@ -112,7 +113,7 @@ def _cluster(tx: Transaction, namespace: str, plan: ClusterPlan) -> Pushed:
 
 
 def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -> None:
-    """The members in it are written before they are displaced: so undo brings all of them back."""
+    """Write the members before they are replaced, so that an undo brings all of them back."""
     record = fusion.made.record
     gone = [*fusion.members, *(one.record_id for one in fusion.stored)]
     operation = tx.log(
@@ -129,15 +130,15 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
 
 
 def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
-    """Whether all that the judge saw is still as it saw it; else its words may say what a person
-    has deleted or mended meanwhile, and everything is kept apart."""
+    """Whether everything that the judge saw is unchanged; otherwise its text may hold what a person
+    has deleted or corrected meanwhile, and nothing is merged."""
     now = tx.records(namespace, [one.record_id for one in fusion.stored])
     seen = {one.record_id: (one.version, one.updated_at) for one in fusion.stored}
     return {one.record_id: (one.version, one.updated_at) for one in now} == seen
 
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    stored = tx.replace_record(one.record) if derived else tx.put_record(one.record)
+    stored = tx.put_record(one.record, over=derived)
     for vector in rows(one.record, one.vectors):
         tx.put_vector(vector)
     return stored

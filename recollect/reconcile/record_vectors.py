@@ -1,7 +1,7 @@
-"""What a memory says, as numbers: its vectors and the hash of its content.
+"""The vectors and the content hash of a record.
 
-In: records. Out: their vectors by part, or none when the model cannot; a hash that is the same for
-the same words. A memory without a vector is kept all the same, and gets one later.
+In: records. Out: their vectors by part, or none when the model fails; a hash that is the same for
+the same words. A memory without a vector is kept, and gets one later.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Relationships as they are held, judged as facts are: the far end is the object.
+"""Plans changes of relationships, which are judged like facts with the target as object.
 
 In: relationships that claims made. Out: steps in a `PlanBuilder`.
 """
@@ -25,11 +25,11 @@ class RelationPlanner:
         self._held: dict[str, list[Relationship]] = {}
 
     def begin(self, entity_id: str) -> None:
-        """A new entity: nothing hangs on it."""
+        """A new entity, which has no relationships yet."""
         self._held[entity_id] = []
 
     def clear(self) -> None:
-        """Two entities became one: what was read is read again."""
+        """Two entities were merged: read their relationships again."""
         self._held.clear()
 
     def of(self, entity_id: str) -> list[Relationship]:

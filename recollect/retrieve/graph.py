@@ -184,10 +184,6 @@ class NamespaceGraph:
     def __len__(self) -> int:
         return len(self.entities)
 
-    def facts_of(self, entity_id: str) -> list[Fact]:
-        found = [self._facts[one] for one in self._facts_by_entity.get(entity_id, ())]
-        return sorted(found, key=lambda fact: (-fact.confidence, fact.fact_id))
-
     def successors_of_facts(self, event_ids: Iterable[str]) -> list[Fact]:
         """The facts that hold now in place of ended facts that came from these events."""
         found: dict[str, Fact] = {}

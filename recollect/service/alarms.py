@@ -151,7 +151,7 @@ def _contradictions(facts: Facts) -> Iterator[Alarm]:
             name="contradiction_rate",
             level="warning",
             message=f"{facts.superseded} facts were replaced by others while {facts.added} "
-            "memories were made: knowledge keeps changing its mind",
+            "memories were made: beliefs keep changing",
             hint="GET /api/operations",
         )
 

@@ -154,8 +154,8 @@ def markdown(made: Report) -> str:
         f"# What happened from {_day(made.since)} to {_day(made.until)}",
         "",
         f"{view.sessions} sessions, {view.prompts} prompts, {view.events} events; "
-        f"{view.memories} memories, {view.knowledge} of them knowledge; {view.retrievals} "
-        f"retrievals injected about {view.injected_tokens} tokens.",
+        f"{view.memories} memories, {view.knowledge} of them notes, beliefs or "
+        f"summaries; {view.retrievals} retrievals injected about {view.injected_tokens} tokens.",
     ]
     if made.timeline:
         lines += ["", "## Days", "", "| day | sessions | events | memories |", "|---|---|---|---|"]

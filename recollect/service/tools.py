@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.errors import BadInput
-from recollect.core.kinds import KINDS
+from recollect.core.kinds import BELIEF_TYPES, KINDS, NOTE
 from recollect.core.values import Record, RecordId, convert
 from recollect.inject import fence
 from recollect.inject.private import SENSITIVE, told
@@ -161,8 +161,8 @@ def _sum_up(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _stored(added: write.Added) -> str:
     if not added.stored:
-        return f"It was remembered already: {added.record.record_id}"
-    return f"Remembered: {added.record.record_id} (undo: {added.op_id})"
+        return f"It is stored already: {added.record.record_id}"
+    return f"Stored: {added.record.record_id} (undo: {added.op_id})"
 
 
 class _Session(Scope, frozen=True, kw_only=True):
@@ -220,7 +220,7 @@ def about(answer: graph.EntityRecall) -> str:
 
 def line(record: Record) -> str:
     """A memory in a list: its id, when, what kind, what."""
-    kind = record.knowledge_type or record.observation_type or record.kind
+    kind = record.knowledge_type or record.observation_type or record.traits.label
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
     said = _flat(record.summary)
     if said and said != _flat(record.title):
@@ -231,7 +231,8 @@ def line(record: Record) -> str:
 def whole(record: Record) -> str:
     """A memory in full."""
     parts = [f"{record.record_id} [{record.valid_from:%Y-%m-%d %H:%M}] {record.title}"]
-    tags = [record.kind, record.knowledge_type or record.observation_type or "", record.freshness]
+    type_ = record.knowledge_type or record.observation_type or ""
+    tags = [record.traits.label, type_, record.freshness]
     parts.append(
         f"({', '.join(filter(None, tags))}; confidence {record.confidence:.1f}; by {record.author})"
     )
@@ -307,11 +308,11 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "store_observation",
-        "Remember something found out, done or gone wrong.",
+        "Store a note: something found out, done or gone wrong.",
         {
             "title": _TEXT,
             "content": _TEXT,
-            "type": _enum("discovery", "decision", "error", "pattern", "tool_use"),
+            "type": _enum(*NOTE.types),
             "facts": _TEXTS,
             "concepts": _TEXTS,
             "files": _TEXTS,
@@ -323,9 +324,9 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "store_knowledge",
-        "Remember what holds: a constraint, decision, heuristic, or a way that was rejected.",
+        "Store a belief: a constraint, decision, heuristic or rejected option.",
         {
-            "type": _enum("constraint", "decision", "heuristic", "rejected"),
+            "type": _enum(*BELIEF_TYPES),
             "title": _TEXT,
             "content": _TEXT,
             "reason": _TEXT,
@@ -342,7 +343,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "store_summary",
-        "Sum up a session for whoever resumes it; request is what was asked for.",
+        "Store a summary of a session for whoever resumes it; request is what was asked for.",
         {
             "request": _TEXT,
             "completed": _TEXTS,

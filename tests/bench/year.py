@@ -229,7 +229,7 @@ class Year:
             preferences=len(graph.preferences(self.namespace)),
             waiting=len(graph.waiting(self.namespace)),
             learned=len(current) + len(self.developer.habits),
-            archive=self.store.log.purgeable(now),
+            archive=self.store.log.purge(now, apply=False),
             megabytes=round((size - free) / 1e6, 1),
             junk=round(junk, 3),
             found=round(sum(hits.values()) / max(1, len(hits)), 3),

@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.hosts import registry
+
 Files = dict[str, str]  # path below home -> content
 
 
@@ -17,7 +19,6 @@ class Client:
 
     host: str
     package: str
-    version: str
     program: str
     first: Callable[[str, str], list[str]]  # model's address, prompt -> arguments
     again: Callable[[str, str], list[str]]  # the same in the last session
@@ -26,6 +27,11 @@ class Client:
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
+
+    @property
+    def version(self) -> str:
+        """The verified one of the host's facts: to try a newer one, change it there."""
+        return registry.facts()[self.host].verified
 
 
 def _claude(*more: str) -> Callable[[str, str], list[str]]:
@@ -85,7 +91,6 @@ CLIENTS = {
         Client(
             host="claude-code",
             package="@anthropic-ai/claude-code",
-            version="2.1.325",
             program="claude",
             first=_claude(),
             again=_claude("--continue"),
@@ -103,7 +108,6 @@ CLIENTS = {
         Client(
             host="codex",
             package="@openai/codex",
-            version="0.166.0",
             program="codex",
             first=_codex(),
             again=_codex("resume", "--last"),
@@ -120,7 +124,6 @@ CLIENTS = {
         Client(
             host="gemini",
             package="@google/gemini-cli",
-            version="0.61.0",
             program="gemini",
             first=lambda url, prompt: ["--yolo", "-m", "gemini-2.5-pro", "-p", prompt],
             again=lambda url, prompt: [
@@ -136,7 +139,6 @@ CLIENTS = {
         Client(
             host="copilot",
             package="@github/copilot",
-            version="1.0.102",
             program="copilot",
             first=lambda url, prompt: ["-p", prompt, "--allow-all-tools", "--allow-all-paths"],
             again=lambda url, prompt: [
@@ -153,7 +155,6 @@ CLIENTS = {
         Client(
             host="qwen",
             package="@qwen-code/qwen-code",
-            version="0.24.4",
             program="qwen",
             first=lambda url, prompt: ["--yolo", "-p", prompt],
             again=lambda url, prompt: ["--yolo", "--continue", "-p", prompt],
@@ -169,7 +170,6 @@ CLIENTS = {
         Client(
             host="opencode",
             package="opencode-ai",
-            version="1.18.33",
             program="opencode",
             first=lambda url, prompt: [
                 *("run", "--auto", "--print-logs", "--log-level", "WARN", prompt)

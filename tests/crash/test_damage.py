@@ -6,7 +6,7 @@ import random
 
 from recollect.core.errors import StoreError
 from recollect.store.interface import Damage
-from recollect.store.sqlite import DATABASE
+from recollect.store.sqlite import DATABASE, upkeep
 from tests.crash import flips, power
 from tests.crash.flips import closed_store, flipped
 from tests.crash.oracle import (
@@ -58,7 +58,7 @@ def test_a_backup_with_a_flipped_payload_does_not_verify(memory_directory: str) 
     home = flipped(template, memory_directory, place * 8 + 1)
     store = open_store(template)
     try:
-        store.upkeep.verify(os.path.join(home, DATABASE))
+        upkeep.verify_file(os.path.join(home, DATABASE))
     except StoreError as error:
         assert event_id(0, 7) in str(error)
     else:

@@ -46,8 +46,8 @@ def die(home: str, number: int) -> None:
     if step in ("put_record", "put_vector", "finish"):
         real = getattr(SqliteTransaction, step)
 
-        def dies(self: SqliteTransaction, *given: object) -> None:
-            real(self, *given)
+        def dies(self: SqliteTransaction, *given: object, **how: object) -> None:
+            real(self, *given, **how)
             kill()
 
         setattr(SqliteTransaction, step, dies)

@@ -86,7 +86,7 @@ def test_the_doctor_finds_and_mends(person: RealDaemon) -> None:
         (person.home / "bin" / "recollect-hook").unlink()
         assert run(person, "doctor").returncode == 1
         mended = run(person, "doctor", "--fix")
-        assert "mended" in mended.stdout
+        assert "repaired" in mended.stdout
         assert run(person, "doctor").returncode == 0
         assert oct((person.home / "recollect.db").stat().st_mode & 0o777) == "0o600"
     finally:

@@ -39,8 +39,8 @@ def test_up_status_restart_down_as_a_person_would(tmp_path: pathlib.Path) -> Non
     finally:
         down = recollect(daemon, "down")
     assert down.stdout == (
-        "Recollect is down. The next agent session, prompt or command that needs it starts it "
-        "again.\n"
+        "Recollect is down.\n"
+        "The next agent session, prompt or command that needs it starts it again.\n"
     )
     assert "starts it again" not in restarted.stdout
     assert recollect(daemon, "down").stdout == "Recollect was not running.\n"

@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,8 @@ from recollect.cli.run import run
 from recollect.server.app import ENDPOINTS
 from recollect.service import tools
 from tests.e2e.test_mcp import said, stdio
-from tests.e2e.test_rest import get, post, project, settled
 from tests.fakes.daemons import REPOSITORY, RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
 THINGS = (
     "retries", "the cache", "logins", "invoices", "deploys", "migrations", "the queue", "search",
@@ -42,6 +43,31 @@ QUESTIONS = tuple(
         "flaky test {thing} port",
     )
 )
+
+
+def get(daemon: RealDaemon, path: str, **query: Any) -> Any:
+    return daemon.client.get(path, **query)
+
+
+def post(daemon: RealDaemon, path: str, body: Any = None) -> Any:
+    return daemon.client.ask("POST", path, body)
+
+
+def project(tmp_path: pathlib.Path, name: str) -> str:
+    place = tmp_path / name
+    place.mkdir()
+    (place / "Makefile").touch()
+    return str(place)
+
+
+def settled(daemon: RealDaemon) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        stats = get(daemon, "/api/embeddings/stats")
+        if stats["memories"] and not stats["missing"]:
+            return
+        assert time.monotonic() < deadline, stats
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +174,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
                 given = {name: part for name, part in told().items() if name != "author"}
                 first, _ = await said(client, "store_observation", **given)
                 again, _ = await said(client, "store_observation", **given)
-                assert "remembered already" in again
+                assert "stored already" in again
                 await said(client, "store_knowledge", type="decision", title="Use ULIDs",
                            reason="they sort")  # fmt: skip
                 key = first.split()[1]

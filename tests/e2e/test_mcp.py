@@ -53,13 +53,13 @@ async def a_life(client: Client, thing: str) -> None:
         client, "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
         project="global",
     )  # fmt: skip
-    assert not failed and stored.startswith("Remembered: mr_")
+    assert not failed and stored.startswith("Stored: mr_")
     key = stored.split()[1]
     again, _ = await said(
         client, "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
         project="global",
     )  # fmt: skip
-    assert again == f"It was remembered already: {key}"
+    assert again == f"It is stored already: {key}"
     await said(client, "store_observation", title=f"{thing} of one millisecond have no order",
                facts=["they are random below the millisecond"], project="global")  # fmt: skip
     await said(client, "store_summary", request=f"Choose {thing}", completed=["chose ULIDs"],

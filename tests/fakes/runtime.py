@@ -8,6 +8,7 @@ process: hooks, signals, sockets, crashes, limits of the system.
 
 import contextlib
 import json
+import os
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -51,7 +52,13 @@ class RuntimeHome:
         self, home: pathlib.Path, clock: ManualClock | None = None, **settings: Any
     ) -> None:
         """`settings` as in `Settings`; without `embedding=True` search is by words alone."""
-        chosen = {"actor": "ada", "reserve_mb": 0, "embedding": False, **settings}
+        chosen = {
+            "actor": "ada",
+            "reserve_mb": 0,
+            "embedding": False,
+            "model_dir": os.environ["RECOLLECT_MODEL_DIR"],
+            **settings,
+        }
         self.home = home
         self.clock = clock or ManualClock()
         self.settings = Settings(home=str(home), **chosen)

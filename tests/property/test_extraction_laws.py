@@ -113,9 +113,9 @@ def test_direct_commit_writes_the_same_sequence_each_time(
     for _ in range(2):
         calls: list[Any] = []
 
-        def note(self: SqliteTransaction, one: Record, operation: str | None = None) -> Record:
+        def note(self: SqliteTransaction, one: Record, **how: Any) -> Record:
             calls.append(("record", one.title))  # noqa: B023 - it is used within this round
-            return put(self, one, operation)
+            return put(self, one, **how)
 
         def note_vector(self: SqliteTransaction, one: Any) -> None:
             calls.append(("vector", one.part, one.vector))  # noqa: B023

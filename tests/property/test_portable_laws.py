@@ -39,6 +39,7 @@ from recollect.core.values import (
 from recollect.portable.exports import ExportReader, ExportSelection, document, jsonl, markdown
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import record, vector
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -152,7 +153,7 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                     injected=tuple(record_ids[-1:]), detail={"what": value}, session_id="s1",
                 ))  # fmt: skip
             case "checkpoint":
-                store.sessions.put_checkpoint(Checkpoint(
+                put_checkpoint(store, Checkpoint(
                     checkpoint_id=f"chk_{number}", namespace=here, session_id="s1", task=value,
                 ))  # fmt: skip
             case "finish":

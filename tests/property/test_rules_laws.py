@@ -44,7 +44,9 @@ class Untouchable:
     def around(self, namespace: str, session_id: str, *where: Any) -> tuple[StoredEvent, ...]:
         return tuple(one for one in self._events if one.event.session_id == session_id)
 
-    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
+    def session(
+        self, namespace: str, session_id: str, limit: int | None = None
+    ) -> tuple[StoredEvent, ...]:
         return self.around(namespace, session_id)[:limit]
 
     def page(self, namespace: str, **how: Any) -> Page[StoredEvent]:

@@ -53,7 +53,7 @@ class StoreReads:
         return self._store.events.around(namespace, session_id, seqs, before, after)
 
     def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
-        return self._store.events.beginning(namespace, session_id, limit)
+        return self._store.events.session(namespace, session_id, limit)
 
     def latest(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
         page = self._store.events.page(namespace, session_id=session_id, limit=limit)

@@ -1,4 +1,4 @@
-"""What other programs' rows come to, and how their cells are read.
+"""Reads the cells of other programs' rows.
 
 In: cells of any shape. Out: texts, lists and times. A cell that cannot be read is absent.
 """
@@ -17,7 +17,7 @@ from recollect.hosts.reading import moment, pick
 
 @dataclass(frozen=True)
 class ForeignItem:
-    """One row: a memory, a prompt, or an event that is whole already."""
+    """One row: a memory, a prompt, or a complete event."""
 
     key: str
     at: datetime

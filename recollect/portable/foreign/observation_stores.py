@@ -1,7 +1,8 @@
-"""Kiro Memory (also Total Recall, ContextKit) and claude-mem: observations, summaries, prompts.
+"""Reads Kiro Memory (also Total Recall, ContextKit) and claude-mem: observations, summaries,
+prompts.
 
-In: their databases, whose tables are alike and whose columns have changed names over time; what is
-there is used. Out: memories and prompts. Facts of their shapes come from their public pages.
+In: their databases, whose tables are similar and whose columns have changed names over time; those
+that exist are used. Out: memories and prompts. Their shapes are known from their public pages.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ _TOLD = ("request", "investigated", "learned", "completed", "next_steps", "notes
 
 
 def program(database: Database) -> str:
-    """Whose it is: claude-mem calls its tables after its SDK."""
+    """Which program made it: claude-mem names its tables after its SDK."""
     if not database.has("observations", "title"):
         return ""
     if "sdk_sessions" in database.tables or "session_summaries" in database.tables:
@@ -60,7 +61,7 @@ class _Session:
 
 
 def _sessions(database: Database) -> dict[str, _Session]:
-    """Sessions under each of their names; the host's own name for them is the one that counts."""
+    """Sessions under each of their names; the host's own name is used."""
     found: dict[str, _Session] = {}
     for table in ("sdk_sessions", "sessions"):
         for row in database.rows(table):

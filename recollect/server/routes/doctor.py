@@ -46,7 +46,7 @@ def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
 
 def repair(runtime: ServerRuntime, parameters: Nothing, body: Repair) -> Repaired:
     if body.what == "orphans":
-        dropped = runtime.store.bulk.drop_orphans()
+        dropped = sum(runtime.store.bulk.orphans(drop=True).values())
         return Repaired(done=f"{dropped} rows without an owner were dropped")
     runtime.store.upkeep.rebuild_index()
     return Repaired(done="the full-text index was made anew")

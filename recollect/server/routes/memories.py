@@ -120,7 +120,7 @@ def add(runtime: ServerRuntime, asked: Nothing, new: NewMemory) -> Added:
     if KINDS[kind].is_belief:
         told = {"type": "decision", **given}
         if told.pop("facts", None):
-            raise BadInput("knowledge has a reason and alternatives, no facts", field="facts")
+            raise BadInput("a belief has a reason and alternatives, no facts", field="facts")
         return write.add_knowledge(runtime, convert(write.NewKnowledge, told))
     return write.add_observation(runtime, convert(write.NewObservation, given))
 
@@ -195,7 +195,7 @@ def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
 ENDPOINTS = (
     Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
-    Endpoint("POST", "/api/memories", "Remember something.", add, Added, body=NewMemory),
+    Endpoint("POST", "/api/memories", "Store a note or a belief.", add, Added, body=NewMemory),
     Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),
     Endpoint(
         "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.",
@@ -227,15 +227,15 @@ ENDPOINTS = (
         move, Changed, OneMemory, Target,
     ),
     Endpoint(
-        "GET", "/api/observations", "Observations, newest first.",
+        "GET", "/api/observations", "Notes, newest first.",
         observations, Listing[Record], ListOfKind,
     ),
     Endpoint(
-        "POST", "/api/observations", "Remember an observation.",
+        "POST", "/api/observations", "Store a note with a type and facts.",
         add_observation, Added, body=write.NewObservation,
     ),
     Endpoint(
-        "POST", "/api/observations/batch", "Observations by id, 1 to 100.",
+        "POST", "/api/observations/batch", "Notes by id, 1 to 100.",
         batch, Some, body=Chosen,
     ),
     Endpoint(
@@ -243,18 +243,18 @@ ENDPOINTS = (
         summaries, Listing[Record], ListOfKind,
     ),
     Endpoint(
-        "POST", "/api/summaries", "Remember what a session was about; a checkpoint to resume from.",
+        "POST", "/api/summaries", "Store a summary of a session; with its id, also a checkpoint.",
         add_summary, Added, body=write.NewSummary,
     ),
     Endpoint(
-        "GET", "/api/knowledge", "Constraints, decisions, heuristics and what was rejected.",
+        "GET", "/api/knowledge", "Beliefs, newest first.",
         knowledge, Listing[Record], ListOfKind,
     ),
     Endpoint(
-        "POST", "/api/knowledge", "Remember a constraint, decision, heuristic or rejected way.",
+        "POST", "/api/knowledge", "Store a belief.",
         add_knowledge, Added, body=write.NewKnowledge,
     ),
-    Endpoint("POST", "/api/notes", "Remember a note.", add_note, Added, body=write.NewNote),
+    Endpoint("POST", "/api/notes", "Store a short note.", add_note, Added, body=write.NewNote),
     Endpoint(
         "GET", "/api/timeline", "Memories around one, around a moment, or the newest.",
         timeline, TimelineAnswer, read.TimelineQuery,

@@ -123,7 +123,5 @@ class Bulk(Protocol):
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
 
-    def orphans(self) -> dict[str, int]:
+    def orphans(self, *, drop: bool = False) -> dict[str, int]:
         """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""
-
-    def drop_orphans(self) -> int: ...

@@ -82,13 +82,12 @@ class Events(Protocol):
         `next` to the end meets every event that was there at the start exactly once, whatever is
         stored meanwhile. BadCursor when the event at which a session's page begins is gone."""
 
-    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
-        """A session's events as they happened: by the monotonic clock within a boot, boots by the
-        wall time of their earliest event, and by number where there is no clock. Every other
-        reading of a session is a part of this one."""
-
-    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
-        """The first events of a session."""
+    def session(
+        self, namespace: str, session_id: str, limit: int | None = None
+    ) -> tuple[StoredEvent, ...]:
+        """A session's events, or the first of them, as they happened: by the monotonic clock within
+        a boot, boots by the wall time of their earliest event, and by number where there is no
+        clock. Every other reading of a session is a part of this one."""
 
     def around(
         self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int

@@ -9,6 +9,7 @@ from recollect.core.values import (
     ArchivedVersion,
     ExtractionRun,
     Operation,
+    OperationKind,
     Usage,
 )
 from recollect.store.interface.paging import Cursor, Page
@@ -17,7 +18,6 @@ from recollect.store.interface.paging import Cursor, Page
 class Log(Protocol):
     """The append-only log of decisions, and the archive from which they are undone."""
 
-    def append(self, operation: Operation) -> Operation: ...
     def get(self, namespace: str, op_id: str) -> Operation | None: ...
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
@@ -25,11 +25,8 @@ class Log(Protocol):
     def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
-    def tombstones(self, namespace: str) -> list[Any]:
-        """The details of all operations of kind `tombstone`, oldest first."""
-
-    def verdicts(self, namespace: str) -> list[Any]:
-        """The details of all operations of kind `feedback`, oldest first."""
+    def details(self, namespace: str, kind: OperationKind) -> list[Any]:
+        """The details of all operations of a kind, oldest first."""
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
@@ -39,11 +36,9 @@ class Log(Protocol):
     def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
         """Those of them that `undo` would take back now."""
 
-    def purge(self, before: datetime, limit: int | None = None) -> int:
-        """Drop archived versions that ended before a moment, oldest first; returns how many."""
-
-    def purgeable(self, before: datetime) -> int:
-        """How many that would be."""
+    def purge(self, before: datetime, limit: int | None = None, *, apply: bool = True) -> int:
+        """Drop archived versions that ended before a moment, oldest first; returns how many. Only
+        counted without `apply`."""
 
 
 class Runs(Protocol):

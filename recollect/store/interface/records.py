@@ -41,12 +41,12 @@ class Hit:
 class Records(Protocol):
     """Memories: the live ones. What was merged, edited or deleted lies in the archive."""
 
-    def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
-        """Store new memories with created_at stamped, all or none. RecordExists on a collision."""
-
-    def replace(self, records: Sequence[Record]) -> list[Record]:
-        """Put memories that are derived from events, over what stood under their ids: no version
-        is kept, created_at stays, their vectors go. Ids of another namespace: RecordExists."""
+    def put(
+        self, records: Sequence[Record], vectors: Sequence[Vector] = (), *, over: bool = False
+    ) -> list[Record]:
+        """Store new memories with created_at stamped, all or none. RecordExists on a collision.
+        With `over`, for what is derived from events, what stands under the same ids is replaced: no
+        version is kept, created_at stays, its vectors go. Ids of another namespace are refused."""
 
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         """The ones that exist, in the order asked for."""

@@ -26,7 +26,6 @@ class Sessions(Protocol):
     def last_heard(self) -> dict[str, datetime]:
         """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""
 
-    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
     def last_checkpoint(
         self, namespace: str, session_id: str | None = None
     ) -> Checkpoint | None: ...
@@ -44,8 +43,8 @@ class Receipts(Protocol):
         limit: int = 50,
     ) -> Page[Receipt]: ...
 
-    def purge(self, namespace: str, before: datetime, limit: int) -> int:
-        """Drop receipts made before a moment, oldest first; returns how many."""
-
-    def purgeable(self, namespace: str, before: datetime) -> int:
-        """How many that would be."""
+    def purge(
+        self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True
+    ) -> int:
+        """Drop receipts made before a moment, oldest first; returns how many. Only counted without
+        `apply`."""

@@ -27,11 +27,10 @@ class Transaction(Protocol):
     def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         """Like `Records.get`, as this transaction sees them."""
 
-    def put_record(self, record: Record, operation: str | None = None) -> Record:
-        """RecordExists on a collision. `operation` is the one that makes it, if any."""
-
-    def replace_record(self, record: Record) -> Record:
-        """Like `Records.replace`, for one memory."""
+    def put_record(
+        self, record: Record, operation: str | None = None, *, over: bool = False
+    ) -> Record:
+        """Like `Records.put`, for one memory. `operation` is the one that makes it, if any."""
 
     def put_vector(self, vector: Vector) -> None: ...
     def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:

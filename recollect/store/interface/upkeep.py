@@ -82,9 +82,6 @@ class Upkeep(Protocol):
     def backup(self, path: str) -> BackupInfo:
         """A verified copy of the running store; `path` appears only when it is whole."""
 
-    def verify(self, path: str) -> BackupInfo:
-        """Check that a file is a whole, undamaged store of a known schema."""
-
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
         """Compare the next rows with their hashes; `position` None starts over."""
 

@@ -14,8 +14,6 @@ from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql.upkeep import SqlUpkeep
 
-_BACKUP = "a store on PostgreSQL is backed up by its server"
-
 
 class PostgresUpkeep(SqlUpkeep):
     def __init__(self, engine: PostgresEngine) -> None:
@@ -24,11 +22,9 @@ class PostgresUpkeep(SqlUpkeep):
 
     def backup(self, path: str) -> BackupInfo:
         raise StoreError(
-            _BACKUP, hint="pg_dump --format=custom --schema=recollect, or the server's own archive."
+            "a store on PostgreSQL is backed up by its server",
+            hint="pg_dump --format=custom --schema=recollect, or the server's own archive.",
         )
-
-    def verify(self, path: str) -> BackupInfo:
-        raise StoreError(_BACKUP, hint="pg_restore --list tells what a dump holds.")
 
     def size(self) -> tuple[int, int]:
         return int(self._server.rows(own.SIZE, {})[0][0]), 0

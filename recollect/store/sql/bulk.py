@@ -170,21 +170,20 @@ class SqlBulk:
 
     # --- orphans ---
 
-    def orphans(self) -> dict[str, int]:
+    def orphans(self, *, drop: bool = False) -> dict[str, int]:
+        def work(db: Connection) -> dict[str, int]:
+            found = {}
+            for name, (find, erase) in _ORPHANS.items():
+                if keys := [key for (key,) in db.run(find)]:
+                    found[name] = len(keys)
+                    if drop:
+                        db.run(erase, {"ids": ids_json(keys)})
+            return found
+
+        if drop:
+            return self._engine.write(work, when_full=True)
         with self._engine.reader() as db:
-            found = {name: len(list(db.run(text))) for name, (text, _) in _ORPHANS.items()}
-        return {name: count for name, count in found.items() if count}
-
-    def drop_orphans(self) -> int:
-        def work(db: Connection) -> int:
-            dropped = 0
-            for find, drop in _ORPHANS.values():
-                ids = [row for (row,) in db.run(find)]
-                db.run(drop, {"ids": ids_json(ids)})
-                dropped += len(ids)
-            return dropped
-
-        return self._engine.write(work, when_full=True)
+            return work(db)
 
 
 _ORPHANS = {

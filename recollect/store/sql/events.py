@@ -68,13 +68,12 @@ class SqlEvents:
                 )
             return _page(walk.earlier(place[0], kind=kind, limit=limit + 1), limit)
 
-    def session(self, namespace: str, session_id: str) -> tuple[StoredEvent, ...]:
+    def session(
+        self, namespace: str, session_id: str, limit: int | None = None
+    ) -> tuple[StoredEvent, ...]:
         with self._engine.reader() as db:
-            return tuple(Walk(db, namespace, session_id).later())
-
-    def beginning(self, namespace: str, session_id: str, limit: int) -> tuple[StoredEvent, ...]:
-        with self._engine.reader() as db:
-            return tuple(Walk(db, namespace, session_id).later(limit=limit))
+            walk = Walk(db, namespace, session_id)
+            return tuple(walk.later(limit=-1 if limit is None else limit))
 
     def around(
         self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int

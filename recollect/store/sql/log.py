@@ -13,7 +13,7 @@ import msgspec
 
 from recollect.core.clock import to_micros
 from recollect.core.errors import CannotUndo, NotFound
-from recollect.core.values import ArchivedVersion, Operation
+from recollect.core.values import ArchivedVersion, Operation, OperationKind
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import graph_changes, records, rows
 from recollect.store.sql import statements as sql
@@ -27,10 +27,6 @@ from recollect.store.sql.vectors import put_vector
 class SqlLog:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    def append(self, operation: Operation) -> Operation:
-        self._engine.write(lambda db: put_operation(db, operation))
-        return operation
 
     def get(self, namespace: str, op_id: str) -> Operation | None:
         with self._engine.reader() as db:
@@ -51,13 +47,7 @@ class SqlLog:
         found = self._engine.rows(sql.VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
 
-    def tombstones(self, namespace: str) -> list[Any]:
-        return self._details(namespace, "tombstone")
-
-    def verdicts(self, namespace: str) -> list[Any]:
-        return self._details(namespace, "feedback")
-
-    def _details(self, namespace: str, kind: str) -> list[Any]:
+    def details(self, namespace: str, kind: OperationKind) -> list[Any]:
         found = self._engine.rows(sql.LIST_DETAILS, {"namespace": namespace, "kind": kind})
         return [msgspec.json.decode(detail) for (detail,) in found]
 
@@ -83,7 +73,10 @@ class SqlLog:
                         found.add(op_id)
         return found
 
-    def purge(self, before: datetime, limit: int | None = None) -> int:
+    def purge(self, before: datetime, limit: int | None = None, *, apply: bool = True) -> int:
+        if not apply:
+            found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
+            return int(found[0]) if found else 0
         values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
 
         def work(db: Connection) -> int:
@@ -91,10 +84,6 @@ class SqlLog:
             return db.changes()
 
         return self._engine.write(work, when_full=True)
-
-    def purgeable(self, before: datetime) -> int:
-        found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
-        return int(found[0]) if found else 0
 
 
 def _displaced(

@@ -27,21 +27,18 @@ class SqlRecords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def put(self, records: Sequence[Record], vectors: Sequence[Vector] = ()) -> list[Record]:
-        stamped = [stamp(record, self._engine.clock) for record in records]
+    def put(
+        self, records: Sequence[Record], vectors: Sequence[Vector] = (), *, over: bool = False
+    ) -> list[Record]:
+        clock = self._engine.clock
 
         def work(db: Connection) -> list[Record]:
-            for record in stamped:
-                insert(db, record, since=record.updated_at)
+            stored = [put(db, record, clock, over=over) for record in records]
             for vector in vectors:
                 put_vector(db, vector)
-            return stamped
+            return stored
 
         return self._engine.write(work)
-
-    def replace(self, records: Sequence[Record]) -> list[Record]:
-        clock = self._engine.clock
-        return self._engine.write(lambda db: [put_over(db, record, clock) for record in records])
 
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         with self._engine.reader() as db:
@@ -181,16 +178,17 @@ class SqlRecords:
         return found
 
 
-def put_over(db: Connection, record: Record, clock: Clock) -> Record:
-    """Put a memory over what stands under its id."""
-    before = read(db, record.namespace, [record.record_id])
-    if before:
+def put(
+    db: Connection, record: Record, clock: Clock, *, over: bool = False, op_id: str | None = None
+) -> Record:
+    """Put a memory, or `over` what stands under its id."""
+    if over and (before := read(db, record.namespace, [record.record_id])):
         _remove(db, record.namespace, record.record_id)
         # It says something else now: what was made of it before does not stand for it.
         db.run(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
         record = msgspec.structs.replace(record, created_at=before[0].created_at)
     stamped = stamp(record, clock)
-    insert(db, stamped, since=stamped.updated_at)
+    insert(db, stamped, since=stamped.updated_at, op_id=op_id)
     return stamped
 
 

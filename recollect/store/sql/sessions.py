@@ -60,10 +60,6 @@ class SqlSessions:
     def last_heard(self) -> dict[str, datetime]:
         return {surface: from_micros(at) for surface, at in self._engine.rows(sql.LAST_HEARD, {})}
 
-    def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
-        now = self._engine.clock.now()
-        return self._engine.write(lambda db: put_checkpoint(db, checkpoint, now))
-
     def last_checkpoint(self, namespace: str, session_id: str | None = None) -> Checkpoint | None:
         values = {"namespace": namespace, "session_id": session_id}
         row = self._engine.one(sql.LAST_CHECKPOINT, values)
@@ -110,16 +106,20 @@ class SqlReceipts:
         assert last.created_at is not None
         return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))
 
-    def purge(self, namespace: str, before: datetime, limit: int) -> int:
-        values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
+    def purge(
+        self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True
+    ) -> int:
+        values = {
+            "namespace": namespace,
+            "before": to_micros(before),
+            "limit": -1 if limit is None else limit,
+        }
+        if not apply:
+            found = self._engine.one(sql.COUNT_RECEIPTS, values)
+            return int(found[0]) if found else 0
 
         def work(db: Connection) -> int:
             db.run(sql.PURGE_RECEIPTS, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)
-
-    def purgeable(self, namespace: str, before: datetime) -> int:
-        values = {"namespace": namespace, "before": to_micros(before)}
-        found = self._engine.one(sql.COUNT_RECEIPTS, values)
-        return int(found[0]) if found else 0

@@ -717,7 +717,7 @@ PURGE_RECEIPTS = both("""
 DELETE FROM receipts
  WHERE namespace = $namespace AND receipt_id IN (
        SELECT receipt_id FROM receipts WHERE namespace = $namespace AND created_at < $before
-        ORDER BY created_at LIMIT $limit)
+        ORDER BY created_at {limit[limit]})
 """)
 COUNT_RECEIPTS = both("""
 SELECT count(*) FROM receipts WHERE namespace = $namespace AND created_at < $before

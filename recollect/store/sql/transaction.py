@@ -43,13 +43,10 @@ class SqlTransaction:
     def records(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         return records.read(self._db, namespace, record_ids)
 
-    def put_record(self, record: Record, operation: str | None = None) -> Record:
-        stamped = records.stamp(record, self._clock)
-        records.insert(self._db, stamped, since=stamped.updated_at, op_id=operation)
-        return stamped
-
-    def replace_record(self, record: Record) -> Record:
-        return records.put_over(self._db, record, self._clock)
+    def put_record(
+        self, record: Record, operation: str | None = None, *, over: bool = False
+    ) -> Record:
+        return records.put(self._db, record, self._clock, over=over, op_id=operation)
 
     def put_vector(self, vector: Vector) -> None:
         put_vector(self._db, vector)

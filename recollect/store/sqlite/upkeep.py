@@ -48,9 +48,6 @@ class SqliteUpkeep(SqlUpkeep):
                 os.unlink(temporary)
         return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
 
-    def verify(self, path: str) -> BackupInfo:
-        return verify_file(path)
-
     def size(self) -> tuple[int, int]:
         with self._engine.reader() as db:
             page = db.pragma("page_size")

@@ -40,7 +40,9 @@ class AgingContract:
         ]
         known = store.aging.marked(NAMESPACE, [early.record_id, late.record_id])
         assert known == {early.record_id: late.record_id}
-        store.records.replace([msgspec.structs.replace(early, detail="more", updated_at=None)])
+        store.records.put(
+            [msgspec.structs.replace(early, detail="more", updated_at=None)], over=True
+        )
         assert store.aging.marked(NAMESPACE, [early.record_id]) == {}
 
     def test_a_turn_may_go_only_while_something_stands_for_it(
@@ -99,10 +101,10 @@ class AgingContract:
                 Receipt(receipt_id=name, namespace=NAMESPACE, trigger="prompt", query="q")
             )
         clock.advance(days=1)
-        assert store.log.purgeable(clock.now()) == 5
+        assert store.log.purge(clock.now(), apply=False) == 5
         assert [store.log.purge(clock.now(), 3) for _ in range(3)] == [3, 2, 0]
-        assert store.receipts.purgeable(NAMESPACE, clock.now()) == 5
-        assert store.receipts.purgeable(OTHER, clock.now()) == 0
+        assert store.receipts.purge(NAMESPACE, clock.now(), apply=False) == 5
+        assert store.receipts.purge(OTHER, clock.now(), apply=False) == 0
         gone = [store.receipts.purge(NAMESPACE, clock.now(), 3) for _ in range(3)]
         assert gone == [3, 2, 0]
 

@@ -12,6 +12,7 @@ from recollect.core.event_identity import mark
 from recollect.core.projects import Place
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Relationship
 from recollect.store.interface import Selection, Store
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/other/"
@@ -43,8 +44,9 @@ class BulkContract:
             Receipt(receipt_id="rcp_1", namespace=NAMESPACE, session_id="s1", trigger="prompt",
                     query=words, injected=(made.record_id,), detail={"title": words})
         )  # fmt: skip
-        store.sessions.put_checkpoint(
-            Checkpoint(checkpoint_id="chk_1", namespace=NAMESPACE, session_id="s1", task=words)
+        put_checkpoint(
+            store,
+            Checkpoint(checkpoint_id="chk_1", namespace=NAMESPACE, session_id="s1", task=words),
         )
         return event_id, made.record_id
 
@@ -258,4 +260,4 @@ class BulkContract:
     def test_a_store_that_was_used_rightly_has_no_orphans(self, store: Store) -> None:
         self._turn(store)
         store.bulk.erase(NAMESPACE, Selection(session_id="s1"), "ada")
-        assert store.bulk.orphans() == {} and store.bulk.drop_orphans() == 0
+        assert store.bulk.orphans() == {} == store.bulk.orphans(drop=True)

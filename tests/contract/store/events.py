@@ -57,10 +57,10 @@ class EventsContract:
         assert store.events.around(NAMESPACE, "s", chosen, 2, 1) == whole[3:9]
         assert store.events.around(NAMESPACE, "s", chosen, 5, 4) == whole
         assert store.events.around(NAMESPACE, "s", chosen, 9, 9) == whole
-        assert store.events.beginning(NAMESPACE, "s", 3) == whole[:3]
+        assert store.events.session(NAMESPACE, "s", 3) == whole[:3]
         assert store.events.around(OTHER, "s", chosen, 0, 3) == ()
         assert store.events.around(NAMESPACE, "other", chosen, 0, 3) == ()
-        assert store.events.beginning(OTHER, "s", 3) == ()
+        assert store.events.session(OTHER, "s", 3) == ()
 
     def test_an_event_comes_back_as_it_was(self, store: Store) -> None:
         bodies = [

@@ -18,6 +18,7 @@ from recollect.core.values import (
     Receipt,
 )
 from recollect.store.interface import Store, Tallied, Transaction
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -62,7 +63,8 @@ class SessionsContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         for number, session in enumerate(["a", "b"]):
-            store.sessions.put_checkpoint(
+            put_checkpoint(
+                store,
                 Checkpoint(
                     checkpoint_id=f"chk_{number}",
                     namespace=NAMESPACE,
@@ -70,7 +72,7 @@ class SessionsContract:
                     task=f"task {number}",
                     next_steps=("go on",),
                     files=("a.py",),
-                )
+                ),
             )
             clock.advance(minutes=1)
         newest = store.sessions.last_checkpoint(NAMESPACE)
@@ -216,7 +218,7 @@ class TransactionContract:
         )
 
         def work(tx: Transaction) -> None:
-            tx.replace_record(msgspec.structs.replace(first, title="as it is"))
+            tx.put_record(msgspec.structs.replace(first, title="as it is"), over=True)
             tx.put_graph(entity)
             tx.put_checkpoint(checkpoint)
 
@@ -291,11 +293,11 @@ class RunsContract:
             tx.log("feedback", NAMESPACE, "ada", detail={"fingerprints": ["c"]})
 
         store.transaction(bury)
-        found = store.log.tombstones(NAMESPACE)
+        found = store.log.details(NAMESPACE, "tombstone")
         assert found == [{"fingerprints": ["a"]}, {"fingerprints": ["b"]}]
-        assert store.log.tombstones(OTHER) == []
-        assert store.log.verdicts(NAMESPACE) == [{"fingerprints": ["c"]}]
-        assert store.log.verdicts(OTHER) == []
+        assert store.log.details(OTHER, "tombstone") == []
+        assert store.log.details(NAMESPACE, "feedback") == [{"fingerprints": ["c"]}]
+        assert store.log.details(OTHER, "feedback") == []
 
 
 class LifeContract:

@@ -112,13 +112,13 @@ class RecordsContract:
         whole = msgspec.structs.replace(
             one, title="the whole turn", created_at=None, updated_at=None
         )
-        (replaced,) = store.records.replace([whole])
+        (replaced,) = store.records.put([whole], over=True)
         assert (replaced.created_at, replaced.updated_at) == (one.created_at, clock.now())
         assert store.records.get(NAMESPACE, [one.record_id]) == [replaced]
         assert store.records.search([NAMESPACE], "half", 5) == []
         assert store.vectors.missing(NAMESPACE, "test-model", 5) == [replaced]
         assert store.log.versions(NAMESPACE, one.record_id) == []
-        (fresh,) = store.records.replace([record("new")])
+        (fresh,) = store.records.put([record("new")], over=True)
         assert store.records.get(NAMESPACE, [fresh.record_id]) == [fresh]
 
     def test_delete_takes_row_index_and_vector_and_twice_is_fine(self, store: Store) -> None:

@@ -96,7 +96,7 @@ def extract(store: Store, *sessions: Told) -> Extraction:
         for candidate in extraction.candidates:
             record = candidate.record
             if record.record_id in extraction.derived:
-                work.replace_record(record)
+                work.put_record(record, over=True)
             else:
                 work.put_record(record)
         for checkpoint in extraction.checkpoints:

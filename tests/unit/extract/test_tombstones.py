@@ -33,7 +33,7 @@ def test_a_stone_holds_in_its_namespace_after_a_restart_and_until_it_is_lifted(
         assert not reader.refused(OTHER, "use yarn") and not reader.refused(NAMESPACE, "")
     stones.lift(NAMESPACE, refused.record_id, "verdict", "ada")
     assert not stones.refused(NAMESPACE, "use yarn")
-    assert "yarn" not in str(store.log.tombstones(NAMESPACE))
+    assert "yarn" not in str(store.log.details(NAMESPACE, "tombstone"))
 
 
 def test_the_gate_takes_out_memories_facts_and_claims(store: SqliteStore) -> None:
@@ -68,7 +68,7 @@ def test_what_was_refused_by_never_is_not_extracted_again(
     title = text.encode("utf-8", "ignore").decode().strip()[:200] or "x1"
     if not fingerprint(title):
         return
-    feedback = Feedback(store, clock)
+    feedback = Feedback(store)
     known = store.records.put([record(title)])[0]
     feedback.give(NAMESPACE, known.record_id, "never", "ada")
     store.records.delete(NAMESPACE, [known.record_id], "ada")
@@ -84,7 +84,7 @@ def test_what_was_refused_by_never_is_not_extracted_again(
 
 
 def test_a_verdict_that_changes_lifts_the_stone(store: SqliteStore, clock: ManualClock) -> None:
-    feedback = Feedback(store, clock)
+    feedback = Feedback(store)
     known = store.records.put([record("Use yarn")])[0]
     feedback.give(NAMESPACE, known.record_id, "never", "ada")
     assert Tombstones(store).refused(NAMESPACE, "use yarn")
@@ -94,5 +94,5 @@ def test_a_verdict_that_changes_lifts_the_stone(store: SqliteStore, clock: Manua
 
 def test_an_unknown_verdict_is_no_stone(store: SqliteStore, clock: ManualClock) -> None:
     with pytest.raises(Exception, match="no memory"):
-        Feedback(store, clock).give(NAMESPACE, "mr_" + "0" * 26, "never", "ada")
-    assert store.log.tombstones(NAMESPACE) == []
+        Feedback(store).give(NAMESPACE, "mr_" + "0" * 26, "never", "ada")
+    assert store.log.details(NAMESPACE, "tombstone") == []

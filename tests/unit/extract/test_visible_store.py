@@ -11,9 +11,9 @@ from recollect.store import interface
 CARRIES = ("Record", "Hit", "Fact", "Preference", "Procedure", "Entity", "Relationship",
            "Checkpoint", "Any")  # fmt: skip
 WRITERS = {
-    "Records": {"put", "replace", "edit", "delete"},  # they answer to whoever wrote
+    "Records": {"put", "edit", "delete"},  # they answer to whoever wrote
     "Graph": {"put", "delete"},
-    "Sessions": {"put_checkpoint"},
+    "Sessions": set[str](),
 }
 # By its digest, to find out whether the same was said before; it is never told.
 UNTOLD = {"Records": {"by_hash"}, "Graph": {"waiting"}, "Sessions": set[str]()}

@@ -39,7 +39,7 @@ def test_capture_loads_no_installer_no_transcript_reader_and_no_toml() -> None:
     assert unwanted == [] and "tomlkit" not in loaded and "recollect.hosts.pieces" not in loaded
 
 
-def test_facts_need_the_standard_library_only() -> None:
+def test_facts_need_nothing_else_of_ours() -> None:
     files = [ROOM / "facts.py", *(folder_of(name) / "facts.py" for name in registry.facts())]
     for path in files:
         others = {one for one in imports(path) if one.startswith("recollect")}

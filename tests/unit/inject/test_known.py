@@ -26,6 +26,7 @@ from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
 from recollect.retrieve.results import Result
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, record
 
 GLOBAL = "/actor/ada/"
@@ -200,7 +201,8 @@ def test_a_change_is_seen_at_once_and_so_is_its_undo(setup: Setup) -> None:
 
 def test_a_session_starts_with_preferences_and_where_the_last_one_stopped(setup: Setup) -> None:
     setup.learn(wish("editor", "Zed"), wish("editor", "Vim", True), wish("shell", "fish", True))
-    setup.store.sessions.put_checkpoint(
+    put_checkpoint(
+        setup.store,
         Checkpoint(
             checkpoint_id="chk_1",
             namespace=NAMESPACE,
@@ -208,7 +210,7 @@ def test_a_session_starts_with_preferences_and_where_the_last_one_stopped(setup:
             task="Cap the retries",
             next_steps=("write the test",),
             questions=("which limit?",),
-        )
+        ),
     )
     text = setup.ask("", trigger="session-start")
     lines = text.split("\n")

@@ -18,6 +18,7 @@ from recollect.lifecycle.maintenance import Maintenance, MaintenanceStopped
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, arrival, record, vector
 
 
@@ -90,7 +91,7 @@ def test_a_turn_goes_six_days_after_its_summary_and_the_summary_is_distilled(her
     left = {one.record_id for one in here.all() if one.level == "raw" and one.kind == "episode"}
     assert left == {important.record_id, pinned.record_id}
     here.clock.advance(days=1)
-    assert here.maintenance().run().counts["episodes distilled"] == 1
+    assert here.maintenance().run().counts["turns distilled"] == 1
     (last,) = [one for one in here.all() if one.level == "distilled"]
     assert last.expires_at is None
     for word in ("client_max_body_size", "courier_jobs", "nginx -t"):
@@ -172,14 +173,15 @@ def test_a_checkpoint_holds_what_it_shows_until_work_has_long_gone_on(here: Here
     """Else every session's last observations would stay for ever."""
     first, second = here.memories.add([record("shown first"), record("shown last")])
     for number, shown in enumerate((first, second)):
-        here.store.sessions.put_checkpoint(
+        put_checkpoint(
+            here.store,
             Checkpoint(
                 checkpoint_id=f"chk_{number}",
                 namespace=NAMESPACE,
                 session_id=f"s{number}",
                 task="t",
                 snapshot=(shown.record_id,),
-            )
+            ),
         )
         here.clock.advance(days=29 if number else 31)
     here.clock.advance(days=200)
@@ -197,14 +199,15 @@ def test_retention_by_kind_with_its_exceptions(here: Here) -> None:
             record("knowledge", kind="knowledge"),
         ]
     )
-    here.store.sessions.put_checkpoint(
+    put_checkpoint(
+        here.store,
         Checkpoint(
             checkpoint_id="chk_1",
             namespace=NAMESPACE,
             session_id="s",
             task="t",
             snapshot=(kept[3].record_id,),
-        )
+        ),
     )
     here.memories.add([record("observation"), record("summary", kind="summary")])
     here.clock.advance(days=91)
@@ -236,8 +239,8 @@ def test_three_observations_of_the_same_files_become_one(here: Here) -> None:
         + [record("other", observation_type="error", files=("src/retry.py",))]
     )  # fmt: skip
     here.clock.advance(hours=25)
-    assert here.maintenance().preview().counts["observations consolidated"] == 3
-    assert here.maintenance().run().counts["observations consolidated"] == 3
+    assert here.maintenance().preview().counts["notes consolidated"] == 3
+    assert here.maintenance().run().counts["notes consolidated"] == 3
     left = [one for one in here.all() if one.kind == "observation"]
     assert len(left) == 2
     (one,) = [x for x in left if x.observation_type == "tool_use"]
@@ -382,4 +385,4 @@ def test_vectors_and_index_follow(here: Here) -> None:
     here.maintenance().run()
     assert ("removed", [one.record_id]) in seen
     assert list(here.store.vectors.scan(NAMESPACE, "test-model")) == []
-    assert here.maintenance().preview().memories["compressed episodes"]["never used"] == 1
+    assert here.maintenance().preview().memories["compressed turns"]["never used"] == 1

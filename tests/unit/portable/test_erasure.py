@@ -15,7 +15,9 @@ from recollect.inject.feedback import Feedback
 from recollect.portable import backups
 from recollect.portable.erasure import ErasureSelection
 from recollect.store.interface import Selection
+from recollect.store.sqlite import upkeep
 from tests.fakes import transcripts as made
+from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.transcripts import ANSWERS, PROMPTS, START
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record, vector
@@ -67,7 +69,7 @@ def plant(desk: Desk, project: str, text: str, session: str = "planted") -> str:
         receipt_id=f"rcp_{session}", namespace=here, session_id=session, trigger="prompt",
         query=text, injected=(first.record_id,), detail={"candidates": [{"title": text}]},
     ))  # fmt: skip
-    store.sessions.put_checkpoint(Checkpoint(
+    put_checkpoint(store, Checkpoint(
         checkpoint_id=f"chk_{session}", namespace=here, session_id=session, task=text,
     ))  # fmt: skip
     return first.record_id
@@ -134,7 +136,7 @@ def test_backups_lose_it_at_once_when_asked_and_stay_whole(desk: Desk, project: 
     plant(desk, project, CANARY, "again")
     done = desk.erasure.forget(ErasureSelection(text=CANARY), "ada", backups=True)
     assert done.backups == 1 and where(desk, CANARY) == []
-    assert desk.store.upkeep.verify(path).events == 600 // 2
+    assert upkeep.verify_file(path).events == 600 // 2
 
 
 def test_backups_lose_what_the_store_has_lost_already(desk: Desk, project: str) -> None:
@@ -268,7 +270,7 @@ def test_never_again_leaves_a_tombstone_without_the_words(desk: Desk, project: s
     assert where(desk, CANARY) == []
     stones = Tombstones(desk.store)
     assert stones.refused(here, f"about {CANARY}!"), "erasing took its own stone along"
-    (detail,) = desk.store.log.tombstones(here)
+    (detail,) = desk.store.log.details(here, "tombstone")
     assert not detail.get("said") and not detail.get("wide"), "words could be guessed from these"
 
 
@@ -277,11 +279,11 @@ def test_erasing_takes_the_words_of_stones_along(desk: Desk, project: str) -> No
     of the log can be read."""
     here = desk.namespace(project)
     (known,) = desk.store.records.put([record(f"About {CANARY}", namespace=here)])
-    Feedback(desk.store, desk.clock).give(here, known.record_id, "never", "ada")
+    Feedback(desk.store).give(here, known.record_id, "never", "ada")
     desk.erasure.forget(ErasureSelection(record_ids=(known.record_id,)), "ada")
-    assert desk.store.log.tombstones(here) == [None]
+    assert desk.store.log.details(here, "tombstone") == [None]
     assert not Tombstones(desk.store).refused(here, f"About {CANARY}")
-    assert Feedback(desk.store, desk.clock).of(here) == {}
+    assert Feedback(desk.store).of(here) == {}
 
 
 def test_an_error_in_the_middle_leaves_everything_as_it_was(

@@ -243,7 +243,7 @@ def test_an_import_deletes_nothing_that_is_there(
     here = desk.namespace(project)
     known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
     path = written(desk, tmp_path / "out.jsonl")
-    Feedback(desk.store, desk.clock).give(here, known.record_id, verdict, "ada")
+    Feedback(desk.store).give(here, known.record_id, verdict, "ada")
     before = everything(desk.store)
     assert take(desk.store, path, "ada") == 0
     assert desk.store.records.get(here, [known.record_id]) and everything(desk.store) == before

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -97,8 +98,8 @@ def test_at_least_one_cluster_commits_cleared_and_the_other_fails_alone(
 ) -> None:
     put = SqliteTransaction.put_record
 
-    def picky(self: SqliteTransaction, record: Record, operation: str | None = None) -> Record:
-        stored = put(self, record, operation)
+    def picky(self: SqliteTransaction, record: Record, **how: Any) -> Record:
+        stored = put(self, record, **how)
         if record.title.startswith("bad"):
             raise BadInput("a cluster that cannot be written")
         return stored
@@ -113,7 +114,7 @@ def test_at_least_one_cluster_commits_cleared_and_the_other_fails_alone(
 def test_every_cluster_fails_retained(
     store: SqliteStore, go: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: object, record: Record, operation: str | None = None) -> Record:
+    def refuse(self: object, record: Record, **how: Any) -> Record:
         raise BadInput("no")
 
     monkeypatch.setattr(SqliteTransaction, "put_record", refuse)

@@ -18,6 +18,7 @@ from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import graph_edit, read, tools, write
 from recollect.service.scope import Scope
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
@@ -167,7 +168,8 @@ def test_a_forgotten_statement_may_be_said_again_and_a_refused_one_may_not(house
 def test_where_a_session_stood_does_not_tell_it(house: House) -> None:
     house.session("one", RULE)
     known = house.memory("pnpm")
-    house.store.sessions.put_checkpoint(
+    put_checkpoint(
+        house.store,
         Checkpoint(
             checkpoint_id=ids.new_id(ids.CHECKPOINT),
             namespace=NAMESPACE,
@@ -175,7 +177,7 @@ def test_where_a_session_stood_does_not_tell_it(house: House) -> None:
             task="Use pnpm, never npm, in packages/ui",
             progress="The retry loop is mended.",
             next_steps=("Move packages/ui to pnpm instead of npm", "Write the tests"),
-        )
+        ),
     )
     assert "pnpm" in house.everything("where were we?")
     forget(house, known.record_id)

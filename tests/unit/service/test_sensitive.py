@@ -13,6 +13,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import search, tools
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, record
 from tests.unit.inject.test_known import RELEASE, Setup, fact, wish
 
@@ -43,7 +44,7 @@ def fill(setup: Setup) -> None:
         checkpoint_id=ids.new_id(ids.CHECKPOINT), namespace=NAMESPACE, session_id="s1",
         task=f"budget sheet with my salary of {PAY}", created_at=setup.clock.now(),
     )  # fmt: skip
-    setup.store.sessions.put_checkpoint(checkpoint)
+    put_checkpoint(setup.store, checkpoint)
     setup.it.index_cache.fill([NAMESPACE])
 
 

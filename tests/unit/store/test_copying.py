@@ -22,6 +22,7 @@ from recollect.core.values import (
 from recollect.store import copying
 from recollect.store.interface import RecordFilter, Selection, Store, Transaction, Waiting
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
 
@@ -71,8 +72,8 @@ def fill(store: Store, clock: ManualClock) -> None:
         tx.mark(NAMESPACE, [made[3].record_id], made[4].record_id)
 
     store.transaction(more)
-    store.sessions.put_checkpoint(
-        Checkpoint(checkpoint_id="cp_1", namespace=NAMESPACE, session_id="s", task="t")
+    put_checkpoint(
+        store, Checkpoint(checkpoint_id="cp_1", namespace=NAMESPACE, session_id="s", task="t")
     )
     store.receipts.put(
         Receipt(receipt_id="rc_1", namespace=NAMESPACE, trigger="prompt", query="q", tokens=1,

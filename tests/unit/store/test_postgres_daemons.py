@@ -252,7 +252,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
     place = Place(root="/src/a")
     project = listener.projects.resolve(place)
     stones = Tombstones(listener)
-    verdicts = Feedback(listener, ManualClock(), stones)
+    verdicts = Feedback(listener, stones)
     heard = Heard()
 
     def told(change: Change) -> None:
