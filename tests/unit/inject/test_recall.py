@@ -254,8 +254,13 @@ def test_what_is_late_or_fails_is_answered_with_nothing(
     made.memories.add(WORK)
     made.settle()
     go_on = threading.Event()
+
+    def late_search(*_: object, **__: object) -> None:
+        go_on.wait(PATIENCE_S)
+        raise ValueError("too late for anybody")
+
     with monkeypatch.context() as patched:
-        patched.setattr(made.it.engine, "search", lambda *a, **k: go_on.wait(PATIENCE_S))
+        patched.setattr(made.it.engine, "search", late_search)
         late = made.ask("how are retries capped?")
         go_on.set()
     assert late.context == "" and "late" in made.receipt(late).detail
