@@ -42,7 +42,7 @@ OWN_FILES = {
     "hosts/ledger.py": "our own notes about hosts' files",
     "portable/erasure.py": "our own logs",
     "core/foreign_database.py": "copies what was looked at just before",
-    "server/pages.py": "files of the package",
+    "server/dashboard_files.py": "files of the package",
     "store/sqlite/connect.py": "the database",
     "store/sqlite/ledger.py": "our own ledger, and the database",
     "store/sqlite/upkeep.py": "backups",
