@@ -28,7 +28,8 @@ _OPERATOR = (
     r"|[\s,]{1,40}+(?:\\*+[\"'])?value(?:\\*+[\"'])?\s{0,8}+[:=]\s{0,8}+"  # name: X, value: Y
     r"|[ \t]{1,8}+(?:is|was|are|(?:(?:was )?(?:re)?set|changed) to|equals|(?:will|should|would) be)"
     r"(?:[ \t]{1,8}+|: )(?:set to |now )?"
-    r"|[ \t]for(?:[ \t][\w.@-]{1,40}+){1,4}?(?:[ \t]{1,4}+(?:is|was)|:)[ \t]{1,4}+"  # for bob is
+    r"|[ \t](?:for|of|on|we|you|that|from)(?:[ \t][\w.@-]{1,40}+){1,5}?"
+    r"(?:[ \t]{1,4}+(?:is|was)|:)[ \t]{1,4}+"  # for bob is, you need is
     rf"|[ \t]{{1,8}}+[a-z&*\[\]]{{2,12}}+{_SPACES}:?=(?!=){_SPACES}"  # name string = value
     r"|>(?=[^<>\s]{6})"  # <name>value</name>
     r"|\s{0,8}+\{[^{}]{0,200}?\bdefault\s{0,20}+=\s{0,8}+"  # Terraform's variable
@@ -38,8 +39,10 @@ _OPERATOR = (
     r"(?=\\*+[\"'`]|[^\s0-9!@#$%^&]{0,64}+[0-9!@#$%^&]))"
 )
 # Words that stand where a sign could.
-_SAID = words("is was are equals to s for set reset changed will should would - – —")
-_SIGNLESS = words("to s for - – —")
+_SAID = words(
+    "is was are equals to s for of on we you that from set reset changed will should would - – —"
+)
+_SIGNLESS = words("to s for of on we you that from - – —")
 _BRACKETS = {"[": "]", "(": ")", "<": ">"}
 _COMMANDS = ("pass", "passwd")
 _SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
@@ -476,16 +479,16 @@ def _netrc() -> re.Pattern[str]:
     return compiled(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
-_SPOKEN = (
-    *("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth("),
-    *("set_password(", "superuser(", "db.auth(", "pragma key"),
+# Words and pieces of a text without which a clause below is not tried: each look costs.
+_SPOKEN_WORDS = frozenset(
+    b"identified sshpass networkcredential create_superuser set_password pragma".split()
 )
-# Where the words of a clause below may stand: its pattern is tried on no other text.
+_SPOKEN = ("auth=(", "auth = (", "basicauth(")
+_ANSWER_WORDS = frozenset(b"echo printf send sendline setx setenv pgpass".split())
 _EVALS = (
     *("passeval", "passwordeval", "s_cmd", "d_cmd", "s-cmd", "d-cmd", "e-cmd", "passcmd"),
     *("s_command", "d_command", "d-command", "e-command", "askpass"),
 )
-_SETS = ("set -", "setx ", "setenv ", "env ")
 
 
 @cache
@@ -521,14 +524,19 @@ def _pgpass() -> re.Pattern[str]:
     )
 
 
-def _answers(low: str) -> Iterator[re.Pattern[str]]:
-    if ("echo" in low or "printf" in low) and any(word in low for word in _EVALS):
+def command_words() -> frozenset[bytes]:
+    """Words that `find_commands` asks for."""
+    return _SPOKEN_WORDS | _ANSWER_WORDS
+
+
+def _answers(text: str, low: str, words: frozenset[bytes]) -> Iterator[re.Pattern[str]]:
+    if words & {b"echo", b"printf"} and any(word in low for word in _EVALS):
         yield _echoed()
-    if "send" in low and "ass" in low:
+    if words & {b"send", b"sendline"} and "ass" in low:
         yield _sent()
-    if any(word in low for word in _SETS):
+    if words & {b"setx", b"setenv"} or "ENV " in text or "set -" in text:
         yield _variable()
-    if "pgpass" in low or ":*:" in low:
+    if b"pgpass" in words or ":*:" in low:
         yield _pgpass()
 
 
@@ -550,22 +558,13 @@ def _curl_user() -> re.Pattern[str]:
 
 
 @cache
-def _code_option() -> re.Pattern[str]:
+def _other_option() -> re.Pattern[str]:
+    code = r"(?:so-|user-|new-|old-)?(?:pin|otp|otp-code|token-code|mfa-code|totp|passcode)"
+    pair = r"(?:[a-z]{2,12}-)?(?:creds?|credentials?|userpass|basic-auth|http-auth)"
     return compiled(
-        r" --?(?:so-|user-|new-|old-)?(?:pin|otp|otp-code|token-code|mfa-code|totp|passcode)"
-        r"[ =]\\*[\"']?(\d{4,10})(?![\w.:-])"
+        rf" --?(?:{code}[ =]\\{{0,8}}+[\"']?(\d{{4,10}})(?![\w.:-])"
+        rf"|{pair}[ =]\\{{0,8}}+[\"']?[^\s:\"'\\$]{{1,128}}+:([^\s\"'\\]{{4,256}}+))"
     )
-
-
-@cache
-def _pair_option() -> re.Pattern[str]:
-    return compiled(
-        r" --?(?:[a-z]{2,12}-)?(?:creds?|credentials?|userpass|basic-auth|http-auth)[ =]"
-        r"\\*[\"']?[^\s:\"'\\$]{1,128}:([^\s\"'\\]{4,256})"
-    )
-
-
-_PAIRS = ("cred", "userpass", "c-auth", "p-auth")
 
 
 def _find_options(text: str, low: str) -> Iterator[Span]:
@@ -580,12 +579,10 @@ def _find_options(text: str, low: str) -> Iterator[Span]:
         span = judge(name, value, start, secret_names.family(name), found[0], given)
         if span is not None:
             yield span
-    if any(word in low for word in ("-pin", "-otp", "-totp", "-passcode", "-code")):
-        for found in _code_option().finditer(low):
-            yield *found.span(1), "password"
-    for found in _pair_option().finditer(low) if any(w in low for w in _PAIRS) else ():
-        if secret_values.is_given(text[slice(*found.span(1))]):
-            yield *found.span(1), "password"
+    for found in _other_option().finditer(low):
+        start, end = found.span(found.lastindex or 1)
+        if found[1] or secret_values.is_given(text[start:end]):
+            yield start, end, "password"
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
@@ -598,11 +595,11 @@ def _goes_on(text: str, start: int, end: int) -> bool:
     )
 
 
-def find_commands(text: str, low: str) -> Iterator[Span]:
+def find_commands(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
     yield from _find_options(text, low)
     clauses = [_netrc]
-    if any(word in low for word in _SPOKEN):
+    if words & _SPOKEN_WORDS or any(word in low for word in _SPOKEN):
         clauses.append(_spoken)
     for clause in clauses:
         for found in clause().finditer(low):
@@ -613,7 +610,7 @@ def find_commands(text: str, low: str) -> Iterator[Span]:
             span = judge(name, text[start:end], start, family, found[0], given)
             if span is not None:
                 yield span
-    for answer in _answers(low):
+    for answer in _answers(text, low, words):
         for found in answer.finditer(low):
             if secret_values.is_given(text[slice(*found.span(1))]):
                 yield *found.span(1), "password"

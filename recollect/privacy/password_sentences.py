@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from recollect.privacy import secret_values
+from recollect.privacy import plain_passwords, secret_values
 from recollect.privacy.patterns import compiled, pattern
 from recollect.privacy.rules.definition import Language
 
@@ -30,6 +30,15 @@ _CAPITAL_WITHIN = r"[A-Za-z]{3,}[a-z][A-Z][A-Za-z]{3,}\Z"  # two words run toget
 _AS_WORDS = ("als ", "as ", "come ", "como ", "comme ", "jako ", "как ")
 _AS = (*_AS_WORDS, *(word + article for word in _AS_WORDS for article in ("the ", "das ", "my ")))
 
+
+# Nouns that also mean other things, so that a plain word after them is no password.
+_NOT_PLAIN = frozenset(
+    (
+        *("clave", "palabra clave", "parola chiave", "jeton", "токен", "token", "令牌", "密钥"),
+        *("密鑰", "トークン", "토큰", "ключ доступа"),
+    )
+)
+_PLAIN = ("pwd", "pw")
 
 Noun = tuple[str, Language]
 
@@ -70,7 +79,7 @@ def _scripts() -> re.Pattern[str]:
     return compiled(r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]")
 
 
-def _possible(text: str, low: str, words: frozenset[bytes]) -> list[Noun]:
+def _possible(text: str, low: str, words: frozenset[bytes], other: bool) -> list[Noun]:
     """The nouns that the text may hold. Most texts hold none, so this is what costs."""
     nouns = _nouns()
     found = [entry for entry in nouns.ascii if entry[0] in low]
@@ -78,7 +87,7 @@ def _possible(text: str, low: str, words: frozenset[bytes]) -> list[Noun]:
         found += nouns.by_word[word]
     if not text.isascii():
         found += [entry for entry in nouns.latin if entry[0] in low]
-        if _scripts().search(text) is not None:
+        if other:
             found += [entry for entry in nouns.other if entry[0] in low]
     return found
 
@@ -106,12 +115,13 @@ def _after(tongue: Language) -> re.Pattern[str]:
 
 def noun_words() -> frozenset[bytes]:
     """Words without which a text holds none of the nouns that are whole words of ASCII."""
-    return _nouns().words
+    return _nouns().words | plain_passwords.gate_words()
 
 
 def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
-    for noun, tongue in _possible(text, low, words):
+    other = not text.isascii() and _scripts().search(text) is not None
+    for noun, tongue in _possible(text, low, words, other):
         at = low.find(noun)
         while at >= 0:
             end = at + len(noun)
@@ -119,12 +129,21 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
             if inside or not tongue.spaced or not low[at - 1 : at].isalnum():
                 span = _judge_after(text, low, end, tongue)
                 if span is None and not tongue.spaced:
-                    span = _judge_joined(text, at)
+                    span = _judge_joined(text, at, tongue)
                 elif span is None and (tongue.before or low.endswith(_AS, 0, at)):
                     span = _judge_before(text, at, tongue)
+                if span is None and _is_password_noun(noun, tongue):
+                    span = plain_passwords.judge(text, low, at, end, tongue)
                 if span is not None:
                     yield *span, "password"
             at = low.find(noun, end)
+    for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
+        yield *place, "password"
+
+
+def _is_password_noun(noun: str, tongue: Language) -> bool:
+    """No token or key: what a sentence says of those is seldom a plain word."""
+    return noun in _PLAIN or (tongue.nouns[0] != "token" and noun not in _NOT_PLAIN)
 
 
 def _judge_after(text: str, low: str, end: int, tongue: Language) -> tuple[int, int] | None:
@@ -170,12 +189,14 @@ def _judge_before(text: str, at: int, tongue: Language) -> tuple[int, int] | Non
     return (start, start + len(value)) if good else None
 
 
-def _judge_joined(text: str, at: int) -> tuple[int, int] | None:
+def _judge_joined(text: str, at: int, tongue: Language) -> tuple[int, int] | None:
     """ "用…作为密码", "…をパスワードとして": the same in a script without spaces."""
     found = pattern(
         rf"((?:(?![{_STOP}])[!-~]){{6,64}}+)(?:を|作为|作為|当作|當作|를|을) ?\Z"
     ).search(text[max(0, at - 72) : at])
-    if found is None or not _is_password_value(found[1]):
+    if found is None:
+        return None
+    if not (_is_password_value(found[1]) or plain_passwords.is_plain(found[1], tongue)):
         return None
     start = max(0, at - 72) + found.start(1)
     return start, start + len(found[1])

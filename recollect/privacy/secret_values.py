@@ -34,49 +34,69 @@ _COMMON = words(
 )
 # What is said of passwords, tokens and keys in English; participles are known by their ending.
 _DESCRIBING = words(
-    " able about above absent accepted access account active actual after again against all"
-    " allowed alone alphanumeric already also always and another any anything app apparently"
-    " application argon argument arguments argv array asks asterisks attribute auth"
-    " authentication authorization auto automatic available away bad base based bcrypt because"
-    " before being below best better between bitwarden blank body both box broken but button"
-    " bytes cached callable can case change character characters class clear cleartext client"
-    " code column common complex complexity confidential config configuration confirm constant"
-    " content correct crackable current data database default deleted demo deprecated"
-    " description dialog dict different digit digits disabled does done dots down dummy each"
-    " easy either element else email empty enough enter entirely entropy env environment equal"
-    " error even every everything exactly example exists expiration expired expires expiry"
-    " external false field fields file fine first fixed fixme flag flow for form format fresh"
-    " from function generator generic given gone good guessable hard hash hashed hasher have"
-    " header hello help here hers hex hidden hint history how however html http https human id"
-    " if ignore important impossible in incorrect info input inside instead integer internal"
-    " into invalid is it item its json just jwt keepass kept kerberos key keychain keyring"
-    " known label lastpass later ldap least length less let letter letters like line list"
-    " local locked login logout long longer lost lower lowercase manager mandatory masked"
-    " match matches maximum maybe meant message method middle mine minimum missing mode model"
-    " module more most must name necessary needed never new next nice no nobody none nonempty"
-    " nonsense not nothing now null number numbers oauth object obscure obsolete obvious of"
-    " off often ok okay old on once one onepassword only opaque open option optional options"
-    " or other otherwise ours out outdated over page pam parameter parameters params part"
-    " parts path pbkdf pending per perhaps permanent placeholder plain plaintext please policy"
-    " possible present previous primary private probably problem prompt proper property"
-    " protection provider public question quite random rather raw read ready real really"
-    " recent recommended recovery redacted registration required reset right rotation row"
-    " rubbish safe salt same saml sample schema screen scrypt secret secure sensitive sent"
-    " separate server service session set settings sha short should shown signup similar"
-    " simple so some someone something somewhere soon special specific ssh ssl sso stale stars"
-    " static still stolen storage store strength strict string strings strong stuff such"
-    " sufficient superfluous sure symbols system table taken tbd temporary terrible test text"
-    " that the their them then there these they thing this those though through tied time tls"
-    " today todo together token tomorrow too top trivial true tuple type unavailable unclear"
-    " undefined under unhashed unique unknown unsafe unset until unusual update upper"
-    " uppercase uri url used useless user username users usual utf uuid valid validation value"
-    " variable vault very view vulnerable want was way weak what when where which while who"
-    " whole why will with within without word words works worse written wrong wrongly yes"
-    " yesterday yet you your yours yourself zero"
+    "able abort about above absent absolutely abstract accepted access accessible account"
+    " active actual adequate after again against agent alive all allowed almost alone"
+    " alphabetic alphanumeric already alright also always american ancient and another any"
+    " anybody anyone anything anywhere app apparently application appropriate arabic argon"
+    " argument arguments argv array ascii asks asterisks attribute auth authentication"
+    " authorization auto automatic available away awful back backspace bad base based bcrypt"
+    " because before being below best better between big binary bitwarden bland blank blunt"
+    " body bogus both box british brittle broken buffer bug busy but button byte bytes cached"
+    " callable can cancel case certainly change char character characters chinese cipher"
+    " ciphertext class clean clear clearly cleartext client close clue code cold column common"
+    " complete complex complexity concern concrete confidential config configuration confirm"
+    " consistent constant content cool correct corrupt crackable crap crazy current data"
+    " database dead decent decimal default definitely deleted demo deprecated description"
+    " dialog dict different digit digits dirty disabled disaster distant does done dots down"
+    " downstream dry dull dumb dummy dutch each early easy either element else elsewhere email"
+    " empty english enough enter entirely entropy enum env environment equal equivalent error"
+    " escape even every everyone everything everywhere exactly example excellent exists exit"
+    " expiration expired expires expiry external fact failure false falsy far fast feature"
+    " field fields file final fine first fixed fixme flag flow for foreign form formal format"
+    " former fragile free french frequent fresh from fully function funny garbage generator"
+    " generic german given gone good great guess guessable hard hash hashed hasher have header"
+    " hell hello help her here hers hex hexadecimal hidden high him hint history horrible hot"
+    " how however html http https huge human id identical if ignore illegal immutable"
+    " important impossible in inaccessible inadequate incomplete inconsistent incorrect info"
+    " informal initial input insane inside insignificant instead integer internal into invalid"
+    " invisible irrelevant is issue it italian item its itself japanese joke json junk just"
+    " jwt keepass kept kerberos key keychain keyring keys known korean label lame large last"
+    " lastpass late later latter ldap least legacy legal legit length less let letter letters"
+    " like line list local locked login logout long longer lost low lower lowercase mainly"
+    " manager mandatory manual masked match matches matter maximum maybe me meant mere merely"
+    " mess message method middle mine minimum missing mistake mode model modern module more"
+    " most mostly must mutable myself name native near nearby nearly necessary necessity"
+    " needed never new next nice no nobody none nonempty nonexistent nonsense not nothing now"
+    " nowhere nuisance null nullable number numbers numeric oauth object obscure obsolete"
+    " obvious obviously odd of off official offline often ok okay old on once one onepassword"
+    " online only opaque open option optional options or other otherwise ours out outdated"
+    " outside over overkill page pain pam parameter parameters params part partial partly"
+    " parts path pbkdf pending per perfect perhaps permanent pertinent pity placeholder plain"
+    " plaintext please policy polish poor possible prerequisite present previous primary prior"
+    " private probably problem prompt proper property protection provider public pure question"
+    " quit quite random rare rather raw reachable read readable ready real really recent"
+    " recommended record recovery redacted registration relevant remote required requirement"
+    " reset return rich right risk robust root rotation row rubbish rule russian sacred safe"
+    " salt same saml sample scarce schema screen scrypt second secret secure sensitive sent"
+    " separate server service session set settings sha shame shared sharp sheer shell short"
+    " should shown significant signup silly similar simple simply skip slice slow small so"
+    " solid some somebody somehow someone something somewhat somewhere soon spanish special"
+    " specific ssh ssl sso stale stars static still stolen storage store strength strict"
+    " string strings strong struct stuff stupid success such sudo sufficient suitable"
+    " superfluous sure symbols system table taboo taken tbd temporary terrible test text that"
+    " the their them themselves then there these they thing third this those though threat"
+    " through tied time tiny tls today todo together token tomorrow too top total transparent"
+    " trash trivial true truthy tuple turkish type typo ugly unavailable unclear undefined"
+    " under unfit unhashed unicode unimportant unique unknown unreachable unreadable unsafe"
+    " unset until unusual upcoming update upper uppercase upstream uri url us used useless"
+    " user username users usual utf uuid valid validation value variable vault vector very"
+    " victory view visible vulnerable want was way weak weird wet what when where which while"
+    " who whole why will with within without word words works worse writable written wrong"
+    " wrongly yes yesterday yet you young your yours yourself zero"
 )
 _DESCRIBES = (
-    r"(?<=[a-z]{2})(?:ed|ing|able|ible|ically|ally|ously|ively|less|ful|ization|ation)\Z"
-    r"|^(?:un|non|re)-"
+    r"(?<=[a-z]{2})(?:ed|ing|able|ible|ally|ously|ively|less|ful|ation|ous|ical|ional|ary)\Z"
+    r"|(?<=[a-z]{4})(?:ive|ent|ic|ial|uous)\Z|^(?:un|non|re)-|^un(?!i)[a-z]{4}"
 )
 _WORD = r"[A-Za-z]+"
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
@@ -122,7 +142,7 @@ def is_placeholder(value: str) -> bool:
     value = value[:96]  # a template or stand-in shows early, and this is the costliest test
     if "[REDACTED" in value and len(without_marks(value)) < 6:
         return True
-    if len(set(value)) <= 2 or pattern(f"{_STAND_IN}|{_TEMPLATE}", re.I).search(value):
+    if is_template(value):
         return True
     found = pattern(_WORD).findall(value)
     # "password123", "test_user-2": common words and nothing else that carries weight
@@ -131,6 +151,11 @@ def is_placeholder(value: str) -> bool:
         and sum(map(len, found)) * 2 >= len(value)
         and all(word.lower() in _COMMON for word in found)
     )
+
+
+def is_template(value: str) -> bool:
+    """A stand-in by its shape: `<password>`, `${X}`, `xxxx`, "your-password"."""
+    return len(set(value)) <= 2 or bool(pattern(f"{_STAND_IN}|{_TEMPLATE}", re.I).search(value))
 
 
 def entropy(value: str) -> float:

@@ -12,6 +12,7 @@ from functools import cache
 from recollect.privacy import secret_names
 from recollect.privacy.assignments import (
     Span,
+    command_words,
     find_assignments,
     find_commands,
     find_headers,
@@ -101,7 +102,7 @@ def _lower(text: str) -> str:
 
 @cache
 def _words() -> frozenset[bytes]:
-    return program_names() | noun_words()
+    return program_names() | noun_words() | command_words()
 
 
 def find(text: str) -> list[Span]:
@@ -110,8 +111,8 @@ def find(text: str) -> list[Span]:
     spans = [(*span, "private-key") for span in find_keys(text)]
     spans += _find_shapes(text)
     words = words_held(low, _words())
-    for finder in (find_headers, find_commands):
-        spans += finder(text, low)
+    spans += find_headers(text, low)
+    spans += find_commands(text, low, words)
     spans += find_arguments(text, low, words)
     spans += find_assignments(text, low)
     spans += find_password_sentences(text, low, words)

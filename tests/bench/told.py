@@ -1,14 +1,17 @@
 """Count secrets that are told and get through: `python -m tests.bench.told`.
 
-In: `tests/privacy_told.py`, and `tests/privacy_fresh.py`, which was written after the rules. Out:
+In: `tests/privacy_told.py`; `tests/privacy_fresh.py`, which was written after the rules; and
+`tests/privacy_blind.jsonl`, written by somebody who had not seen the rules. Out:
 per program, place and language how many secrets of which kind were left in the text, and which
 texts without a secret lost something.
 """
 
+import json
 import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from recollect.privacy.secrets import redact_text
 from tests import privacy_fresh as fresh
@@ -32,6 +35,19 @@ def leaks(groups: dict[str, tuple[str, ...]], seed: int = 15) -> tuple[list[Case
 
 def alarms(texts: Iterator[str] | tuple[str, ...]) -> list[str]:
     return [text for text in texts if redact_text(text)[1]]
+
+
+def blind(name: str) -> tuple[list[str], int]:
+    """Of one part of the blind set the texts that kept their secret, or, if they have none, lost
+    something; and how many texts there are."""
+    lines = (Path(__file__).parents[1] / "privacy_blind.jsonl").read_text("utf-8").splitlines()
+    cases = [case for case in map(json.loads, lines) if case["set"] == name]
+    wrong = []
+    for case in cases:
+        clean, counts = redact_text(case["text"])
+        if (case["secret"] in clean) if case["secret"] else counts:
+            wrong.append(case["text"])
+    return wrong, len(cases)
 
 
 def report(title: str, groups: dict[str, tuple[str, ...]], show: bool) -> None:
@@ -68,6 +84,11 @@ def main(show: bool) -> None:
         print(f"{title} without a secret: {len(taken)} of {len(misses)} lost something")
         for text in taken:
             print("    ", redact_text(text)[0])
+    for name in ("commands", "prose", "harmless"):
+        wrong, total = blind(name)
+        print(f"blind {name}: {len(wrong)} of {total} wrong")
+        for text in wrong if show else ():
+            print("    ", text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from recollect.privacy.rules.definition import Language
 
 TONGUES: tuple[Language, ...] = (
     Language(  # words that other languages took from English, with their own verbs
-        "password, passphrase",
+        "password, passphrase, passwd",
         "è, e', sarà, era, es, será, é, est, sera, ist, lautet, wäre, wordt, to, на, を, は, in, a",
         (
             "la password è {A5}4{A5}x",
