@@ -40,12 +40,12 @@ class Tokens:
         self,
         path: str,
         now: Callable[[], float] = time.time,
-        tell: Callable[[str], None] = log.warning,
+        on_renewal: Callable[[str], object] = lambda reason: None,
     ) -> None:
-        """`tell` hears why a token had to be made anew."""
+        """`on_renewal` gets the reason when a token had to be made anew."""
         self._path = path
         self._now = now
-        self._tell = tell
+        self._on_renewal = on_renewal
         self._codes: dict[str, float] = {}
         self._lock = threading.Lock()
         self._stamp: _Stamp | None = None
@@ -86,7 +86,8 @@ class Tokens:
                 f"nobody gets in over TCP until {self._path} can be."
             )
         if told != self.renewed:
-            self._tell(told)
+            log.warning("%s", told)
+            self._on_renewal(told)
         self.renewed = told
 
     def _rotate(self) -> str:
