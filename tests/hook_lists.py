@@ -7,8 +7,7 @@ END, in the Python modules that the hook loads: it is too quick to load the host
 import pathlib
 from collections.abc import Callable, Iterable
 
-from recollect.capture import frames
-from recollect.core import keepout
+from recollect.capture import frames, hook_keepout
 from recollect.hosts import registry
 from recollect.hosts.facts import Facts
 from recollect.hosts.unknown import UnknownHost
@@ -26,7 +25,7 @@ def files() -> dict[pathlib.Path, str]:
     return {
         HEADER: _header(),
         pathlib.Path(frames.__file__): _between(frames.__file__, _frames()),
-        pathlib.Path(keepout.__file__): _between(keepout.__file__, _keepout()),
+        pathlib.Path(hook_keepout.__file__): _between(hook_keepout.__file__, _keepout()),
     }
 
 

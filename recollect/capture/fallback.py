@@ -153,7 +153,7 @@ def note_private(directory: str, call: list[str], mono_ns: int) -> None:
     _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
     from contextlib import suppress
 
-    from recollect.core import keepout
+    from recollect.capture import hook_keepout
 
     stdin = Stdin()
     with suppress(Stopped):  # what was read by then may name it
@@ -163,7 +163,7 @@ def note_private(directory: str, call: list[str], mono_ns: int) -> None:
     except OSError:
         cwd = ""
     host, event = [*call, "", ""][:2]
-    keepout.keep_private(directory, host, event, stdin.data, cwd, time_ns() // 1_000_000)
+    hook_keepout.keep_private(directory, host, event, stdin.data, cwd, time_ns() // 1_000_000)
 
 
 def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") -> bytes:
@@ -427,11 +427,11 @@ def spool(directory: str, payload: bytes, flags: int) -> None:
 
 def _may_spool(directory: str, frame: frames.Frame) -> bool:
     """Not what is kept out on purpose. When that cannot be told, the daemon tells it later."""
-    from recollect.core import keepout
+    from recollect.capture import hook_keepout
 
     env = dict(os.fsdecode(item).partition("=")[::2] for item in frame.env)
     try:
-        return keepout.may_spool(
+        return hook_keepout.may_spool(
             directory, os.fsdecode(frame.host), frame.stdin, env, os.fsdecode(frame.cwd)
         )
     except Exception:  # noqa: BLE001  whatever it is: an event is not lost for it

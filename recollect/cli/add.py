@@ -8,7 +8,7 @@ import click
 
 from recollect.cli.options import json_option, project_option, project_path
 from recollect.cli.output import daemon_client, print_json
-from recollect.core import keepout
+from recollect.core import private_sessions
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import KINDS, Kind
 
@@ -49,8 +49,8 @@ def command(
 
     TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
     """
-    if keepout.private_environment(os.environ):
-        variable = keepout.PRIVATE_VARIABLE
+    if private_sessions.private_environment(os.environ):
+        variable = private_sessions.PRIVATE_VARIABLE
         why = f"{variable} is set: this shell is private, and nothing is stored"
         raise Conflict(why, hint=f"unset {variable}")
     kind = _kind(kind, type_)

@@ -15,9 +15,9 @@ from recollect import __version__
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option
 from recollect.cli.output import many, memories, print_json
-from recollect.cli.status import kept_out_of, not_answering, private_sessions
+from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
-from recollect.core import keepout, oslayer, settings
+from recollect.core import keepout_rules, oslayer, private_sessions, settings
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import registry
@@ -101,8 +101,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield _cut(health)
     if counted := kept_out_of(health):
         yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
-    if private := private_sessions(health):
-        yield Finding("private session", "ok", " ".join(keepout.private_sessions_text(private)))
+    if private := private_sessions_in(health):
+        yield Finding("private session", "ok", " ".join(private_sessions.describe(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
         # Each host is looked at below; a private session is nothing wrong.
@@ -184,10 +184,12 @@ def _hook_program(chosen: Settings) -> Finding:
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:
     """Why nothing is captured in the current directory, if so."""
-    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
-    if keepout.private_environment(os.environ):
-        told = f"{keepout.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
-        yield Finding("here", "warn", told, f"unset {keepout.PRIVATE_VARIABLE}")
+    holds = keepout_rules.rules_in(os.getcwd(), chosen.ignore)
+    if private_sessions.private_environment(os.environ):
+        told = (
+            f"{private_sessions.PRIVATE_VARIABLE} is set: sessions begun in this shell are private"
+        )
+        yield Finding("here", "warn", told, f"unset {private_sessions.PRIVATE_VARIABLE}")
     if holds.off:
         told = f"nothing is captured here: {holds.off}"
         yield Finding("here", "warn", told, "recollect ignore list")

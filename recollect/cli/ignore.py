@@ -11,7 +11,7 @@ from recollect.cli.groups import Group
 from recollect.cli.options import json_option
 from recollect.cli.output import print_json
 from recollect.cli.settings import write_setting
-from recollect.core import keepout, projects, settings
+from recollect.core import keepout_rules, path_patterns, projects, settings
 from recollect.core.errors import BadInput, NotFound
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,7 +44,7 @@ def _rule_arguments(function: F) -> F:
 def list_command(as_json: bool) -> None:
     """List the rules, and what holds in the current directory."""
     chosen = settings.load()
-    holds = keepout.ProjectRulesReader().rules_for(os.getcwd(), keepout.rules(chosen.ignore))
+    holds = keepout_rules.rules_in(os.getcwd(), chosen.ignore)
     if as_json:
         told = {"ignore": list(chosen.ignore), "off": holds.off, "warnings": list(holds.warnings)}
         print_json({**told, "files": [one.text for one in holds.files]})
@@ -120,10 +120,10 @@ def _entry(what: tuple[str, ...], here: bool, tool: str | None, known: Sequence[
         entry = f"tool:{tool}"
     elif here:
         place = projects.locate(os.getcwd())
-        entry = f"project:{place.root or keepout.canonical(os.getcwd())}"
+        entry = f"project:{place.root or path_patterns.canonical(os.getcwd())}"
     else:
         entry = _file_or_project(what[0], known)
-    if problem := keepout.fault_in_rules([entry]):
+    if problem := keepout_rules.fault_in_rules([entry]):
         raise BadInput(problem)
     return entry
 
@@ -132,7 +132,7 @@ def _file_or_project(what: str, known: Sequence[str]) -> str:
     """A directory that exists is a project; everything else names files. A known rule is found
     also when what it names is gone, and as the list shows it."""
     path = os.path.abspath(os.path.expanduser(what))
-    project = f"project:{keepout.canonical(path)}"
+    project = f"project:{path_patterns.canonical(path)}"
     for entry in (project, f"file:{path}", f"file:{what}", what):
         if entry in known:
             return entry

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import click
 
-from recollect.core import keepout
+from recollect.core import private_sessions
 from recollect.core.errors import RecollectError
 
 TIMEOUT_S = 120.0
@@ -53,7 +53,7 @@ class Proxy:
             known = isinstance(message, dict) and ("result" in message or "error" in message)
             return "" if known else _error(None, INVALID, "not a JSON-RPC request")
         identity = message.get("id")
-        if message["method"] == "tools/call" and keepout.private_environment(os.environ):
+        if message["method"] == "tools/call" and private_sessions.private_environment(os.environ):
             told = {"content": [{"type": "text", "text": PRIVATE}], "isError": True}
             return json.dumps({"jsonrpc": "2.0", "id": identity, "result": told})
         try:

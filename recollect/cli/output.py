@@ -91,15 +91,11 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def print_kept_out(project: str) -> None:
     """Say so when the project's directory is kept out of memory."""
     from recollect.cli.options import project_path
-    from recollect.core import keepout, settings
+    from recollect.core import keepout_rules, settings
 
     where = project_path(project)
-    if os.path.isabs(where):
-        off = (
-            keepout.ProjectRulesReader().rules_for(where, keepout.rules(settings.load().ignore)).off
-        )
-        if off:
-            click.echo(f"This project is kept out of memory: {off}. See: recollect ignore list")
+    if os.path.isabs(where) and (off := keepout_rules.rules_in(where, settings.load().ignore).off):
+        click.echo(f"This project is kept out of memory: {off}. See: recollect ignore list")
 
 
 def text_width() -> int:

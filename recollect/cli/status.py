@@ -11,7 +11,7 @@ from recollect.cli import process
 from recollect.cli.options import json_option
 from recollect.cli.output import many, print_json, print_table
 from recollect.client import Client, NotRunning
-from recollect.core import keepout, settings
+from recollect.core import private_sessions, settings
 from recollect.core.settings import Settings
 
 
@@ -39,8 +39,8 @@ def command(as_json: bool) -> int:
             names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
         _print_clones(health.get("clones", {}))
-        if keepout.private_environment(os.environ):
-            variable = keepout.PRIVATE_VARIABLE
+        if private_sessions.private_environment(os.environ):
+            variable = private_sessions.PRIVATE_VARIABLE
             click.secho(f"{variable} is set: sessions begun in this shell are private.", fg="cyan")
         for sentence in settings.ignored_names():
             click.secho(sentence, fg="yellow")
@@ -92,8 +92,8 @@ def _print_health(health: dict[str, Any], connected: list[str]) -> None:
         print_table(["Agent", "Last heard of"], rows)
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
-    if private := private_sessions(health):
-        told, hint = keepout.private_sessions_text(private)
+    if private := private_sessions_in(health):
+        told, hint = private_sessions.describe(private)
         click.secho(told, fg="cyan")
         click.echo(f"  {hint}")
     if kept_out := kept_out_of(health):
@@ -166,11 +166,14 @@ def _print_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> No
         click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
 
 
-def private_sessions(health: dict[str, Any]) -> list[keepout.PrivateSession]:
+def private_sessions_in(health: dict[str, Any]) -> list[private_sessions.PrivateSession]:
     """Those that go on; a daemon that was not restarted since an update tells only the hosts."""
     given = health.get("private_sessions", ())
     known = [one if isinstance(one, dict) else {"host": one} for one in given]
-    return [keepout.PrivateSession(one["host"], one.get("by", keepout.WORD)) for one in known]
+    return [
+        private_sessions.PrivateSession(one["host"], one.get("by", private_sessions.WORD))
+        for one in known
+    ]
 
 
 def kept_out_of(health: dict[str, Any]) -> str:

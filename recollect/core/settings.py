@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.core import keepout, safe_files
+from recollect.core import keepout_rules, safe_files
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 from recollect.core.kinds import KINDS
@@ -62,7 +62,7 @@ _STORE = Form(
 )
 
 
-_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout.fault_in_rules)
+_IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout_rules.fault_in_rules)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
 RETENTION_DAYS = {one.plural: one.retention_days for one in KINDS.values()} | {"archive": 30}

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.core import keepout, settings
+from recollect.core import keepout_rules, path_patterns, private_sessions, settings
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadSetting
-from recollect.core.keepout import DirectoryRules, KeepOutRules, PrivateSessions, ProjectRulesReader
+from recollect.core.keepout_rules import DirectoryRules, KeepOutRules, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
 from recollect.hosts.payloads import Capture, Draft
@@ -23,7 +23,7 @@ from recollect.ingest.counters import Counters
 PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"
 NOW_PRIVATE = (
     "This session is private from here on: Recollect stores nothing of it and brings nothing back, "
-    f"until a prompt says `{keepout.PUBLIC_LINE}` or the session ends."
+    f"until a prompt says `{private_sessions.PUBLIC_LINE}` or the session ends."
 )
 NOW_PUBLIC = "This session is no longer private: Recollect remembers what comes after this prompt."
 
@@ -42,10 +42,10 @@ class KeepOut:
         self._counters = counters
         self._lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
-        self._rules = keepout.rules(chosen.ignore)
+        self._rules = keepout_rules.rules(chosen.ignore)
         self._reader = ProjectRulesReader()
         self._warned: set[str] = set()
-        self.private = PrivateSessions(chosen.directory)
+        self.private = private_sessions.PrivateSessions(chosen.directory)
 
     def rules(self) -> KeepOutRules:
         """The user's current rules. While the settings are broken, the last ones hold."""
@@ -59,7 +59,7 @@ class KeepOut:
                 return self._rules
             try:
                 loaded = settings.load(flags={"home": self._settings.home})
-                self._rules = keepout.rules(loaded.ignore)
+                self._rules = keepout_rules.rules(loaded.ignore)
             except BadSetting as error:
                 self._counters.error(f"settings: {error}")
             self._seen = seen
@@ -79,14 +79,14 @@ class KeepOut:
     def refusal_of(self, captured: Capture, session_id: str | None, at: datetime) -> Refusal | None:
         """Why nothing of a capture is taken, or None. A prompt may make its session private or
         public again; the end of a session ends its privacy, too."""
-        key = keepout.session_key(captured.host, session_id, captured.cwd)
+        key = private_sessions.session_key(captured.host, session_id, captured.cwd)
         word = next((said for one in captured.drafts if (said := _privacy_word(one))), "")
         at_ms = to_micros(at) // 1000
         if word == "private":
-            self.private.begin(key, captured.host, at_ms, keepout.WORD)
+            self.private.begin(key, captured.host, at_ms, private_sessions.WORD)
             return Refusal(PRIVATE, NOW_PRIVATE)
         by = self.private.open(key)
-        if by == keepout.ENVIRONMENT:
+        if by == private_sessions.ENVIRONMENT:
             # Hooks of a session that is private by its environment never come here: the variable is
             # gone.
             self.private.end(key, captured.host, at_ms)
@@ -121,9 +121,9 @@ class KeepOut:
         where, key, host = event.source.project_path or "", event.session_id, event.source.surface
         at_ms = to_micros(event.valid_time) // 1000
         said = event.body.content if isinstance(event.body, TextBody) else ""
-        word = keepout.privacy_word(said) if event.kind == "prompt" else ""
+        word = private_sessions.privacy_word(said) if event.kind == "prompt" else ""
         if word == "private":
-            self.private.begin(key, host, at_ms, keepout.WORD)
+            self.private.begin(key, host, at_ms, private_sessions.WORD)
         elif word == "public":
             self.private.end(key, host, at_ms)
         if word or self.private.covers(key, at_ms):
@@ -139,10 +139,12 @@ class KeepOut:
     def _tool(self, name: str, data: object, cwd: str) -> str:
         if name and self.rules().tool(name):
             return TOOL
-        files: Sequence[keepout.Pattern] = self.rules_for(cwd).files if cwd else self.rules().files
-        return FILE if files and keepout.matching_file_pattern(files, cwd, data) else ""
+        files: Sequence[path_patterns.Pattern] = (
+            self.rules_for(cwd).files if cwd else self.rules().files
+        )
+        return FILE if files and path_patterns.matching_file_pattern(files, cwd, data) else ""
 
 
 def _privacy_word(draft: Draft) -> str:
     said = draft.body.content if isinstance(draft.body, TextBody) else ""
-    return keepout.privacy_word(said) if draft.kind == "prompt" else ""
+    return private_sessions.privacy_word(said) if draft.kind == "prompt" else ""

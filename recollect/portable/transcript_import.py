@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.core import ids, keepout
+from recollect.core import ids, private_sessions
 from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.event_identity import mark
@@ -204,7 +204,7 @@ def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
     private = False
     for one in told:
         said = one.draft.body.content if isinstance(one.draft.body, TextBody) else ""
-        word = keepout.privacy_word(said) if one.draft.kind == "prompt" else ""
+        word = private_sessions.privacy_word(said) if one.draft.kind == "prompt" else ""
         if not private and not word:
             yield one
         private = word == "private" if word else private

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.core.keepout import PrivateSession, private_sessions_text
+from recollect.core import private_sessions
 from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
@@ -62,7 +62,7 @@ class AlarmInputs(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
-    private: tuple[PrivateSession, ...] = ()  # private sessions that go on
+    private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
 
 
 def alarms(facts: AlarmInputs) -> tuple[Alarm, ...]:
@@ -83,7 +83,7 @@ def _all(facts: AlarmInputs) -> Iterator[Alarm]:
             hint=f"recollect settings set cache_mb {2 * most}",
         )
     if facts.private:
-        told, hint = private_sessions_text(facts.private)
+        told, hint = private_sessions.describe(facts.private)
         yield Alarm(name="private_session", level="note", message=told, hint=hint)
     if facts.embedding_problem:
         yield Alarm(

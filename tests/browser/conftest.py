@@ -4,10 +4,13 @@ import pathlib
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.browsers import chromium, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.waiting import PATIENCE_S
+
+expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 # Not for the whole session: while playwright runs, its event loop does, and no other test may
@@ -29,6 +32,6 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDaemon]:
 @pytest.fixture
 def window(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 860})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(1000 * PATIENCE_S)
     yield context
     context.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from recollect.core.kinds import KINDS
 from tests.browser.browsers import enter
@@ -179,6 +179,12 @@ def test_a_receipt_explains_and_takes_feedback(
     )
 
 
+def is_the_whole_question(answer: Response) -> bool:
+    """Typing and choosing ask several times; the last one asks for all of it."""
+    asked = urllib.parse.parse_qs(urllib.parse.urlsplit(answer.url).query)
+    return asked.get("query") == ["retry storm"] and {"mode", "kind", "project"} <= asked.keys()
+
+
 def test_filters_live_in_the_address_and_survive_a_reload(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:
@@ -189,18 +195,20 @@ def test_filters_live_in_the_address_and_survive_a_reload(
     page.get_by_label("Search memories").fill("retry storm")
     page.get_by_role("button", name="Words").click()
     page.get_by_label("Kind").select_option("knowledge")
-    page.get_by_label("Project").select_option(label="billing-api")
+    with page.expect_response(is_the_whole_question):
+        page.get_by_label("Project").select_option(label="billing-api")
     asked = urllib.parse.parse_qs(page.url.partition("?")[2])
     assert asked["q"] == ["retry storm"] and asked["mode"] == ["keyword"]
     assert asked["kind"] == ["knowledge"] and asked["project"]
+    expect(page.locator(".loading")).to_have_count(0)
     expect(page.get_by_role("listitem").first).to_be_visible()
-    page.wait_for_timeout(800)  # typing and choosing settle
     shown = page.get_by_role("listitem").all_inner_texts()
-    page.reload()
+    with page.expect_response(is_the_whole_question):
+        page.reload()
     expect(page.get_by_label("Search memories")).to_have_value("retry storm")
     expect(page.get_by_label("Kind")).to_have_value("knowledge")
+    expect(page.locator(".loading")).to_have_count(0)
     expect(page.get_by_role("listitem").first).to_be_visible()
-    page.wait_for_timeout(500)
     assert [one.splitlines()[1] for one in page.get_by_role("listitem").all_inner_texts()] == [
         one.splitlines()[1] for one in shown
     ]

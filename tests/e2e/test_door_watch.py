@@ -13,8 +13,8 @@ from recollect.ingest.counters import Counters
 from recollect.server.door_watch import Door, DoorWatch
 from tests.e2e.test_postgres import recollect
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 
-PATIENCE_S = 60.0
 RENEWED = (
     "The token file was empty, so a new token was made. Sign browsers in again: recollect open."
 )

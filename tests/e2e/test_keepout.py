@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from recollect.core import keepout
+from recollect.core import private_sessions
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.hooks import KINDS, install
 from tests.fakes.waiting import PATIENCE_S
@@ -37,7 +37,10 @@ def test_the_variable_keeps_a_hook_silent(tmp_path: pathlib.Path, kind: str, val
         )
         assert (done.code, done.stdout, done.stderr) == (0, b"", b"")
     assert hook.spooled() == [] and not os.path.exists(hook.socket)
-    assert keepout.PrivateSessions(str(hook.directory)).open("of-ada") == keepout.ENVIRONMENT
+    assert (
+        private_sessions.PrivateSessions(str(hook.directory)).open("of-ada")
+        == private_sessions.ENVIRONMENT
+    )
     for folder, _, names in os.walk(hook.directory):
         for name in names:
             assert bird.encode() not in pathlib.Path(folder, name).read_bytes()
@@ -52,10 +55,12 @@ def test_a_session_private_by_the_variable_ends_with_its_last_hook(
 ) -> None:
     hook = install(kind, tmp_path / "home")
     payload = json.dumps({"session_id": "of-ada", "cwd": str(tmp_path)}).encode()
-    private = keepout.PrivateSessions(str(hook.directory))
+    private = private_sessions.PrivateSessions(str(hook.directory))
     environment = hook.environment(RECOLLECT_PRIVATE="1")
     hook.call("claude-code", "SessionStart", stdin=payload, env=environment)
-    assert private.running() == [keepout.PrivateSession("claude-code", keepout.ENVIRONMENT)]
+    assert private.running() == [
+        private_sessions.PrivateSession("claude-code", private_sessions.ENVIRONMENT)
+    ]
     hook.call("claude-code", "SessionEnd", stdin=payload, env=environment)
     assert private.running() == [] and private.covers("of-ada", int(time.time() * 1000))
 

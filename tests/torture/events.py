@@ -29,9 +29,9 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.waiting import PATIENCE_S
 from tests.torture.case import Case, Report
 
-PATIENCE_S = 60.0
 SPOOLED = 400  # events, each try
 HOOKS = 4  # that fire while the store hangs, each try
 

@@ -18,6 +18,7 @@ from tests.fakes.waiting import PATIENCE_S
 # the data directory or the package, or is a device that is named in the code.
 OWN_FILES = {
     "capture/fallback.py": "/dev/null and the boot id",
+    "capture/hook_keepout.py": "the settings, which the hook cannot load otherwise",
     "capture/launcher.py": "our launcher and hook",
     "capture/launcher_file.py": "the launcher",
     "capture/spool.py": "spooled frames; not through links and without waiting",
@@ -30,7 +31,8 @@ OWN_FILES = {
     "cli/run.py": "/dev/null",
     "cli/service.py": "the unit file that we wrote",
     "core/clock.py": "the boot id",
-    "core/keepout.py": "the hook asks it too: without waiting, and plain files only, by itself",
+    "core/keepout_rules.py": "project files: without waiting, and plain files only, by itself",
+    "core/private_sessions.py": "the list of private sessions, which the hook reads too",
     "core/oslayer.py": "locks and private files of the data directory",
     "core/safe_files.py": "this is it",
     "core/safe_git.py": "the temporary git directory that it made",
@@ -40,7 +42,7 @@ OWN_FILES = {
     "hosts/ledger.py": "our own notes about hosts' files",
     "portable/erasure.py": "our own logs",
     "core/foreign_database.py": "copies what was looked at just before",
-    "server/pages.py": "files of the package",
+    "server/dashboard_files.py": "files of the package",
     "store/sqlite/connect.py": "the database",
     "store/sqlite/ledger.py": "our own ledger, and the database",
     "store/sqlite/upkeep.py": "backups",

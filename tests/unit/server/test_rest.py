@@ -42,13 +42,6 @@ def project(tmp_path: pathlib.Path, name: str) -> str:
     return str(place)
 
 
-def settled(home: RuntimeHome) -> None:
-    """Until every memory has its vector."""
-    backfill = home.runtime.recall()._backfill
-    while backfill is not None and backfill.step():
-        pass
-
-
 def test_a_memory_lives_its_life_over_rest(home: RuntimeHome, tmp_path: Any) -> None:
     here, there = project(tmp_path, "billing"), project(tmp_path, "shop")
     added = post(
@@ -220,7 +213,7 @@ def test_context_shows_what_would_be_injected_and_writes_nothing(
         "/api/knowledge",
         {"project": here, "type": "constraint", "title": "Deploys to Fly need the blue token"},
     )
-    settled(home)
+    home.embed()
     said = get(home, "/api/context", query="how do we deploy to Fly?", project=here)
     assert "blue token" in said["context"] and said["candidates"][0]["injected"]
     again = get(home, "/api/context", query="how do we deploy to Fly?", project=here)

@@ -1,16 +1,18 @@
 """Whatever is sent to the API, the answer is an answer: never a server error, never a traceback."""
 
-import http.client
 import json
 import os
 import random
-import socket
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
+
+import pytest
 
 from recollect.core.ids import new_ulid
+from recollect.server.app import ENDPOINTS
 from recollect.service import tools
-from tests.fakes.daemons import RealDaemon
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.runtime import RuntimeHome
 
 REQUESTS = int(os.environ.get("RECOLLECT_FUZZ", "1500"))
 ODD: list[Any] = [
@@ -19,6 +21,14 @@ ODD: list[Any] = [
     {"type": "text"}, {"type": "json", "data": {"a": [None] * 50}}, "2026-01-01T00:00:00Z",
     "9999-99-99", "\ud7ff", "💥", "true", "1:2", ":", "-1:x",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RuntimeHome]:
+    made = RuntimeHome(tmp_path_factory.mktemp("fuzz") / "home", embedding=True)
+    made.start_extraction()
+    yield made
+    made.close()
 
 
 class Fuzzer:
@@ -110,43 +120,33 @@ class Fuzzer:
 
 
 def _quoted(text: str) -> str:
-    from urllib.parse import quote
-
     return quote(text.encode("utf-8", "replace"), safe="")
 
 
-def ask(daemon: RealDaemon, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("localhost", timeout=PATIENCE_S)
-    connection.sock = socket.socket(socket.AF_UNIX)
-    connection.sock.settimeout(30)
-    connection.sock.connect(str(daemon.home / "recollect.sock"))
-    try:
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        connection.request(method, target, body, headers)
-        response = connection.getresponse()
-        return response.status, response.read()
-    finally:
-        connection.close()
+def ask(home: RuntimeHome, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
+    head = [("Content-Type", "application/json")] if body is not None else []
+    status, _, raw = home.request(method, target, head, body)
+    return status, raw
 
 
-def test_no_request_brings_about_a_server_error(shared_daemon: RealDaemon) -> None:
+def test_no_request_brings_about_a_server_error(home: RuntimeHome) -> None:
     seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
-    document = shared_daemon.client.get("/openapi.json")
+    document = home.client.get("/openapi.json")
     fuzzer = Fuzzer(document, seed)
     seen: dict[int, int] = {}
     for number in range(REQUESTS):
         method, target, body = fuzzer.request()
-        status, raw = ask(shared_daemon, method, target, body)
+        status, raw = ask(home, method, target, body)
         assert status < 500, f"seed {seed}, request {number}: {method} {target} {body!r} {raw!r}"
         assert b"Traceback" not in raw
         if status >= 400 and method != "HEAD":
             assert json.loads(raw)["error"]["message"]
         seen[status] = seen.get(status, 0) + 1
     assert seen[200] > REQUESTS // 20 and seen[400] > REQUESTS // 20, seen
-    assert shared_daemon.client.get("/healthz")["status"] == "ok"
+    assert home.client.get("/healthz")["status"] == "ok"
 
 
-def test_no_call_of_a_tool_brings_about_a_server_error(shared_daemon: RealDaemon) -> None:
+def test_no_call_of_a_tool_brings_about_a_server_error(home: RuntimeHome) -> None:
     seed = int(os.environ.get("RECOLLECT_SEED", "20261115"))
     fuzzer = Fuzzer({"components": {"schemas": {}}, "paths": {}}, seed)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -157,7 +157,7 @@ def test_no_call_of_a_tool_brings_about_a_server_error(shared_daemon: RealDaemon
         call = {"jsonrpc": "2.0", "id": number, "method": "tools/call",
                 "params": {"name": tool.name, "arguments": arguments}}  # fmt: skip
         raw = json.dumps(call).encode("utf-8", "replace")
-        status, answered = shared_daemon.client.send("POST", "/mcp", raw, headers)
+        status, answered = home.client.send("POST", "/mcp", raw, headers)
         told = f"seed {seed}, call {number}: {tool.name} {arguments!r} {answered!r}"
         assert status < 500 and b"Traceback" not in answered, told
         answer = json.loads(answered)
@@ -167,22 +167,20 @@ def test_no_call_of_a_tool_brings_about_a_server_error(shared_daemon: RealDaemon
         else:
             assert answer["error"]["code"] in (-32600, -32602, -32700), told
     assert 0 < failed < REQUESTS // 5
-    assert shared_daemon.client.get("/healthz")["status"] == "ok"
+    assert home.client.get("/healthz")["status"] == "ok"
 
 
-def test_deep_and_strange_bodies_are_only_bad_input(shared_daemon: RealDaemon) -> None:
+def test_deep_and_strange_bodies_are_only_bad_input(home: RuntimeHome) -> None:
     for body in (
         b'{"a":' * 100_000, b"[" * 1_000_000, b"0" * 1_000_000, b'"' + b"\\u0000" * 100_000 + b'"',
         b"\x1f\x8b" + b"\0" * 1000, b"null", b"true", b"{}", b"", b"\xef\xbb\xbf{}",
     ):  # fmt: skip
-        status, raw = ask(shared_daemon, "POST", "/v1/events", body)
+        status, raw = ask(home, "POST", "/v1/events", body)
         assert status in (400, 413), (status, body[:20], raw)
 
 
-def test_the_document_describes_every_route(shared_daemon: RealDaemon) -> None:
-    from recollect.server.app import ENDPOINTS
-
-    document = shared_daemon.client.get("/openapi.json")
+def test_the_document_describes_every_route(home: RuntimeHome) -> None:
+    document = home.client.get("/openapi.json")
     assert document["openapi"] == "3.1.0"
     assert "/api/events" in document["paths"]
     for one in ENDPOINTS:
