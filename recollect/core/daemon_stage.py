@@ -6,12 +6,15 @@ nothing. Whether a daemon runs is told by the lock, never by this file.
 """
 
 import json
+import logging
 import os
 import time
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 from recollect.core.oslayer import FILE_MODE
+
+log = logging.getLogger("recollect.daemon")
 
 NAME = "daemon.json"
 _BYTES = 16 << 10
@@ -54,6 +57,29 @@ def write(directory: str, stage: Stage) -> None:
         os.ftruncate(fd, _BYTES)
     finally:
         os.close(fd)
+
+
+@dataclass
+class Announcer:
+    """Writes the stages of the daemon in this process. Only commands would miss one that cannot be
+    written."""
+
+    directory: str
+    port: int
+    version: str
+    started_at: str
+
+    def __call__(self, life: Life, doing: str = "") -> None:
+        now = Stage(life, doing, os.getpid(), self.port, self.version, self.started_at)
+        try:
+            write(self.directory, now)
+        except OSError as error:
+            log.warning("%s cannot be written: %s", NAME, error)
+
+    def withdraw(self) -> None:
+        path = os.path.join(self.directory, NAME)
+        if os.path.exists(path):
+            os.unlink(path)
 
 
 def clear(directory: str) -> None:

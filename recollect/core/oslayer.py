@@ -280,3 +280,10 @@ def give_memory_back() -> None:
     """Return free memory that malloc keeps to the system, where that is possible (glibc)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def out_of_resources(error: Exception) -> bool:
+    """Whether there was no memory or no thread to be had."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "new thread" in str(error)
+    )

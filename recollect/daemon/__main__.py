@@ -13,12 +13,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from recollect.core import daemon_stage, errors, settings
+from recollect.core import daemon_stage, errors, oslayer, settings
 from recollect.core.settings import Settings
 from recollect.core.values import encode
 from recollect.daemon.logs import log_thread_failure, start_log
 from recollect.daemon.restore import accept_loss, restore
-from recollect.daemon.runtime import Runtime, out_of_resources
+from recollect.daemon.runtime import Runtime
 from recollect.portable.backups import made_in
 
 log = logging.getLogger("recollect.daemon")
@@ -47,7 +47,7 @@ def main(*, to_terminal: bool = False) -> int:
         problem = f"the system said: {error}"
         return _ended(chosen, problem, "Check the disk and the data directory, then: recollect up")
     except (MemoryError, RuntimeError) as error:
-        if not out_of_resources(error):
+        if not oslayer.out_of_resources(error):
             raise
         log.exception("stopped")
         problem = f"there is too little memory, or too many processes: {error or 'out of memory'}"

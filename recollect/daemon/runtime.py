@@ -11,14 +11,14 @@ import logging
 import os
 import signal
 import threading
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from recollect import __version__
-from recollect.capture import launcher, paths, starter
+from recollect.capture import paths, starter
 from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
+from recollect.daemon import remote_changes
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import Upkeep
 from recollect.extract.tombstones import Tombstones
@@ -27,7 +27,7 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.namespaces import Namespaces
-from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
@@ -37,7 +37,6 @@ from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
 from recollect.store import open_store
-from recollect.store.interface import Change, Store
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -77,6 +76,9 @@ class Runtime:
         self.port = settings.port  # where HTTP is served, once it is
         self.stopping = threading.Event()
         self.failure: Exception | None = None
+        self.announce = daemon_stage.Announcer(
+            settings.directory, settings.port, __version__, self.started_at.isoformat()
+        )
         self.counters = Counters(clock)
         self.store = store or open_store(
             settings, clock, doing=lambda what: self.announce("starting", what)
@@ -95,6 +97,8 @@ class Runtime:
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)
         self.tombstones = Tombstones(self.store)
+        # For whoever only reads: without what was forgotten.
+        self.visible_store = visible_store(self.store, self.tombstones)
         self.add_lock = threading.Lock()
         self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
         self.maintenance = MaintenanceLoop(
@@ -110,6 +114,7 @@ class Runtime:
             alone=lambda: self.store.upkeep.alone("maintenance"),
         )
         self.live = Live()
+        self.publish = self.live.publish
         self.news = News(self.live.publish)
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
@@ -124,7 +129,7 @@ class Runtime:
         self.loaded_learning: Learning | None = None
         self.hooks: HookServer | None = None
         self.http: HttpServer | None = None
-        self._health = Health(self)
+        self.health = Health(self).report
         self._recall_ready = threading.Event()
         self._learning_ready = threading.Event()
         limit = oslayer.descriptor_limit()
@@ -134,15 +139,10 @@ class Runtime:
     # --- parts that are imported when they are first needed, after hooks are answered ---
 
     @functools.cached_property
-    def visible_store(self) -> Store:
-        """The store for whoever only reads: without what was forgotten."""
-        return visible_store(self.store, self.tombstones)
-
-    @functools.cached_property
     def tokens(self) -> "Tokens":
         from recollect.server.tokens import Tokens
 
-        return Tokens(self.settings.path("token"), tell=self._on_new_token)
+        return Tokens(self.settings.path("token"), on_renewal=self.counters.error)
 
     @functools.cached_property
     def importing(self) -> "Importer":
@@ -213,13 +213,6 @@ class Runtime:
         if self.loaded_recall is not None:
             self.loaded_recall.embed_soon()
 
-    def publish(self, kind: str, data: Any) -> None:
-        """Tell whoever watches."""
-        self.live.publish(kind, data)
-
-    def health(self) -> dict[str, Any]:
-        return self._health.report()
-
     # --- the stages ---
 
     def run(self) -> None:
@@ -228,7 +221,7 @@ class Runtime:
         from recollect.daemon import serving
 
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on_signal)
+            signal.signal(number, lambda _number, _frame: self.stop())
         self.answer_hooks()
         starter.succeeded(self.settings.directory)
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)
@@ -255,8 +248,7 @@ class Runtime:
 
     def start_upkeep(self) -> None:
         self.episodes.start()
-        self.store.changes.subscribe(self._on_change)
-        self._install_hook()
+        self.store.changes.subscribe(functools.partial(remote_changes.follow, self))
         self.upkeep.start()
         self.maintenance.start()
 
@@ -312,25 +304,8 @@ class Runtime:
             if part is not None:
                 self.announce("stopping", f"closing {name}")
                 part.close()
-        path = self.settings.path(daemon_stage.NAME)
-        if os.path.exists(path):
-            os.unlink(path)
+        self.announce.withdraw()
         log.info("stopped")
-
-    def announce(self, life: daemon_stage.Life, doing: str = "") -> None:
-        """Say to commands what happens here. Only they would miss it."""
-        now = daemon_stage.Stage(
-            life,
-            doing,
-            pid=os.getpid(),
-            port=self.port,
-            version=__version__,
-            started_at=self.started_at.isoformat(),
-        )
-        try:
-            daemon_stage.write(self.settings.directory, now)
-        except OSError as error:
-            log.warning("%s cannot be written: %s", daemon_stage.NAME, error)
 
     def socket_path(self, name: str) -> str:
         path = paths.socket_path(self.settings.directory, name)
@@ -347,7 +322,7 @@ class Runtime:
             self._start_learning()
         except Exception as error:
             log.exception("recall and extraction could not be started")
-            if out_of_resources(error):
+            if oslayer.out_of_resources(error):
                 self.failure = error
                 self.stop()
             else:
@@ -363,15 +338,6 @@ class Runtime:
                 log.warning("extraction waits: %s", error)
                 self.stopping.wait(RETRY_S)
 
-    def _install_hook(self) -> None:
-        """A disk without room keeps the hook that is there, which does as well for now."""
-        try:
-            launcher.write(self.settings.directory)
-            launcher.install_hook(self.settings.directory)
-        except OSError as error:
-            self.counters.error(f"the hook could not be put in place: {error}")
-            log.error("the hook could not be put in place: %s", error)
-
     def _recall_early(self, question: RecallQuestion) -> Recalled:
         """The hook that started the daemon has a moment to spare; a prompt has not."""
         patience = EARLY_S if question.trigger == "session-start" else 0.0
@@ -379,36 +345,3 @@ class Runtime:
             return self.loaded_recall.recall_now(question)
         self.counters.count("recall: not loaded yet")
         return Recalled()
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.stop()
-
-    def _on_new_token(self, reason: str) -> None:
-        log.warning("%s", reason)
-        self.counters.error(reason)
-
-    def _on_change(self, change: Change) -> None:
-        """Another daemon on the same server wrote: what is kept in memory here follows."""
-        recall = self.loaded_recall
-        if change.kind in ("all", "decisions"):
-            self.tombstones.reload()
-            if recall is not None:
-                recall.feedback.forget_known()
-        if change.kind == "all" and recall is not None:
-            recall.index_cache.drop_all()
-        elif change.kind == "records":
-            self.memories.changed(change.namespace, change.ids)
-        elif change.kind == "vectors" and recall is not None:
-            recall.index_cache.stored(self.store.records.get(change.namespace, change.ids))
-        elif change.kind == "events":
-            for event_id in change.ids:
-                stored = self.store.events.get(change.namespace, event_id)
-                if stored is not None:
-                    self.news.on_event(Notice(stored, stored.event.source.surface))
-
-
-def out_of_resources(error: Exception) -> bool:
-    """Whether there was no memory or no thread to be had."""
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and "new thread" in str(error)
-    )

@@ -30,7 +30,7 @@ def serve(runtime: "Runtime") -> None:
     from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
 
     listener = _listen(runtime.settings.port)
-    runtime.port = listener.getsockname()[1]
+    runtime.port = runtime.announce.port = listener.getsockname()[1]
     runtime.clones.start()
     runtime.upkeep.catch_up_later()
     address = runtime.socket_path(HTTP_SOCKET)

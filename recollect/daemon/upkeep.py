@@ -1,4 +1,5 @@
-"""What the daemon does by the clock: spool, scrubbing, ledger, backups, missed transcripts.
+"""What the daemon does by the clock: spool, scrubbing, ledger, backups, missed transcripts; and the
+hook, which is put in place at every start.
 
 In: the runtime. Out: rows, files, and problems in the counters. A store that can no longer write
 stops the daemon.
@@ -9,7 +10,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from recollect.capture import frames, spool
+from recollect.capture import frames, launcher, spool
 from recollect.core import errors
 from recollect.core.periodic import Job, Periodic
 
@@ -43,6 +44,7 @@ class Upkeep:
         )
 
     def start(self) -> None:
+        self._install_hook()
         self._periodic.start()
 
     def close(self) -> None:
@@ -94,6 +96,16 @@ class Upkeep:
         if found:
             runtime.counters.count("events caught up", found)
             log.info("caught up on %d events that hooks did not bring", found)
+
+    def _install_hook(self) -> None:
+        """A disk without room keeps the hook that is there, which does as well for now."""
+        directory = self._runtime.settings.directory
+        try:
+            launcher.write(directory)
+            launcher.install_hook(directory)
+        except OSError as error:
+            self._runtime.counters.error(f"the hook could not be put in place: {error}")
+            log.error("the hook could not be put in place: %s", error)
 
     def _scrub(self) -> None:
         step = self._runtime.store.upkeep.scrub(self._position, SCRUB_ROWS)

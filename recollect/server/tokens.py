@@ -40,12 +40,12 @@ class Tokens:
         self,
         path: str,
         now: Callable[[], float] = time.time,
-        tell: Callable[[str], None] = log.warning,
+        on_renewal: Callable[[str], object] = lambda reason: None,
     ) -> None:
-        """`tell` gets the reason when a token had to be replaced."""
+        """`on_renewal` gets the reason when a token had to be replaced."""
         self._path = path
         self._now = now
-        self._tell = tell
+        self._on_renewal = on_renewal
         self._codes: dict[str, float] = {}
         self._lock = threading.Lock()
         self._stamp: _Stamp | None = None
@@ -86,7 +86,8 @@ class Tokens:
                 f"TCP requests are refused until {self._path} can be written."
             )
         if reason_text != self.renewed:
-            self._tell(reason_text)
+            log.warning("%s", reason_text)
+            self._on_renewal(reason_text)
         self.renewed = reason_text
 
     def _rotate(self) -> str:

@@ -115,7 +115,7 @@ def test_a_restore_is_told_before_the_start_that_fails(tmp_path: pathlib.Path) -
     daemon.run_hook("claude-code", "UserPromptSubmit", PROMPT)
     assert len(daemon.events("/", 1)) == 1
     daemon.client.ask("POST", "/api/backups")
-    restored = recollect(faulty(tmp_path, ENDS), "restore", "--yes")
+    restored = recollect(faulty(tmp_path, ENDS), "backup", "restore", "--yes")
     assert daemon.stop() == 0
     assert restored.returncode == 1
     assert "Restored: 1 event," in restored.stdout

@@ -191,7 +191,7 @@ def damaged_model(chance: random.Random, tries: int, scratch: Path) -> Report:
     for number in range(tries):
         models = scratch / f"models-{number}"
         shutil.copytree(whole, weights.directory(str(models)))
-        name = chance.choice([item.name for item in weights.ARTIFACTS])
+        name = chance.choice([item.name for item in weights.FILES])
         path = Path(weights.directory(str(models)), name)
         size = path.stat().st_size
         match chance.choice(("cut", "garbage", "empty", "folder", "pipe")):

@@ -92,7 +92,7 @@ WRONG = {
 def test_only_the_exact_form_is_a_token(tmp_path: pathlib.Path, name: str) -> None:
     path = tmp_path / "token"
     told: list[str] = []
-    tokens = Tokens(str(path), tell=told.append)
+    tokens = Tokens(str(path), on_renewal=told.append)
     before = tokens.current()
     path.write_bytes(WRONG[name])
     for given in ("", " ", WRONG[name].decode("latin-1").strip(), before):
@@ -105,7 +105,7 @@ def test_only_the_exact_form_is_a_token(tmp_path: pathlib.Path, name: str) -> No
     assert told[0] == f"The token file was {how}, so a new token was made. " + SIGN_IN
     # and so at the start, before anybody asks
     path.write_bytes(WRONG[name])
-    again = Tokens(str(path), tell=told.append)
+    again = Tokens(str(path), on_renewal=told.append)
     assert len(path.read_text()) == 65 and told[1] == told[0] == again.renewed
     assert again.scope("") is None
 
