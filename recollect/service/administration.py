@@ -17,7 +17,7 @@ from recollect.store.interface import ProjectInfo
 SECRET = ("key", "token", "secret", "password")
 
 
-class Mark(Value, frozen=True, kw_only=True):
+class ProjectMark(Value, frozen=True, kw_only=True):
     """How a project is known again: by its git directory, root, remote or alias."""
 
     kind: str
@@ -28,7 +28,7 @@ class ProjectLine(Value, frozen=True, kw_only=True):
     project_id: str
     name: str
     namespace: str
-    marks: tuple[Mark, ...]
+    marks: tuple[ProjectMark, ...]
     created_at: Moment | None
     last_seen: Moment | None
     events: int
@@ -135,7 +135,7 @@ def _line(runtime: ServiceRuntime, info: ProjectInfo) -> ProjectLine:
         project_id=info.project_id,
         name=info.name,
         namespace=namespace,
-        marks=tuple(Mark(kind=kind, value=value) for kind, value in info.identities),
+        marks=tuple(ProjectMark(kind=kind, value=value) for kind, value in info.identities),
         created_at=info.created_at,
         last_seen=info.last_seen,
         events=stats.events,

@@ -21,15 +21,15 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, writing
 
 
-class Said(Value, frozen=True, kw_only=True):
+class SaidMessage(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: Annotated[str, Meta(max_length=200_000)]
 
 
-class Conversation(Scope, frozen=True, kw_only=True):
+class CompactionRequest(Scope, frozen=True, kw_only=True):
     """`store` keeps what was summed up, in the project that is named or globally."""
 
-    turns: Annotated[tuple[Said, ...], Meta(max_length=5000)]
+    turns: Annotated[tuple[SaidMessage, ...], Meta(max_length=5000)]
     token_budget: Annotated[int, Meta(ge=100, le=1_000_000)] = 2000
     store: bool = False
     session_id: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
@@ -39,7 +39,7 @@ class Compacted(Value, frozen=True, kw_only=True):
     """`summarised` turns went into the summary, which is the first of the turns; `record_id` is
     the episode that keeps them."""
 
-    turns: tuple[Said, ...]
+    turns: tuple[SaidMessage, ...]
     kept: int
     summarised: int
     summary: str
@@ -47,7 +47,7 @@ class Compacted(Value, frozen=True, kw_only=True):
     record_id: str | None = None
 
 
-def compact(runtime: ServiceRuntime, given: Conversation) -> Compacted:
+def compact(runtime: ServiceRuntime, given: CompactionRequest) -> Compacted:
     messages = tuple(ConversationMessage(one.role, one.content) for one in given.turns)
     found = compact_conversation(messages, given.token_budget)
     if found is None:
@@ -76,7 +76,7 @@ def compact(runtime: ServiceRuntime, given: Conversation) -> Compacted:
         record_id = stored.record_id
         runtime.embed_soon()
     return Compacted(
-        turns=tuple(Said(role=one.role, content=one.content) for one in found.messages),
+        turns=tuple(SaidMessage(role=one.role, content=one.content) for one in found.messages),
         kept=len(found.messages) - 1,
         summarised=len(found.summarised),
         summary=found.summary,

@@ -13,7 +13,7 @@ from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.scope import Scope
-from recollect.service.write import Added, Change, Changed, Deleted, Undone
+from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
@@ -49,11 +49,11 @@ class RemoveMemory(OneMemory, frozen=True, kw_only=True):
     never: bool = False
 
 
-class Chosen(Value, frozen=True, kw_only=True):
+class SomeIds(Value, frozen=True, kw_only=True):
     ids: Ids
 
 
-class ChosenToDelete(Chosen, frozen=True, kw_only=True):
+class ChosenToDelete(SomeIds, frozen=True, kw_only=True):
     """`never`: and what they say is not learned again, until the delete is undone."""
 
     reason: Reason = ""
@@ -141,14 +141,14 @@ def add_note(runtime: ServerRuntime, asked: Nothing, new: write.NewNote) -> Adde
     return write.add_note(runtime, new)
 
 
-def batch(runtime: ServerRuntime, asked: Nothing, chosen: Chosen) -> Some:
+def batch(runtime: ServerRuntime, asked: Nothing, chosen: SomeIds) -> Some:
     found = read.get(runtime, chosen.ids)
     there = {record.record_id for record in found}
     missing = tuple(one for one in dict.fromkeys(chosen.ids) if one not in there)
     return Some(items=found, missing=missing)
 
 
-def edit(runtime: ServerRuntime, asked: OneMemory, change: Change) -> Changed:
+def edit(runtime: ServerRuntime, asked: OneMemory, change: MemoryEdit) -> Changed:
     return write.edit(runtime, asked.record_id, change)
 
 
@@ -161,7 +161,7 @@ def delete_some(runtime: ServerRuntime, asked: Nothing, chosen: ChosenToDelete) 
 
 
 def pin(runtime: ServerRuntime, asked: OneMemory, wanted: Pin) -> Changed:
-    return write.edit(runtime, asked.record_id, Change(pinned=wanted.pinned))
+    return write.edit(runtime, asked.record_id, MemoryEdit(pinned=wanted.pinned))
 
 
 def move(runtime: ServerRuntime, asked: OneMemory, target: Target) -> Changed:
@@ -196,7 +196,7 @@ ENDPOINTS = (
     Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint("POST", "/api/memories", "Store a note or a belief.", add, Added, body=NewMemory),
-    Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),
+    Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=SomeIds),
     Endpoint(
         "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.",
         delete_some, Deleted, body=ChosenToDelete,
@@ -204,7 +204,7 @@ ENDPOINTS = (
     Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one, Record, OneMemory),
     Endpoint(
         "PATCH", "/api/memories/{record_id}", "Change a memory; the old version is kept.",
-        edit, Changed, OneMemory, Change,
+        edit, Changed, OneMemory, MemoryEdit,
     ),
     Endpoint(
         "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.",
@@ -236,7 +236,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/observations/batch", "Notes by id, 1 to 100.",
-        batch, Some, body=Chosen,
+        batch, Some, body=SomeIds,
     ),
     Endpoint(
         "GET", "/api/summaries", "Summaries, newest first.",

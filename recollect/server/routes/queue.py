@@ -20,7 +20,7 @@ class Aside(Value, frozen=True, kw_only=True):
     reason: str
 
 
-class Waiting(Value, frozen=True, kw_only=True):
+class WaitingEvents(Value, frozen=True, kw_only=True):
     namespace: str
     project: str
     events: int
@@ -32,7 +32,7 @@ class Waiting(Value, frozen=True, kw_only=True):
 
 
 class Queue(Value, frozen=True, kw_only=True):
-    items: tuple[Waiting, ...]
+    items: tuple[WaitingEvents, ...]
     extraction: Any
 
 
@@ -64,7 +64,7 @@ def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
         waits = backlog.get(namespace)
         aside = runtime.store.events.set_aside(namespace, _REASONS)
         items.append(
-            Waiting(
+            WaitingEvents(
                 namespace=namespace,
                 project=_project(namespace, names),
                 events=waits.count if waits else 0,

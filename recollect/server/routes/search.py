@@ -47,7 +47,7 @@ def about(runtime: ServerRuntime, asked: EntityName) -> EntityRecall:
 
 
 def fit(
-    runtime: ServerRuntime, asked: Nothing, given: conversation_compaction.Conversation
+    runtime: ServerRuntime, asked: Nothing, given: conversation_compaction.CompactionRequest
 ) -> conversation_compaction.Compacted:
     return conversation_compaction.compact(runtime, given)
 
@@ -80,6 +80,6 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget.",
-        fit, conversation_compaction.Compacted, body=conversation_compaction.Conversation,
+        fit, conversation_compaction.Compacted, body=conversation_compaction.CompactionRequest,
     ),
 )  # fmt: skip
