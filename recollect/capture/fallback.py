@@ -422,7 +422,8 @@ def spool(directory: str, payload: bytes, flags: int) -> None:
 
     raw = frames.decode_payload(payload, flags)
     if _may_spool(directory, raw):
-        spool_writer.write(directory, spool_writer.scrubbed(raw), frames.digest(payload))
+        kept = spool_writer.scrubbed(spool_writer.with_branch(raw))
+        spool_writer.write(directory, kept, frames.digest(payload))
 
 
 def _may_spool(directory: str, frame: frames.Frame) -> bool:

@@ -79,6 +79,8 @@ PROMPTS = (
 )
 # --- end of what is made ---
 
+BRANCH = b"RECOLLECT_BRANCH="  # added by the spool writer
+
 _ULID_BYTES = 26
 _BOOT_BYTES = 36
 _FIXED_BYTES = _ULID_BYTES + _BOOT_BYTES + 8 + 8
@@ -223,6 +225,14 @@ def told_cut(flags: int) -> str:
         (DROPPED, "it could not be scrubbed"),
     )
     return ", ".join(reason for flag, reason in reasons if flags & flag)
+
+
+def noted_branch(frame: Frame) -> str:
+    """The branch that was checked out when a frame was spooled, as the spool writer saw it."""
+    for item in frame.env:
+        if item.startswith(BRANCH):
+            return item[len(BRANCH) :].decode("utf-8", "replace")
+    return ""
 
 
 def argv_of(payload: bytes) -> tuple[bytes, ...]:

@@ -6,6 +6,7 @@ disk is full or may not be written to: then there is nothing more a hook can do.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` without its enums
+import _thread
 import fcntl
 import os
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCRUB_CPU_SECONDS = 20
+BRANCH_SECONDS = 0.3
 CAP_BYTES = 256 << 20
 # How many bytes are spooled between two looks at the cap: a look costs a stat per file.
 LOOK_BYTES = 1 << 20
@@ -33,6 +35,34 @@ def write(directory: str, frame: frames.Frame, original: bytes, cap: int = CAP_B
     if len(data) * 65536 >= LOOK_BYTES * int.from_bytes(os.urandom(2), "big"):
         keep_within(folder, cap)
     return path
+
+
+def with_branch(frame: frames.Frame) -> frames.Frame:
+    """The frame, which from now on says which branch is checked out: when it is read, it may be
+    another one. A disk that hangs must not keep the event from being spooled: it is not waited
+    for."""
+    found: list[str] = []
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def look() -> None:
+        try:
+            from recollect.core.projects import branch_of
+
+            found.append(branch_of(os.fsdecode(frame.cwd)))
+        except Exception:  # noqa: BLE001  whatever it is, the branch is just not known
+            pass
+        finally:
+            done.release()
+
+    try:
+        _thread.start_new_thread(look, ())
+        done.acquire(timeout=BRANCH_SECONDS)
+    except RuntimeError:
+        pass  # there is no thread to be had
+    if found and found[0]:
+        frame.env = (*frame.env, frames.BRANCH + os.fsencode(found[0]))
+    return frame
 
 
 def scrubbed(frame: frames.Frame, cpu_seconds: float = SCRUB_CPU_SECONDS) -> frames.Frame:

@@ -8,7 +8,7 @@ process is started; git's few files about work trees are read directly.
 import os
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from recollect.core import safe_files
@@ -18,6 +18,8 @@ GLOBAL_PROJECT = ""
 # anybody has; fewer would not reach below what was not pushed yet.
 WINDOW = 16
 _CONFIG_BYTES = 1 << 16
+_HEAD_BYTES = 1 << 10
+BRANCH_CHARS = 256
 
 # What makes a directory a project when there is no git repository around it.
 MARKERS = (
@@ -52,6 +54,9 @@ class ProjectPlace:
     remote: str = ""
     alias: str = ""
     claimed: str = ""
+    # Of the work tree that was looked at, which may be one of several of the project.
+    branch: str = field(default="", compare=False)  # checked out now; empty: none, or unknown
+    top: str = field(default="", compare=False)
 
     @property
     def is_global(self) -> bool:
@@ -117,7 +122,7 @@ def locate(cwd: str, home: str | None = None) -> ProjectPlace:
             return place
     for directory in candidates:
         if any(os.path.exists(os.path.join(directory, marker)) for marker in MARKERS):
-            return ProjectPlace(root=canonical(directory))
+            return ProjectPlace(root=canonical(directory), top=canonical(directory))
     return ProjectPlace()
 
 
@@ -247,7 +252,26 @@ def _git_place(directory: str) -> ProjectPlace | None:
         root = os.path.dirname(found.common)
     else:
         root = found.common  # work trees of a bare repository: the repository stands for them
-    return ProjectPlace(root=canonical(root), git_dir=canonical(found.common), remote=remote)
+    return ProjectPlace(
+        root=canonical(root),
+        git_dir=canonical(found.common),
+        remote=remote,
+        branch=_branch(found.git_dir),
+        top=canonical(directory),
+    )
+
+
+def branch_of(directory: str) -> str:
+    """The branch that is checked out around a directory, as far as its files tell."""
+    found = repository(directory)
+    return _branch(found.git_dir) if found is not None else ""
+
+
+def _branch(git_dir: str) -> str:
+    """What HEAD of a work tree names; a commit that is checked out by itself is no branch."""
+    head = safe_files.text_or_nothing(os.path.join(git_dir, "HEAD"), _HEAD_BYTES)
+    found = re.fullmatch(r"ref:[ \t]*refs/heads/([^\s\x00-\x1f]{1,256})\s*", head)
+    return found[1] if found else ""
 
 
 def _repository(directory: str) -> Repository | None:

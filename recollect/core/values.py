@@ -94,6 +94,8 @@ class EventSource(Value, frozen=True, kw_only=True):
     version: Annotated[str, Meta(max_length=64)] = ""
     client_id: Annotated[str, Meta(max_length=256)] = ""
     project_path: ProjectPath | None = None
+    branch: Annotated[str, Meta(max_length=256)] = ""  # checked out then; empty: none, or unknown
+    root: Annotated[str, Meta(max_length=2048)] = ""  # of the work tree; empty: none, or unknown
 
 
 class Event(Value, frozen=True, kw_only=True):

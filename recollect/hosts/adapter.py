@@ -347,6 +347,9 @@ def tool_draft(
         "command": tool.command,
         "failed": tool.failed,
     }
+    defines = tools.defined_names(tool, arguments, output)
+    if defines:
+        data["defines"] = defines
     # Copilot reports one call in two spellings: the names of fields and tools differ, nothing else.
     values = list(output.values()) if isinstance(output, dict) else output
     content = "" if call else encode([tool.tool_class, data["input"], values]).decode()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recollect.capture.foreign import strip_own
+from recollect.core.code_names import defined_in
 from recollect.core.values import Author, ToolClass
 from recollect.hosts.payloads import ToolFacts
 
@@ -130,6 +131,7 @@ _PATCH_FILE = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE
 )
 _MAX_FILES = 50
+_DEEPEST = 4  # of texts within what a tool was given or gave back
 _MAX_PATH = 500
 
 # What stays of a read-only call: where it looked and for what (A25).
@@ -169,6 +171,27 @@ def kept_output(tool: ToolFacts, output: Any) -> Any:
     if tool.tool_class == "file-read" or runs_recollect(tool.command):
         return None
     return _own_stripped(output)
+
+
+def defined_names(tool: ToolFacts, arguments: Any, output: Any) -> list[str]:
+    """Names that are defined in what was written to a file, or read of one. What was read is not
+    kept; these names say what is to be found there."""
+    if len(tool.files) != 1:
+        return []
+    match tool.tool_class:
+        case "file-write":
+            return defined_in("\n".join(_texts(arguments)))
+        case "file-read" if not tool.failed:
+            return defined_in("\n".join(_texts(output)))
+    return []
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth < _DEEPEST and isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item, depth + 1)
 
 
 def runs_recollect(command: str) -> bool:

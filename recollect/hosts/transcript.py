@@ -14,7 +14,6 @@ from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.hosts import transcript_files
 from recollect.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.hosts.fitting import fit
-from recollect.hosts.payloads import EventDraft
 from recollect.hosts.reading import Data, moment, plain
 from recollect.hosts.tools import ignored
 
@@ -32,7 +31,8 @@ class TranscriptEvent:
 
     key: str
     at: datetime
-    draft: EventDraft
+    draft: Draft
+    branch: str = ""  # checked out then, where the host notes it
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class TurnJoiner:
 
     def __init__(self, session_id: str, began: datetime | None) -> None:
         self._at = began
+        self.branch = ""
         self._turn = f"{session_id} start"
         self._texts: list[str] = []
         self._calls: dict[str, tuple[str, Any]] = {}
@@ -100,7 +101,7 @@ class TurnJoiner:
         yield from self.end()
         self._turn = key
         if when := self._time(at):
-            yield TranscriptEvent(key, when, draft)
+            yield TranscriptEvent(key, when, draft, self.branch)
 
     def text(self, at: datetime | None, text: Any) -> None:
         """Text that the agent wrote."""
@@ -119,7 +120,7 @@ class TurnJoiner:
         """The result of a call; `scope` is within which its id is unique, such as the session."""
         asked = self._calls.pop(call, None)
         for event in self.tool(call, at, *asked, output, failed) if asked else ():
-            yield TranscriptEvent(f"{scope} {event.key}", event.at, event.draft)
+            yield TranscriptEvent(f"{scope} {event.key}", event.at, event.draft, event.branch)
 
     def tool(
         self,
@@ -134,7 +135,7 @@ class TurnJoiner:
         if when is None or ignored(name):
             return
         draft = tool_draft(name, plain(arguments), plain(output), call=call, failed=failed)
-        yield TranscriptEvent(f"tool {call}", when, draft)
+        yield TranscriptEvent(f"tool {call}", when, draft, self.branch)
 
     def compacted(self, key: str, at: datetime | None, summary: Any) -> Iterator[TranscriptEvent]:
         """The conversation was replaced by its summary; stored as capture stores it."""
@@ -142,7 +143,8 @@ class TurnJoiner:
         when = self._time(at)
         if content and when is not None:
             body = JsonBody(data=fit({"signal": "compacted", "reason": "", "summary": content}))
-            yield TranscriptEvent(key, when, EventDraft(kind="note", body=body, author="assistant"))
+            note = Draft(kind="note", body=body, author="assistant")
+            yield TranscriptEvent(key, when, note, self.branch)
 
     def end(self) -> Iterator[TranscriptEvent]:
         """The turn is over: the texts in it are its answer."""
@@ -150,10 +152,8 @@ class TurnJoiner:
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
             turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
-            draft = EventDraft(
-                kind="session_summary", body=MessageBody(turns=turns), author="assistant"
-            )
-            yield TranscriptEvent(f"{self._turn} answer", self._at, draft)
+            draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
+            yield TranscriptEvent(f"{self._turn} answer", self._at, draft, self.branch)
 
     def _time(self, at: datetime | None) -> datetime | None:
         if at is not None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from recollect.core import projects, safe_files
@@ -42,7 +43,8 @@ class DiskLookup:
         except Late:
             with self._lock:
                 known = self._last_places.get(directory)
-            return known if known is not None else projects.unseen(directory)
+            # The branch may have changed since: of that nothing is known.
+            return replace(known, branch="") if known else projects.unseen(directory)
         with self._lock:
             self._last_places[directory] = place
             self._last_places.move_to_end(directory)

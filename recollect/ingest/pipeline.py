@@ -246,9 +246,18 @@ class Pipeline:
             captured = self._with_transcript(captured, began, ended, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
+        # A spooled frame is read when another branch may be checked out: whoever spooled it looked.
+        branch = place.branch if live else frames.noted_branch(frame)
+        source = EventSource(
+            surface=captured.host[:64],
+            version=__version__,
+            project_path=path,
+            branch=_clean(branch)[: projects.BRANCH_CHARS],
+            root=place.top if path else "",
+        )
         told = _EventKey(frame.ulid, 0, digest.hex())
         arrivals = [
-            self._arrival(frame, first, captured, draft, namespace, session_id, path)
+            self._arrival(frame, first, captured, draft, namespace, session_id, source)
             for draft, first in self._with_keys(frame, told, captured, namespace, session_id)
         ]
         if captured.signal == "session-end":
@@ -338,7 +347,7 @@ class Pipeline:
         draft: EventDraft,
         namespace: str,
         session_id: str,
-        path: str | None,
+        source: EventSource,
     ) -> Arrival:
         body = self._scrubbed_body(draft.body, draft.kind, session_id)
         happened = captured.happened_at or _wall(frame.wall_ns)
@@ -351,9 +360,7 @@ class Pipeline:
                 kind=draft.kind,
                 body=body,
                 valid_time=happened,
-                source=EventSource(
-                    surface=captured.host[:64], version=__version__, project_path=path
-                ),
+                source=source,
             ),
             digest=first.digest,
             boot_id=frame.boot_id or None,

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.core import ids, private_sessions
+from recollect.core import ids, private_sessions, projects
 from recollect.core.clock import EPOCH, Clock
 from recollect.core.errors import BadInput
 from recollect.core.event_identity import mark
@@ -154,6 +154,7 @@ class TranscriptImporter:
                 version=__version__,
                 client_id=self._client,
                 project_path=cwd.replace("\0", "") or None,
+                branch=one.branch.replace("\0", "")[: projects.BRANCH_CHARS],
             ),
         )
 

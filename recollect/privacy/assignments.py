@@ -43,6 +43,16 @@ _SIGNLESS = words("to s for - – —")
 _BRACKETS = {"[": "]", "(": ")", "<": ">"}
 _COMMANDS = ("pass", "passwd")
 _SPOKEN_NAME = r"[A-Za-z][a-z_-]+\Z|[A-Z]+\Z"
+# An option before it, a field of a form or a setting in a list before or after it.
+_AFTER_OPTION = r"(?:^|\s)-{1,2}[A-Za-z][\w-]{0,40}(?:[ \t=]{1,4}\\*[\"']?|\\*[\"'])?\Z"
+_IN_LIST = r"[\w.-]=[^\s,;()=]{1,64}[ ,;&]\Z"
+_ON_COMMAND_LINE = r"[^\n(){}]*?[^\s(){}][ \t]-{1,2}[A-Za-z]"
+_SECRET_HEADER = r"(?i:x-)[\w-]+\Z|(?i:[\w-]+-(?:key|token|secret|password))\Z"
+# `REQUIRE_PASSWORD=always` and its like tell about the secret.
+_ABOUT_NAME = (
+    r"(?:^|[^a-z])(?:invalid|wrong|missing|bad|forgot(?:ten)?|reset|show|hide|no|require[sd]?|use|has"
+    r"|is|enable[sd]?|allow|min|max|with|without|ask|disable[sd]?|err(?:or)?|msg|next)(?![a-z])"
+)
 _SETTER = r"(?i:define|env|set|put|property|header|add|default)\(\s*\\*[\"']$"
 # What follows a value that is an expression, or the next parameter of a signature.
 _CODE_AFTER = r"\s*(?:[+?=<>&%\[{]|\|\|)"
@@ -99,11 +109,13 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     head = text[max(0, found.start() - 64) : found.start()]
     before, head = _split_name(head)
     operator = found[2]
+    if before.endswith("[REDACTED:"):
+        return None
     if before.endswith("::") or (before.endswith(":") and operator.strip() == ":"):
         return None  # `AWS::IAM::AccessKey`, `arn:…:secret:`: a type or a resource
     name = head + text[found.start() : found.start(1)]
     if name.lower() == "key" and (words := before.split()):
-        name = f"{words[-1]}_{name}"  # "the api key: …"
+        name = f"{words[-1]}_{name}".lower()  # "the API key: …"
     start = found.end()
     opening = _opening().match(text, start)
     # Without any sign between them only `PASSWORD 'x'` of SQL gives a value of any looks.
@@ -126,7 +138,9 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         value = text[opening.end() : end]
         if signless and not sql and not secret_values.is_spoken(value):
             return None
-        return judge(name, value, opening.end(), kind_of_name, vendor_zone)
+        given = _is_place(text, found, end + 1, name, operator)
+        given = given or (sql and name.startswith("-"))
+        return judge(name, value, opening.end(), kind_of_name, vendor_zone, given)
     if signless and text[start : start + 1] in _BRACKETS:
         return _bracketed(name, text, start, kind_of_name, vendor_zone)
     if (
@@ -154,15 +168,17 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         return None
     if _first(sign) in _SAID and secret_values.is_term(value):
         return None
+    given = _is_place(text, found, end, name, operator)
     if secret_values.is_code(value) and not (
-        signless
+        given
+        or signless
         or _is_line(text, found, end, name, operator)
         or _is_chosen(text, found, end, name, sign)
     ):
         return None
     if text[start + len(value) : end] == "!":
         value += "!"  # more likely its last character than the sentence's
-    return judge(name, value, start, kind_of_name, vendor_zone)
+    return judge(name, value, start, kind_of_name, vendor_zone, given)
 
 
 def _bracketed(name: str, text: str, start: int, kind_of_name: str, zone: str) -> Span | None:
@@ -182,6 +198,34 @@ def _split_name(head: str) -> tuple[str, str]:
     if head[start - 1 : start] == "\\" and head[start : start + 1] in ("n", "r", "t"):
         start += 1
     return head[:start], head[start:]
+
+
+def _is_place(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
+    """Whether a value of any looks is meant here: of an option, of a variable of the shell, in a
+    list of settings, in a header of a request."""
+    start = found.start(1) - len(name)
+    line = text.rfind("\n", max(0, start - 256), start) + 1 or max(0, start - 256)
+    before = text[line:start]
+    if text[end : end + 1] in ("(", "[", "{", "."):
+        return False
+    if operator.strip() == ":":
+        quoted = before[-1:] in ('"', "'")
+        return (
+            pattern(_SECRET_HEADER).match(name) is not None
+            and "-" in name
+            and not found[1]
+            and (quoted or not before.strip())
+        )
+    if operator != "=" or found[1]:
+        return False
+    if name.startswith("-") or (name.isupper() and not before.endswith((".", "("))):
+        return True
+    if pattern(_AFTER_OPTION).search(before) or pattern(_IN_LIST).search(before[-80:]):
+        return True
+    if before[-1:] in ("?", "&", "[") or before.endswith("/:") or text[end : end + 1] == "&":
+        return True
+    alone = not before and text[end : end + 1] in ("", "\n", "\r", " ")
+    return alone or pattern(_ON_COMMAND_LINE).match(before) is not None
 
 
 def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str) -> bool:
@@ -257,8 +301,16 @@ def _closing(text: str, opening: re.Match[str]) -> int | None:
     return None
 
 
-def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str) -> Span | None:
-    """Is this value of this name a secret, and of which kind?"""
+def judge(
+    name: str,
+    value: str,
+    start: int,
+    kind_of_name: str | None,
+    zone: str,
+    given: bool = False,
+) -> Span | None:
+    """Is this value of this name a secret, and of which kind? `given` says that the place holds
+    nothing else, as an option of a command does, so that any value counts that is no stand-in."""
     lead = len(value) - len(value.lstrip())
     start += lead
     value = value.strip()
@@ -267,7 +319,10 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
         start += scheme.end()
         value = value[scheme.end() :]
     most = 256 if kind_of_name is secret_names.PASSWORD else 4096
-    if not 6 <= len(value) <= most or kind_of_name is None or secret_values.is_placeholder(value):
+    least = 4 if given else 6
+    if not least <= len(value) <= most or kind_of_name is None:
+        return None
+    if secret_values.is_placeholder(value):
         return None
     if value[0] == "/" and name.lower().endswith("pwd"):
         return None  # the shell's working directory
@@ -283,6 +338,7 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
             secret_values.is_password(bare)
             or _is_env_word(name, bare)
             or secret_values.is_run_together(bare)
+            or (given and _is_given(name, bare))
         )
         return (*span, "password") if fits else None
     if kind_of_name is secret_names.SECRET:
@@ -291,8 +347,10 @@ def judge(name: str, value: str, start: int, kind_of_name: str | None, zone: str
         ).search(name):
             return (*span, "api-key")
         chosen = name.isupper() and name.endswith(("SECRET", "SECRET_KEY", "SECRET_KEY_BASE"))
-        if secret_values.is_random(bare, 12) or (
-            chosen and (_is_env_word(name, bare) or secret_values.is_password(bare))
+        if (
+            secret_values.is_random(bare, 12)
+            or (chosen and (_is_env_word(name, bare) or secret_values.is_password(bare)))
+            or (given and len(bare) >= 6 and _is_given(name, bare))
         ):
             return (*span, _kind(name))
         return None
@@ -311,6 +369,18 @@ def _is_env_word(name: str, value: str) -> bool:
     """`DB_PASSWORD=correcthorse`: in a file of settings even a plain word or number is one."""
     plain = value.replace("-", "")
     return name.isupper() and (plain.isalpha() or plain.isdigit()) and len(value) >= 8
+
+
+def _is_given(name: str, value: str) -> bool:
+    """Any value that is no stand-in, no name of a thing, and no message about the secret."""
+    if not (secret_values.is_given(value) or (value.isdigit() and len(value) >= 4)):
+        return False
+    if any(char.isspace() for char in value) and secret_values.is_telling(value):
+        return False  # `FORGOT_PASSWORD="Send a new password"`
+    flat = pattern(r"[\W_]+").sub("", name.lower())
+    if pattern(r"[\W_]+").sub("", value.lower()) in flat or secret_values.is_describing(value):
+        return False  # `--token auth_token`
+    return pattern(_ABOUT_NAME, re.I).search(name) is None
 
 
 def _kind(name: str) -> str:
@@ -392,11 +462,13 @@ def find_urls(text: str) -> Iterator[Span]:
 
 
 _WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
+_ANSWER = r"""\\{0,8}+["']?([^\s"'`\\;|&$<>(){}-][^\s"'`\\;|]{3,255}+)"""
+_ARGUMENT = r"""([ \t]{1,8}+)([^\s"'`<>$\\-][^\s"'`\\]{3,255}+)"""
 
 
 @cache
 def _option() -> re.Pattern[str]:
-    return compiled(rf"--([a-z0-9_-]{{0,40}}?{_STEM}[\w-]{{0,40}}+){_WORD_VALUE}")
+    return compiled(rf" --?([a-z0-9_.-]{{0,40}}?{_STEM}[\w.-]{{0,40}}+){_ARGUMENT}")
 
 
 @cache
@@ -404,14 +476,68 @@ def _netrc() -> re.Pattern[str]:
     return compiled(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
 
 
-_SPOKEN = ("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth(")
+_SPOKEN = (
+    *("identified by", "sshpass", "auth=(", "auth = (", "networkcredential(", "basicauth("),
+    *("set_password(", "superuser(", "db.auth(", "pragma key"),
+)
+# Where the words of a clause below may stand: its pattern is tried on no other text.
+_EVALS = (
+    *("passeval", "passwordeval", "s_cmd", "d_cmd", "s-cmd", "d-cmd", "e-cmd", "passcmd"),
+    *("s_command", "d_command", "d-command", "e-command", "askpass"),
+)
+_SETS = ("set -", "setx ", "setenv ", "env ")
+
+
+@cache
+def _echoed() -> re.Pattern[str]:
+    """`--passwordeval='echo value'`"""
+    option = r"(?:pass[a-z]{0,8}[_-]?(?:eval|cmd|command)|askpass)[ =]\\{0,8}+[\"']?"
+    echo = r"(?:echo|printf)(?: -n| \\{0,8}+['\"]?%s\\{0,8}+['\"]?)?"
+    return compiled(rf"{option}{echo} {_ANSWER}")
+
+
+@cache
+def _sent() -> re.Pattern[str]:
+    """What `expect` answers to a prompt."""
+    prompt = r"ass(?:word|code|phrase)[^\n]{0,60}?"
+    return compiled(rf"{prompt}send(?:line)?(?: --)?[ (]{_ANSWER}")
+
+
+@cache
+def _variable() -> re.Pattern[str]:
+    """`set -x NAME value` of fish, `setx`, `setenv`, Docker's `ENV NAME value`."""
+    name = r"[a-z0-9_]{0,32}?(?:pass(?:wd|word|phrase)?|pwd|secret|token|api_?key)"
+    return compiled(
+        rf"(?<![a-z])(?:set -[a-z]{{1,3}}|setx|setenv|env)[ \t]{{1,4}}{name}[ \t]{{1,4}}{_ANSWER}"
+    )
+
+
+@cache
+def _pgpass() -> re.Pattern[str]:
+    field = r"[^\s:\"']{1,64}+"
+    return compiled(
+        rf"(?<![\w.:*-])[a-z*][\w.-]{{0,128}}+:(?:\d{{4,5}}|\*):{field}:{field}:"
+        r"([^\s\"'`\\:$<-][^\s\"'`\\:]{3,255}+)(?!:)"
+    )
+
+
+def _answers(low: str) -> Iterator[re.Pattern[str]]:
+    if ("echo" in low or "printf" in low) and any(word in low for word in _EVALS):
+        yield _echoed()
+    if "send" in low and "ass" in low:
+        yield _sent()
+    if any(word in low for word in _SETS):
+        yield _variable()
+    if "pgpass" in low or ":*:" in low:
+        yield _pgpass()
 
 
 @cache
 def _spoken() -> re.Pattern[str]:
     clause = (
         r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
-        r"""|(?:auth ?= ?|networkcredential|basicauth)\(["'][^"'\n]{1,128}["'],)"""
+        r"""|(?:auth ?= ?|networkcredential|basicauth|db\.auth)\(["'][^"'\n]{1,128}["'],"""
+        r"""|superuser\([^()\n]{4,128}["'],(?=[ ]?["'])|set_password\((?=["'])|pragma key ?=)"""
     )
     return compiled(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
 
@@ -423,18 +549,74 @@ def _curl_user() -> re.Pattern[str]:
     )
 
 
+@cache
+def _code_option() -> re.Pattern[str]:
+    return compiled(
+        r" --?(?:so-|user-|new-|old-)?(?:pin|otp|otp-code|token-code|mfa-code|totp|passcode)"
+        r"[ =]\\*[\"']?(\d{4,10})(?![\w.:-])"
+    )
+
+
+@cache
+def _pair_option() -> re.Pattern[str]:
+    return compiled(
+        r" --?(?:[a-z]{2,12}-)?(?:creds?|credentials?|userpass|basic-auth|http-auth)[ =]"
+        r"\\*[\"']?[^\s:\"'\\$]{1,128}:([^\s\"'\\]{4,256})"
+    )
+
+
+_PAIRS = ("cred", "userpass", "c-auth", "p-auth")
+
+
+def _find_options(text: str, low: str) -> Iterator[Span]:
+    """`--db-password value`, `-storepass value`, `--creds user:value`, `--pin N`."""
+    for found in _option().finditer(low):
+        start, end = found.span(3)
+        given = len(found[2]) == 1 and not _goes_on(text, start, end)
+        name = found[1]
+        if name.rpartition("-")[2] == "secret" and "-" not in name:
+            given = False  # `--secret name`
+        value = text[start:end].rstrip(";|&)")
+        span = judge(name, value, start, secret_names.family(name), found[0], given)
+        if span is not None:
+            yield span
+    if any(word in low for word in ("-pin", "-otp", "-totp", "-passcode", "-code")):
+        for found in _code_option().finditer(low):
+            yield *found.span(1), "password"
+    for found in _pair_option().finditer(low) if any(w in low for w in _PAIRS) else ():
+        if secret_values.is_given(text[slice(*found.span(1))]):
+            yield *found.span(1), "password"
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """`--password asks for it`: a plain short word with another after it is a sentence."""
+    value = text[start:end]
+    if not value.rstrip(".,:;").isalpha() or len(value) >= 8:
+        return False
+    return (
+        value[-1] in ".,:" or pattern(r"[ \t]+[A-Za-z]+(?![\w./:=@-])").match(text, end) is not None
+    )
+
+
 def find_commands(text: str, low: str) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
-    clauses = [_option, _netrc]
+    yield from _find_options(text, low)
+    clauses = [_netrc]
     if any(word in low for word in _SPOKEN):
         clauses.append(_spoken)
     for clause in clauses:
         for found in clause().finditer(low):
             start, end = found.span(2)
             name = found[1] if clause is not _spoken else "password"
-            span = judge(name, text[start:end], start, secret_names.family(name), found[0])
+            family = secret_names.family(name)
+            given = clause is _spoken
+            span = judge(name, text[start:end], start, family, found[0], given)
             if span is not None:
                 yield span
+    for answer in _answers(low):
+        for found in answer.finditer(low):
+            if secret_values.is_given(text[slice(*found.span(1))]):
+                yield *found.span(1), "password"
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)

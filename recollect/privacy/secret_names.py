@@ -75,6 +75,8 @@ def family(name: str) -> str | None:
         return PASSWORD
     if last.endswith("pass") and last[:-4] in _PASS_BEFORE:
         return PASSWORD
+    if last == "auth" and before in ("rediscli", "redis", "requirepass", "master"):
+        return PASSWORD
     if last == "token" and before in _NOT_TOKEN_BEFORE:
         return None
     if last.endswith(_SECRETS) and "public" not in parts:

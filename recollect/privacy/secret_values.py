@@ -32,6 +32,52 @@ _COMMON = words(
     " tls ssh ipv ed rs hs es ps argon pbkdf bcrypt uint float double long char varchar nvarchar"
     " hash digest signature hex uuid win unix linux x s v p t"
 )
+# What is said of passwords, tokens and keys in English; participles are known by their ending.
+_DESCRIBING = words(
+    " able about above absent accepted access account active actual after again against all"
+    " allowed alone alphanumeric already also always and another any anything app apparently"
+    " application argon argument arguments argv array asks asterisks attribute auth"
+    " authentication authorization auto automatic available away bad base based bcrypt because"
+    " before being below best better between bitwarden blank body both box broken but button"
+    " bytes cached callable can case change character characters class clear cleartext client"
+    " code column common complex complexity confidential config configuration confirm constant"
+    " content correct crackable current data database default deleted demo deprecated"
+    " description dialog dict different digit digits disabled does done dots down dummy each"
+    " easy either element else email empty enough enter entirely entropy env environment equal"
+    " error even every everything exactly example exists expiration expired expires expiry"
+    " external false field fields file fine first fixed fixme flag flow for form format fresh"
+    " from function generator generic given gone good guessable hard hash hashed hasher have"
+    " header hello help here hers hex hidden hint history how however html http https human id"
+    " if ignore important impossible in incorrect info input inside instead integer internal"
+    " into invalid is it item its json just jwt keepass kept kerberos key keychain keyring"
+    " known label lastpass later ldap least length less let letter letters like line list"
+    " local locked login logout long longer lost lower lowercase manager mandatory masked"
+    " match matches maximum maybe meant message method middle mine minimum missing mode model"
+    " module more most must name necessary needed never new next nice no nobody none nonempty"
+    " nonsense not nothing now null number numbers oauth object obscure obsolete obvious of"
+    " off often ok okay old on once one onepassword only opaque open option optional options"
+    " or other otherwise ours out outdated over page pam parameter parameters params part"
+    " parts path pbkdf pending per perhaps permanent placeholder plain plaintext please policy"
+    " possible present previous primary private probably problem prompt proper property"
+    " protection provider public question quite random rather raw read ready real really"
+    " recent recommended recovery redacted registration required reset right rotation row"
+    " rubbish safe salt same saml sample schema screen scrypt secret secure sensitive sent"
+    " separate server service session set settings sha short should shown signup similar"
+    " simple so some someone something somewhere soon special specific ssh ssl sso stale stars"
+    " static still stolen storage store strength strict string strings strong stuff such"
+    " sufficient superfluous sure symbols system table taken tbd temporary terrible test text"
+    " that the their them then there these they thing this those though through tied time tls"
+    " today todo together token tomorrow too top trivial true tuple type unavailable unclear"
+    " undefined under unhashed unique unknown unsafe unset until unusual update upper"
+    " uppercase uri url used useless user username users usual utf uuid valid validation value"
+    " variable vault very view vulnerable want was way weak what when where which while who"
+    " whole why will with within without word words works worse written wrong wrongly yes"
+    " yesterday yet you your yours yourself zero"
+)
+_DESCRIBES = (
+    r"(?<=[a-z]{2})(?:ed|ing|able|ible|ically|ally|ously|ively|less|ful|ization|ation)\Z"
+    r"|^(?:un|non|re)-"
+)
 _WORD = r"[A-Za-z]+"
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
 _CODE = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*|\[[\w\"']*\])*[!?;]?\Z"
@@ -207,6 +253,16 @@ def is_run_together(value: str) -> bool:
         and value.islower()
         and not pattern(f"{_TELLING}|{_ENDING}").search(value)
     )
+
+
+def is_telling(value: str) -> bool:
+    """Holds a word that texts about secrets have, and secrets seldom."""
+    return pattern(_TELLING).search(value) is not None
+
+
+def is_describing(value: str) -> bool:
+    """A word that says something about a secret ("required", "hashed", "string")."""
+    return value.lower() in _DESCRIBING or pattern(_DESCRIBES).search(value.lower()) is not None
 
 
 def is_given(value: str) -> bool:

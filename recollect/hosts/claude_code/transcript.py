@@ -44,6 +44,7 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
         if line.get("isSidechain") is True or line.get("isMeta") is True:
             continue
         key = word(line, "uuid") or f"line {number}"
+        talk.branch = word(line, "gitBranch") or talk.branch
         match line.get("type"):
             case "user":
                 yield from _user(talk, key, line)

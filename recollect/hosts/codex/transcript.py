@@ -51,6 +51,7 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         payload = section(line, "payload")
+        talk.branch = word(section(payload, "git"), "branch") or talk.branch
         key = f"{session} {word(payload, 'id') or f'line {number}'}"
         match line.get("type"), payload.get("type"):
             case "event_msg", "user_message" if told_as_events:

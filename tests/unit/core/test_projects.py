@@ -145,3 +145,26 @@ def test_a_hostile_name_stays_inside_its_segment(name: str) -> None:
     assert spelled.count("/") == 5
     assert spelled != projects.namespace(name, name + "2")
     assert projects.namespace("a", "") == "/actor/a/"
+
+
+def test_the_branch_is_what_the_work_tree_has_checked_out(
+    repository: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    git("checkout", "-q", "-b", "alex/retry-cap", cwd=repository)
+    assert projects.locate(str(repository)).branch == "alex/retry-cap"
+    git("worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"), cwd=repository)
+    assert projects.locate(str(tmp_path / "tree")).branch == "other"
+    assert projects.branch_of(str(tmp_path / "tree")) == "other"
+    assert projects.locate(str(repository)) == projects.locate(str(tmp_path / "tree"))
+
+
+def test_a_commit_without_a_branch_and_an_odd_head_have_none(repository: pathlib.Path) -> None:
+    git("checkout", "-q", "--detach", cwd=repository)
+    assert projects.branch_of(str(repository)) == ""
+    head = repository / ".git" / "HEAD"
+    for text in ("ref: refs/heads/" + "x" * 5000, "ref: refs/heads/a\nb", "ref: refs/tags/v1", ""):
+        head.write_text(text)
+        assert projects.branch_of(str(repository)) == ""
+    head.unlink()
+    os.mkfifo(head)
+    assert projects.branch_of(str(repository)) == ""

@@ -167,3 +167,22 @@ def test_what_recollect_prints_is_not_captured() -> None:
     fenced = '<recollect id="a1">\nmemory\n</recollect id="a1">'
     assert kept("Bash", {"command": "/usr/bin/recollect search x"}, "memory")["output"] is None
     assert "memory" not in str(kept("Bash", {"command": "cat log"}, {"stdout": [fenced]}))
+
+
+def test_names_that_a_file_defines_are_kept_of_what_was_read_or_written() -> None:
+    shown = "     1\u2192package retry\n     2\u2192\n     3\u2192func (c *Client) CapRetries() {\n"
+    read = tools.facts("Read", {"file_path": "/w/retry.go"}, {"content": shown})
+    assert tools.defined_names(read, {"file_path": "/w/retry.go"}, {"content": shown}) == [
+        "CapRetries"
+    ]
+    edit = {
+        "file_path": "/w/a.py",
+        "old_string": "x",
+        "new_string": "class RetryPolicy:\n    def backoff(self):\n",
+    }
+    made = tools.facts("Edit", edit)
+    assert tools.defined_names(made, edit, None) == ["RetryPolicy", "backoff"]
+    failed = tools.facts("Read", {"file_path": "/w/a.py"}, None, failed=True)
+    assert tools.defined_names(failed, {}, "def never_read(): ...") == []
+    listing = tools.facts("Bash", {"command": "cat a.py"}, "def printed(): ...")
+    assert tools.defined_names(listing, {}, "def printed(): ...") == []

@@ -130,3 +130,12 @@ def test_a_summary_that_replaced_the_conversation_is_not_the_users(tmp_path: pat
     (body,) = [one.draft.body for one in notes_]
     assert isinstance(body, JsonBody) and body.data["signal"] == "compacted"
     assert notes_[0].draft.author == "assistant"
+
+
+def test_the_branch_is_told_where_the_host_notes_it(tmp_path: pathlib.Path) -> None:
+    recorded = pathlib.Path("tests/data/hosts/claude-code/transcript.jsonl")
+    found = registry.readers()["claude-code"].describe
+    assert found is not None
+    transcript = found(str(recorded))
+    assert transcript is not None
+    assert {event.branch for event in transcript.events()} == {"master"}

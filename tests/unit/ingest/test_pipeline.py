@@ -424,3 +424,55 @@ def test_a_payload_that_was_cut_is_counted_and_told(
     assert counters.totals()["payloads cut"] == 1
     (told,) = counters.errors_last_hour()
     assert told.startswith("a payload of codex was cut: it")
+
+
+# --- the branch ---
+
+
+def _on_branch(directory: pathlib.Path, name: str) -> None:
+    (directory / ".git").mkdir(parents=True, exist_ok=True)
+    (directory / ".git" / "HEAD").write_text(f"ref: refs/heads/{name}\n")
+
+
+def test_an_event_knows_the_branch_that_was_checked_out(
+    pipeline: Pipeline, store: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    _on_branch(tmp_path / "work", "retry-cap")
+    send(
+        pipeline, frame("claude-code", "UserPromptSubmit", PROMPT | {"cwd": str(tmp_path / "work")})
+    )
+    assert stored(store)[0].event.source.branch == "retry-cap"
+
+
+def test_a_spooled_event_has_the_branch_of_its_own_time(
+    pipeline: Pipeline, store: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    work = tmp_path / "work"
+    _on_branch(work, "retry-cap")
+    given = frame(
+        "claude-code", "UserPromptSubmit", PROMPT | {"cwd": str(work)}, cwd=str(work).encode()
+    )
+    spooled = spool_writer.scrubbed(spool_writer.with_branch(given))
+    _on_branch(work, "something-else")
+    unnoted = frame("claude-code", "UserPromptSubmit", PROMPT | {"cwd": str(work), "prompt": "b"})
+    pipeline.spooled([(spooled, digest(spooled)), (unnoted, digest(unnoted))])
+    assert [one.event.source.branch for one in stored(store)] == ["retry-cap", ""]
+
+
+def test_a_disk_that_hangs_does_not_keep_an_event_from_the_spool(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go = threading.Event(), threading.Event()
+
+    def hang(directory: str) -> str:
+        asked.set()
+        go.wait(60)
+        return "late"
+
+    monkeypatch.setattr("recollect.core.projects.branch_of", hang)
+    given = frame("claude-code", "UserPromptSubmit", PROMPT, cwd=str(tmp_path).encode())
+    spooled = spool_writer.with_branch(given)
+    assert asked.is_set()
+    go.set()
+    assert frames.noted_branch(spooled) == ""
+    assert spooled.stdin == given.stdin
