@@ -31,7 +31,7 @@ class TranscriptEvent:
 
     key: str
     at: datetime
-    draft: Draft
+    draft: EventDraft
     branch: str = ""  # checked out then, where the host notes it
 
 
@@ -143,7 +143,7 @@ class TurnJoiner:
         when = self._time(at)
         if content and when is not None:
             body = JsonBody(data=fit({"signal": "compacted", "reason": "", "summary": content}))
-            note = Draft(kind="note", body=body, author="assistant")
+            note = EventDraft(kind="note", body=body, author="assistant")
             yield TranscriptEvent(key, when, note, self.branch)
 
     def end(self) -> Iterator[TranscriptEvent]:
@@ -152,7 +152,9 @@ class TurnJoiner:
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
             turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
-            draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
+            draft = EventDraft(
+                kind="session_summary", body=MessageBody(turns=turns), author="assistant"
+            )
             yield TranscriptEvent(f"{self._turn} answer", self._at, draft, self.branch)
 
     def _time(self, at: datetime | None) -> datetime | None:
