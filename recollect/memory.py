@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.service.alarms import Alarm
     from recollect.service.analytics import AnalyticsOverview, StatsAnswer
     from recollect.service.context import ContextAnswer, Explanation
-    from recollect.service.conversation_compaction import Compacted
+    from recollect.service.conversation_compaction import CompactAnswer
     from recollect.service.graph import EntityRecall
     from recollect.service.read import History, Provenance, TimelineAnswer
     from recollect.service.report import Report
@@ -352,17 +352,17 @@ class Memory:
         store: bool = False,
         session_id: str | None = None,
         project: str | None = None,
-    ) -> "Compacted":
+    ) -> "CompactAnswer":
         """A conversation of (role, text) that takes three quarters of its budget or more: the
         newest as they are, a summary of the rest. `store` keeps what was summed up as an
         episode."""
-        from recollect.service.conversation_compaction import Compacted
+        from recollect.service.conversation_compaction import CompactAnswer
 
         told = [{"role": role, "content": content} for role, content in turns]
         body = {"turns": told, "token_budget": token_budget, "store": store}
         where = {"session_id": session_id, "project": self._where(project)}
         body |= {name: value for name, value in where.items() if value is not None}
-        return _as(Compacted, self._ask("POST", "/api/compact", body))
+        return _as(CompactAnswer, self._ask("POST", "/api/compact", body))
 
     # --- parts ---
 

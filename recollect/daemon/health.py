@@ -131,6 +131,6 @@ class Health:
 
         looked, known = self._alarms
         if time.monotonic() - looked > ALARMS_EVERY_S:
-            known = list(alarms.alarms(alarms.gather(self._runtime)))
+            known = list(alarms.alarms(alarms.alarm_inputs(self._runtime)))
             self._alarms = (time.monotonic(), known)
         return known

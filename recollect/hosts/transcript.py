@@ -14,6 +14,7 @@ from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.hosts import transcript_files
 from recollect.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.hosts.fitting import fit
+from recollect.hosts.payloads import EventDraft
 from recollect.hosts.reading import Data, moment, plain
 from recollect.hosts.tools import ignored
 

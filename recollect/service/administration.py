@@ -17,7 +17,7 @@ from recollect.store.interface import ProjectInfo
 SECRET = ("key", "token", "secret", "password")
 
 
-class ProjectMark(Value, frozen=True, kw_only=True):
+class ProjectIdentity(Value, frozen=True, kw_only=True):
     """How a project is known again: by its git directory, root, remote or alias."""
 
     kind: str
@@ -28,7 +28,7 @@ class ProjectLine(Value, frozen=True, kw_only=True):
     project_id: str
     name: str
     namespace: str
-    marks: tuple[ProjectMark, ...]
+    marks: tuple[ProjectIdentity, ...]
     created_at: Moment | None
     last_seen: Moment | None
     events: int
@@ -118,12 +118,12 @@ def backfill(runtime: ServiceRuntime) -> EmbeddingStats:
 def all_settings(runtime: ServiceRuntime) -> list[dict[str, Any]]:
     """Every setting with its value; what is secret is only said to be set."""
     return [
-        {**one, "value": _told(one["name"], getattr(runtime.settings, one["name"]))}
+        {**one, "value": _without_secret(one["name"], getattr(runtime.settings, one["name"]))}
         for one in settings.described()
     ]
 
 
-def _told(name: str, value: Any) -> Any:
+def _without_secret(name: str, value: Any) -> Any:
     secret = isinstance(value, str) and any(name.endswith(word) for word in SECRET)
     return "(set)" if secret and value else value
 
@@ -135,7 +135,7 @@ def _line(runtime: ServiceRuntime, info: ProjectInfo) -> ProjectLine:
         project_id=info.project_id,
         name=info.name,
         namespace=namespace,
-        marks=tuple(ProjectMark(kind=kind, value=value) for kind, value in info.identities),
+        marks=tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities),
         created_at=info.created_at,
         last_seen=info.last_seen,
         events=stats.events,

@@ -23,7 +23,7 @@ class AgentLine(Value, frozen=True, kw_only=True):
     last_heard: Moment | None
 
 
-class Proven(Value, frozen=True, kw_only=True):
+class AgentProof(Value, frozen=True, kw_only=True):
     ok: bool
     message: str
     hint: str
@@ -54,7 +54,7 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
-def proven(runtime: ServiceRuntime, name: str) -> Proven:
+def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
     """BadInput for an agent that nobody knows."""
     host = installer(name)
 
@@ -63,4 +63,4 @@ def proven(runtime: ServiceRuntime, name: str) -> Proven:
         return [encode(one.event.body).decode() for one in page.items]
 
     proof: Proof = prove(runtime.settings, host, stored)
-    return Proven(ok=proof.ok, message=proof.message, hint=proof.hint)
+    return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)

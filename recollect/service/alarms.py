@@ -1,6 +1,6 @@
 """Alarms: warnings that are not errors. Silence, junk, contradictions, full caches.
 
-In: what the store and the daemon know. Out: alarms, each with what to do. The rules
+In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
 are pure functions; `gather` reads what they need.
 """
 
@@ -46,7 +46,7 @@ class Alarm(Value, frozen=True, kw_only=True):
     hint: str
 
 
-class AlarmFacts(Value, frozen=True, kw_only=True):
+class AlarmInputs(Value, frozen=True, kw_only=True):
     """What the rules look at."""
 
     now: datetime
@@ -65,11 +65,11 @@ class AlarmFacts(Value, frozen=True, kw_only=True):
     private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
 
 
-def alarms(facts: AlarmFacts) -> tuple[Alarm, ...]:
+def alarms(facts: AlarmInputs) -> tuple[Alarm, ...]:
     return tuple(_all(facts))
 
 
-def _all(facts: AlarmFacts) -> Iterator[Alarm]:
+def _all(facts: AlarmInputs) -> Iterator[Alarm]:
     yield from _silent(facts)
     yield from _extraction(facts)
     yield from _junk(facts)
@@ -94,7 +94,7 @@ def _all(facts: AlarmFacts) -> Iterator[Alarm]:
         )
 
 
-def _silent(facts: AlarmFacts) -> Iterator[Alarm]:
+def _silent(facts: AlarmInputs) -> Iterator[Alarm]:
     for host, heard in facts.hosts.items():
         if SILENT < facts.now - heard < FORGOTTEN:
             days = (facts.now - heard).days
@@ -106,7 +106,7 @@ def _silent(facts: AlarmFacts) -> Iterator[Alarm]:
             )
 
 
-def _extraction(facts: AlarmFacts) -> Iterator[Alarm]:
+def _extraction(facts: AlarmInputs) -> Iterator[Alarm]:
     stalled = (
         facts.extracts
         and facts.waiting
@@ -133,7 +133,7 @@ def _extraction(facts: AlarmFacts) -> Iterator[Alarm]:
         )
 
 
-def _junk(facts: AlarmFacts) -> Iterator[Alarm]:
+def _junk(facts: AlarmInputs) -> Iterator[Alarm]:
     total = sum(count for verdict, count in facts.verdicts.items() if verdict != "none")
     bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
     if total >= VERDICTS and bad / total > JUNK:
@@ -145,7 +145,7 @@ def _junk(facts: AlarmFacts) -> Iterator[Alarm]:
         )
 
 
-def _contradictions(facts: AlarmFacts) -> Iterator[Alarm]:
+def _contradictions(facts: AlarmInputs) -> Iterator[Alarm]:
     if facts.added >= ADDED and facts.superseded / facts.added > CONTRADICTED:
         yield Alarm(
             name="contradiction_rate",
@@ -159,7 +159,7 @@ def _contradictions(facts: AlarmFacts) -> Iterator[Alarm]:
 # --- reading what they need ----------------------------------------------------------------------
 
 
-def gather(runtime: ServiceRuntime) -> AlarmFacts:
+def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
     now = runtime.clock.now()
     backlog = runtime.store.events.backlog()
     verdicts: Counter[str] = Counter()
@@ -178,7 +178,7 @@ def gather(runtime: ServiceRuntime) -> AlarmFacts:
     )
     health = _embedding(runtime)
     runs = _last_run(runtime)
-    return AlarmFacts(
+    return AlarmInputs(
         now=now,
         hosts=runtime.store.sessions.last_heard(),
         waiting=sum(one.count for one in backlog),

@@ -36,7 +36,7 @@ class ContextQuery(Scope, frozen=True, kw_only=True):
     as_of: Moment | None = None
 
 
-class Weighed(Value, frozen=True, kw_only=True):
+class CandidateOutcome(Value, frozen=True, kw_only=True):
     """One candidate: whether it would be said, and if not, why."""
 
     record_id: str
@@ -52,7 +52,7 @@ class ContextAnswer(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
     tokens: int
-    candidates: tuple[Weighed, ...]
+    candidates: tuple[CandidateOutcome, ...]
     notes: dict[str, Any]
     latency_ms: float
     receipt_id: str | None = None
@@ -65,7 +65,7 @@ class ExplainQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class Scored(Value, frozen=True, kw_only=True):
+class ScoredMemory(Value, frozen=True, kw_only=True):
     """A memory's score: the bare signals, and what each adds once it is weighed."""
 
     score: float
@@ -87,7 +87,7 @@ class Explanation(Value, frozen=True, kw_only=True):
     weights: dict[str, float]
     left_out: dict[str, str]
     stages_us: dict[str, int]
-    items: tuple[Scored, ...]
+    items: tuple[ScoredMemory, ...]
 
 
 def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQuery) -> "Preview":
@@ -139,17 +139,17 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         context=preview.context,
         records=preview.records,
         tokens=receipt.tokens,
-        candidates=tuple(_weighed(one) for one in detail.pop("candidates")),
+        candidates=tuple(_candidate_outcome(one) for one in detail.pop("candidates")),
         notes=detail,
         latency_ms=receipt.latency_us / 1000,
         receipt_id=receipt.receipt_id if asked.receipt else None,
     )
 
 
-def _weighed(told: dict[str, Any]) -> Weighed:
+def _candidate_outcome(told: dict[str, Any]) -> CandidateOutcome:
     """What a receipt says of a candidate, as far as it is asked for here."""
-    fields = Weighed.__struct_fields__
-    return Weighed(**{name: value for name, value in told.items() if name in fields})
+    fields = CandidateOutcome.__struct_fields__
+    return CandidateOutcome(**{name: value for name, value in told.items() if name in fields})
 
 
 def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
@@ -197,7 +197,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
         left_out=left_out,
         stages_us=stages,
         items=tuple(
-            Scored(
+            ScoredMemory(
                 score=round(one.score, 6),
                 parts=one.parts,
                 weighed={

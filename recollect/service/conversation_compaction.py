@@ -21,25 +21,25 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, writing
 
 
-class SaidMessage(Value, frozen=True, kw_only=True):
+class ConversationTurn(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: Annotated[str, Meta(max_length=200_000)]
 
 
-class CompactionRequest(Scope, frozen=True, kw_only=True):
+class CompactRequest(Scope, frozen=True, kw_only=True):
     """`store` keeps what was summed up, in the project that is named or globally."""
 
-    turns: Annotated[tuple[SaidMessage, ...], Meta(max_length=5000)]
+    turns: Annotated[tuple[ConversationTurn, ...], Meta(max_length=5000)]
     token_budget: Annotated[int, Meta(ge=100, le=1_000_000)] = 2000
     store: bool = False
     session_id: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
 
 
-class Compacted(Value, frozen=True, kw_only=True):
+class CompactAnswer(Value, frozen=True, kw_only=True):
     """`summarised` turns went into the summary, which is the first of the turns; `record_id` is
     the episode that keeps them."""
 
-    turns: tuple[SaidMessage, ...]
+    turns: tuple[ConversationTurn, ...]
     kept: int
     summarised: int
     summary: str
@@ -47,11 +47,11 @@ class Compacted(Value, frozen=True, kw_only=True):
     record_id: str | None = None
 
 
-def compact(runtime: ServiceRuntime, given: CompactionRequest) -> Compacted:
+def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
     messages = tuple(ConversationMessage(one.role, one.content) for one in given.turns)
     found = compact_conversation(messages, given.token_budget)
     if found is None:
-        return Compacted(
+        return CompactAnswer(
             turns=given.turns,
             kept=len(given.turns),
             summarised=0,
@@ -75,8 +75,8 @@ def compact(runtime: ServiceRuntime, given: CompactionRequest) -> Compacted:
         )
         record_id = stored.record_id
         runtime.embed_soon()
-    return Compacted(
-        turns=tuple(SaidMessage(role=one.role, content=one.content) for one in found.messages),
+    return CompactAnswer(
+        turns=tuple(ConversationTurn(role=one.role, content=one.content) for one in found.messages),
         kept=len(found.messages) - 1,
         summarised=len(found.summarised),
         summary=found.summary,

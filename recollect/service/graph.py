@@ -93,7 +93,7 @@ class Paths(Value, frozen=True, kw_only=True):
     paths: tuple[Path, ...]
 
 
-class KnownThings(Value, frozen=True, kw_only=True):
+class ProjectBeliefs(Value, frozen=True, kw_only=True):
     """What else is known in a project."""
 
     facts: tuple[Fact, ...]
@@ -214,7 +214,7 @@ def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
     return Paths(source=source.entity_id, target=target.entity_id, paths=tuple(found))
 
 
-def known_things(runtime: ServiceRuntime, asked: FactsQuery) -> KnownThings:
+def project_beliefs(runtime: ServiceRuntime, asked: FactsQuery) -> ProjectBeliefs:
     facts: list[Fact] = []
     preferences: list[Preference] = []
     procedures: list[Procedure] = []
@@ -223,7 +223,7 @@ def known_things(runtime: ServiceRuntime, asked: FactsQuery) -> KnownThings:
         preferences += runtime.visible_store.graph.preferences(namespace)
         procedures += runtime.visible_store.graph.procedures(namespace)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
-    return KnownThings(
+    return ProjectBeliefs(
         facts=tuple(facts[: asked.limit]),
         preferences=tuple(preferences[: asked.limit]),
         procedures=tuple(procedures[: asked.limit]),

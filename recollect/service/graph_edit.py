@@ -27,7 +27,7 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import everywhere
 from recollect.store.interface import Transaction
 
-Thing = Entity | Relationship | Fact | Procedure | Preference
+GraphItem = Entity | Relationship | Fact | Procedure | Preference
 _IDS = {
     Entity: "entity_id",
     Relationship: "relationship_id",
@@ -40,7 +40,7 @@ _VALUE: dict[type[Any], str] = {Fact: "object", Preference: "value", Entity: "de
 _SURE: dict[type[Any], str] = {Fact: "confidence", Procedure: "confidence", Preference: "strength"}
 
 
-class Mending(Value, frozen=True, kw_only=True):
+class GraphItemChange(Value, frozen=True, kw_only=True):
     """A fact's object, a preference's value or an entity's description; how sure it is."""
 
     value: FactText | None = None
@@ -48,12 +48,12 @@ class Mending(Value, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
-class Mended(Value, frozen=True, kw_only=True):
+class GraphItemChanged(Value, frozen=True, kw_only=True):
     thing_id: str
     op_id: str
 
 
-def mend(runtime: ServiceRuntime, thing_id: str, wanted: Mending) -> Mended:
+def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> GraphItemChanged:
     thing = find(runtime, thing_id)
     changes: dict[str, Any] = {}
     for given, names in ((wanted.value, _VALUE), (wanted.confidence, _SURE)):
@@ -72,15 +72,15 @@ def mend(runtime: ServiceRuntime, thing_id: str, wanted: Mending) -> Mended:
     )
 
 
-def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> Mended:
+def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> GraphItemChanged:
     """Out of the graph and out of what is injected; undo brings it back."""
     return _changed(runtime, "delete", find(runtime, thing_id), reason)
 
 
-def find(runtime: ServiceRuntime, thing_id: str) -> Thing:
+def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
     for namespace in everywhere(runtime):
         graph = runtime.store.graph
-        some: list[Thing] = [
+        some: list[GraphItem] = [
             *graph.facts(namespace),
             *graph.preferences(namespace),
             *graph.procedures(namespace),
@@ -93,8 +93,8 @@ def find(runtime: ServiceRuntime, thing_id: str) -> Thing:
 
 
 def _changed(
-    runtime: ServiceRuntime, kind: Any, thing: Thing, reason: str, now: Thing | None = None
-) -> Mended:
+    runtime: ServiceRuntime, kind: Any, thing: GraphItem, reason: str, now: GraphItem | None = None
+) -> GraphItemChanged:
     thing_id = getattr(thing, _IDS[type(thing)])
 
     stated = thing if now is None and isinstance(thing, (Fact, Preference, Procedure)) else None
@@ -113,4 +113,4 @@ def _changed(
     op_id = runtime.store.transaction(work)
     runtime.tombstones.reload()
     runtime.publish("memory", {"namespace": thing.namespace, "thing_id": thing_id})
-    return Mended(thing_id=thing_id, op_id=op_id)
+    return GraphItemChanged(thing_id=thing_id, op_id=op_id)

@@ -24,7 +24,7 @@ _STEPS = 2
 _WORD = re.compile(r"[\w.-]+")
 
 
-class PictureQuery(Scope, frozen=True, kw_only=True):
+class GraphLayoutQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=10, le=MOST)] = 300
     focus: Name | None = None
 
@@ -43,7 +43,7 @@ class GraphLink(Value, frozen=True, kw_only=True):
     label: str = ""
 
 
-class Picture(Value, frozen=True, kw_only=True):
+class GraphLayout(Value, frozen=True, kw_only=True):
     """`more` says that not everything is shown."""
 
     nodes: tuple[GraphNode, ...]
@@ -51,8 +51,8 @@ class Picture(Value, frozen=True, kw_only=True):
     more: bool
 
 
-def picture(runtime: ServiceRuntime, asked: PictureQuery) -> Picture:
-    drawing = _Drawing(MOST if asked.focus else asked.limit)
+def layout(runtime: ServiceRuntime, asked: GraphLayoutQuery) -> GraphLayout:
+    drawing = _LayoutBuilder(MOST if asked.focus else asked.limit)
     namespaces = listing(runtime, asked)
     names = {one.project_id: one.name for one in runtime.store.projects.all()}
     share = max(10, drawing.most // max(1, len(namespaces)))
@@ -60,13 +60,13 @@ def picture(runtime: ServiceRuntime, asked: PictureQuery) -> Picture:
         drawing.add(runtime, namespace, names, share)
     nodes, links = drawing.nodes, drawing.links
     if asked.focus:
-        kept = _around(asked.focus, links, asked.limit)
+        kept = _near(asked.focus, links, asked.limit)
         nodes = {one: nodes[one] for one in nodes if one in kept}
         links = {one: links[one] for one in links if one[0] in kept and one[1] in kept}
-    return Picture(nodes=tuple(nodes.values()), links=tuple(links.values()), more=drawing.more)
+    return GraphLayout(nodes=tuple(nodes.values()), links=tuple(links.values()), more=drawing.more)
 
 
-class _Drawing:
+class _LayoutBuilder:
     def __init__(self, most: int) -> None:
         self.most = most
         self.nodes: dict[str, GraphNode] = {}
@@ -161,7 +161,7 @@ class _Drawing:
         return True
 
 
-def _around(focus: str, links: dict[tuple[str, str], GraphLink], most: int) -> set[str]:
+def _near(focus: str, links: dict[tuple[str, str], GraphLink], most: int) -> set[str]:
     near: dict[str, list[str]] = defaultdict(list)
     for source, target in links:
         near[source].append(target)

@@ -61,7 +61,7 @@ class SessionLine(Value, frozen=True, kw_only=True):
     memories: int
 
 
-class Told(Value, frozen=True, kw_only=True):
+class ReportItem(Value, frozen=True, kw_only=True):
     """Something learned, done or planned, and the memory it stands in."""
 
     text: str
@@ -80,9 +80,9 @@ class Report(Value, frozen=True, kw_only=True):
     timeline: tuple[Day, ...]
     types: dict[str, int]
     sessions: tuple[SessionLine, ...]
-    learnings: tuple[Told, ...]
-    tasks: tuple[Told, ...]
-    next_steps: tuple[Told, ...]
+    learnings: tuple[ReportItem, ...]
+    tasks: tuple[ReportItem, ...]
+    next_steps: tuple[ReportItem, ...]
     hotspots: tuple[Hotspot, ...]
     complete: bool
     markdown: str = ""
@@ -232,7 +232,7 @@ def _sessions(
     )
 
 
-def _learnings(records: list[Record]) -> tuple[Told, ...]:
+def _learnings(records: list[Record]) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for record in records:
         if record.traits.is_belief or _is_lesson(record):
@@ -246,7 +246,7 @@ def _is_lesson(record: Record) -> bool:
     return record.observation_type is not None and TYPES[record.observation_type].is_lesson
 
 
-def _tasks(records: list[Record]) -> tuple[Told, ...]:
+def _tasks(records: list[Record]) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for record in records:
         if record.traits.is_summary:
@@ -261,7 +261,7 @@ def _tasks(records: list[Record]) -> tuple[Told, ...]:
 
 def _next_steps(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, records: list[Record]
-) -> tuple[Told, ...]:
+) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for namespace in namespaces:
         stood = runtime.visible_store.sessions.last_checkpoint(namespace)
@@ -283,8 +283,10 @@ def _section(record: Record, name: str) -> list[str]:
     return _BULLET.findall(rest.partition("\n### ")[0]) if found else []
 
 
-def _first(told: dict[str, str]) -> tuple[Told, ...]:
-    return tuple(Told(text=text, record_id=where) for text, where in list(told.items())[:MOST])
+def _first(told: dict[str, str]) -> tuple[ReportItem, ...]:
+    return tuple(
+        ReportItem(text=text, record_id=where) for text, where in list(told.items())[:MOST]
+    )
 
 
 def _type(record: Record) -> str:

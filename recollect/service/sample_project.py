@@ -33,12 +33,12 @@ _OBSERVATIONS: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...
 )  # fmt: skip
 
 
-class Sampled(Value, frozen=True, kw_only=True):
+class SampleProject(Value, frozen=True, kw_only=True):
     project: str
     memories: int
 
 
-def add(runtime: ServiceRuntime) -> Sampled:
+def add(runtime: ServiceRuntime) -> SampleProject:
     """Adding it twice is adding it once."""
     place = runtime.settings.path(FOLDER)
     oslayer.private_directory(place)
@@ -72,17 +72,17 @@ def add(runtime: ServiceRuntime) -> Sampled:
         ),
     )
     namespace = runtime.namespaces.of(place)
-    return Sampled(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
+    return SampleProject(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
 
 
-def remove(runtime: ServiceRuntime) -> Sampled:
+def remove(runtime: ServiceRuntime) -> SampleProject:
     """All that is in the sample's project; nothing else."""
     namespace = runtime.namespaces.of(runtime.settings.path(FOLDER))
     gone = 0
     while True:
         page = runtime.visible_store.records.page(namespace, limit=200)
         if not page.items:
-            return Sampled(project=FOLDER, memories=gone)
+            return SampleProject(project=FOLDER, memories=gone)
         ids = [record.record_id for record in page.items]
         runtime.memories.delete(namespace, ids, runtime.actor, "the sample")
         gone += len(ids)

@@ -55,7 +55,7 @@ class SearchQuery(Filters, frozen=True, kw_only=True):
     raw: bool = False
 
 
-class FoundMemory(Value, frozen=True, kw_only=True):
+class SearchHit(Value, frozen=True, kw_only=True):
     """A memory, how well it fits, and what that is made of."""
 
     score: float
@@ -68,7 +68,7 @@ class SearchAnswer(Value, frozen=True, kw_only=True):
 
     query: str
     mode: Mode
-    items: tuple[FoundMemory, ...]
+    items: tuple[SearchHit, ...]
     semantic: bool
     confidence: float | None
     floor: float | None
@@ -148,7 +148,7 @@ def _engine(
     fetch: Fetch,
 ) -> SearchAnswer:
     now = end_of_day(asked.as_of or runtime.clock.now())
-    items: list[FoundMemory] = []
+    items: list[SearchHit] = []
     ranked: Ranked | None = None
     for depth in _depths(asked):
         ranked = engine.search(
@@ -176,12 +176,12 @@ def _depths(asked: SearchQuery) -> Sequence[int]:
     return _DEPTHS if narrowed else (asked.limit,)
 
 
-def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[FoundMemory]:
+def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[SearchHit]:
     records = fetch([one.id for one in ranked.results])
     for one in ranked.results:
         record = records.get(one.id)
         if record is not None and fits(record, asked):
-            yield FoundMemory(
+            yield SearchHit(
                 record=shown(record, full=asked.full), score=round(one.score, 6), parts=one.parts
             )
 
@@ -233,11 +233,11 @@ def _by_store(
     *,
     raw: bool,
 ) -> SearchAnswer:
-    items: list[FoundMemory] = []
+    items: list[SearchHit] = []
     for depth in _depths(asked):
         hits = runtime.visible_store.records.search(namespaces, asked.query, depth, raw=raw)
         items = [
-            FoundMemory(
+            SearchHit(
                 record=shown(hit.record, full=asked.full),
                 score=round(hit.score, 6),
                 parts={hit.by: round(hit.score, 6)},

@@ -44,7 +44,7 @@ class SessionDetail(Value, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
-class Line(Value, frozen=True, kw_only=True):
+class ConversationLine(Value, frozen=True, kw_only=True):
     """One thing said or done."""
 
     event_id: str
@@ -61,7 +61,7 @@ class ConversationPage(Value, frozen=True, kw_only=True):
     """In the order in which it happened; `next` goes on, as `after` of the next request."""
 
     session_id: str
-    items: tuple[Line, ...]
+    items: tuple[ConversationLine, ...]
     next: int | None
 
 
@@ -217,25 +217,25 @@ def _text(
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
 
-def _lines(event: Event) -> list[Line]:
+def _lines(event: Event) -> list[ConversationLine]:
     base: dict[str, Any] = {"event_id": event.event_id, "at": event.valid_time, "kind": event.kind}
     match event.body:
         case TextBody(content=content):
             role = "user" if event.kind == "prompt" else "assistant"
-            return [Line(**base, role=role, text=content)]
+            return [ConversationLine(**base, role=role, text=content)]
         case MessageBody(turns=turns):
-            return [Line(**base, role=turn.role, text=turn.content) for turn in turns]
+            return [ConversationLine(**base, role=turn.role, text=turn.content) for turn in turns]
         case JsonBody(data=data):
             return [_done(base, data)]
 
 
-def _done(base: dict[str, Any], data: Any) -> Line:
+def _done(base: dict[str, Any], data: Any) -> ConversationLine:
     call = data if isinstance(data, dict) else {}
     files = call.get("files")
     named = tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()
     command = call.get("command")
     tool = call.get("tool") or call.get("signal")
-    return Line(
+    return ConversationLine(
         **base,
         role="tool",
         text=command if isinstance(command, str) else ", ".join(named),

@@ -27,7 +27,7 @@ from recollect.service.scope import listing
 
 
 class NewEvent(Value, frozen=True, kw_only=True):
-    """An event as a client may give it: what it leaves out is filled in here."""
+    """An event as a client sends it; what it leaves out is filled in."""
 
     event_id: Ulid | None = None
     session_id: Name
@@ -109,7 +109,7 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
 
 
 def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
-    """Without a project, those of the global one; `project=all` for every one."""
+    """Without a project, the events of the global one; `project=all` lists all."""
     named = asked.project or asked.namespace or asked.project_path
     namespaces = listing(runtime, asked) if named else (projects.namespace(runtime.actor),)
     return read.events(runtime, asked, namespaces)
@@ -119,7 +119,7 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/v1/events",
-        "Store one event; with retrieve=true a prompt is answered with what is remembered.",
+        "Store one event; with retrieve=true the answer to a prompt holds the memories to inject.",
         put_event,
         EventAnswer,
         PutParameters,

@@ -1,12 +1,12 @@
-"""`/healthz`: whether it is well, and what it has been doing."""
+"""`/healthz`: the state of the daemon and its counters."""
 
 from typing import Any
 
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 
 
-def health(runtime: ServerRuntime, parameters: Nothing) -> dict[str, Any]:
+def health(runtime: ServerRuntime, parameters: NoParameters) -> dict[str, Any]:
     return runtime.health()
 
 

@@ -1,24 +1,30 @@
-"""`/api/open`: an address that lets one browser in, once."""
+"""`/api/open`: a one-time address that signs a browser in."""
 
 from recollect.core.values import Value
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.guard import OPEN
 from recollect.server.runtime import ServerRuntime
 from recollect.server.tokens import CODE_S
 
 
-class Address(Value, frozen=True, kw_only=True):
+class DashboardAddress(Value, frozen=True, kw_only=True):
     url: str
     seconds: int
 
 
-def invite(runtime: ServerRuntime, parameters: Nothing) -> Address:
+def invite(runtime: ServerRuntime, parameters: NoParameters) -> DashboardAddress:
     code = runtime.tokens.new_code()
-    return Address(url=f"http://127.0.0.1:{runtime.port}{OPEN}?code={code}", seconds=CODE_S)
+    return DashboardAddress(
+        url=f"http://127.0.0.1:{runtime.port}{OPEN}?code={code}", seconds=CODE_S
+    )
 
 
 ENDPOINTS = (
     Endpoint(
-        "POST", "/api/open", "An address that opens the dashboard once, soon.", invite, Address
+        "POST",
+        "/api/open",
+        "Make an address that opens the dashboard once, within a minute.",
+        invite,
+        DashboardAddress,
     ),
 )

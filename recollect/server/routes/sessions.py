@@ -1,4 +1,4 @@
-"""`/api/sessions`, `/api/checkpoint`, `/api/resume`, `/api/prompts`: what was said and done."""
+"""`/api/sessions`, `/api/checkpoint`, `/api/resume`, `/api/prompts`: past sessions."""
 
 from typing import Annotated
 
@@ -60,7 +60,7 @@ ENDPOINTS = (
         "GET", "/api/sessions", "Sessions, newest first.", page, Listing[Session], SessionsQuery
     ),
     Endpoint(
-        "GET", "/api/sessions/{session_id}", "A session, its memories and files.",
+        "GET", "/api/sessions/{session_id}", "A session with its memories and files.",
         one, SessionDetail, OneSession,
     ),
     Endpoint(
@@ -68,15 +68,15 @@ ENDPOINTS = (
         conversation, ConversationPage, ConversationQuery,
     ),
     Endpoint(
-        "GET", "/api/sessions/{session_id}/checkpoint", "Where a session stood.",
+        "GET", "/api/sessions/{session_id}/checkpoint", "The checkpoint of a session.",
         checkpoint, Checkpoint, OneSession,
     ),
     Endpoint(
-        "GET", "/api/checkpoint", "Where the last session stood.",
+        "GET", "/api/checkpoint", "The checkpoint of the last session.",
         last_checkpoint, Checkpoint, Scope,
     ),
     Endpoint(
-        "GET", "/api/resume", "Where work stopped, as data and as a text to begin with.",
+        "GET", "/api/resume", "Where work stopped, as data and as text.",
         resume, Resume, ResumeQuery,
     ),
     Endpoint(
