@@ -104,7 +104,7 @@ class NewNote(Scope, frozen=True, kw_only=True):
     session_id: Name | None = None
 
 
-class Change(Value, frozen=True, kw_only=True):
+class MemoryEdit(Value, frozen=True, kw_only=True):
     """What of a memory shall be different; what is left out stays. `version`, when given, must be
     the one that is stored, so that nobody overwrites what they have not seen."""
 
@@ -310,7 +310,7 @@ def content_hash(record: Record) -> str:
 # --- changing ------------------------------------------------------------------------------------
 
 
-def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
+def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed:
     known = find(runtime, record_id)
     if change.version not in (None, known.version):
         raise Conflict(
