@@ -26,10 +26,8 @@ from recollect.server.routes import (
     events,
     figures,
     graph,
-    health,
     maintain,
     memories,
-    opening,
     portable,
     projects,
     queue,
@@ -43,7 +41,6 @@ log = logging.getLogger(__name__)
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
-    *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
     *queue.ENDPOINTS,
@@ -54,7 +51,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
     *dashboard.ENDPOINTS,
-    *opening.ENDPOINTS,
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
 )

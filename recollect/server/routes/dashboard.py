@@ -1,12 +1,20 @@
-"""Routes for the dashboard: the layout of the graph, the agents, and the sample project."""
+"""Routes for the dashboard: a one-time address that signs a browser in, the layout of the
+graph, the agents, and the sample project."""
 
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.guard import OPEN
 from recollect.server.runtime import ServerRuntime
+from recollect.server.tokens import CODE_S
 from recollect.service import agents, graph_layout, sample_project
 from recollect.service.agents import AgentLine, AgentProof
 from recollect.service.graph_layout import GraphLayout, GraphLayoutQuery
 from recollect.service.sample_project import SampleProject
+
+
+class DashboardAddress(Value, frozen=True, kw_only=True):
+    url: str
+    seconds: int
 
 
 class AllAgents(Value, frozen=True, kw_only=True):
@@ -15,6 +23,13 @@ class AllAgents(Value, frozen=True, kw_only=True):
 
 class OneAgent(Value, frozen=True, kw_only=True):
     host: Name
+
+
+def invite(runtime: ServerRuntime, asked: NoParameters) -> DashboardAddress:
+    code = runtime.tokens.new_code()
+    return DashboardAddress(
+        url=f"http://127.0.0.1:{runtime.port}{OPEN}?code={code}", seconds=CODE_S
+    )
 
 
 def graph(runtime: ServerRuntime, asked: GraphLayoutQuery) -> GraphLayout:
@@ -38,6 +53,10 @@ def remove_sample(runtime: ServerRuntime, asked: NoParameters) -> SampleProject:
 
 
 ENDPOINTS = (
+    Endpoint(
+        "POST", "/api/open", "Make an address that opens the dashboard once, within a minute.",
+        invite, DashboardAddress,
+    ),
     Endpoint("GET", "/api/graph", "Nodes and links of the graph.", graph, GraphLayout,
              GraphLayoutQuery),
     Endpoint("GET", "/api/hosts", "The agents of this machine.", hosts, AllAgents),

@@ -1,7 +1,7 @@
-"""`/api/doctor`: check and repair the store, which only the daemon can open."""
+"""The state of the daemon, and the store checked and repaired, which only the daemon can open."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import field
 
@@ -30,6 +30,10 @@ class RepairResult(Value, frozen=True, kw_only=True):
     done: str
 
 
+def health(runtime: ServerRuntime, parameters: NoParameters) -> dict[str, Any]:
+    return runtime.health()
+
+
 def check(runtime: ServerRuntime, parameters: NoParameters) -> StoreCheck:
     stats = runtime.store.upkeep.stats()
     return StoreCheck(
@@ -53,6 +57,9 @@ def repair(runtime: ServerRuntime, parameters: NoParameters, body: RepairRequest
 
 
 ENDPOINTS = (
+    Endpoint(
+        "GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any], always=True
+    ),
     Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check, StoreCheck),
     Endpoint(
         "POST",
