@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recollect.service.read import History, Provenance, TimelineAnswer
     from recollect.service.report import Report
     from recollect.service.search import SearchAnswer
-    from recollect.service.sessions import Conversation, Resume, SessionDetail
+    from recollect.service.sessions import ConversationPage, Resume, SessionDetail
     from recollect.service.write import Added, Changed, Deleted, Undone
 
 __all__ = ["Memory", "NotRunning", "Refused"]
@@ -285,11 +285,13 @@ class Memory:
 
         return self._get(SessionDetail, f"/api/sessions/{_part(session_id)}")
 
-    def conversation(self, session_id: str, *, after: int = 0, limit: int = 200) -> "Conversation":
-        from recollect.service.sessions import Conversation
+    def conversation(
+        self, session_id: str, *, after: int = 0, limit: int = 200
+    ) -> "ConversationPage":
+        from recollect.service.sessions import ConversationPage
 
         path = f"/api/sessions/{_part(session_id)}/conversation"
-        return self._get(Conversation, path, after=after, limit=limit)
+        return self._get(ConversationPage, path, after=after, limit=limit)
 
     def resume(self, session_id: str | None = None, *, project: str | None = None) -> "Resume":
         """Where work stopped, as data and as a text to begin with."""

@@ -20,7 +20,7 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
 from recollect.daemon import remote_changes
 from recollect.daemon.health import Health
-from recollect.daemon.upkeep import Upkeep
+from recollect.daemon.upkeep import DaemonUpkeep
 from recollect.extract.tombstones import Tombstones
 from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
@@ -123,7 +123,7 @@ class Runtime:
             self.news.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
-        self.upkeep = Upkeep(self)
+        self.upkeep = DaemonUpkeep(self)
         self.doors = DoorWatch(clock, self.counters, also=lambda: self.tokens.current())
         self.loaded_recall: RecallParts | None = None
         self.loaded_learning: Learning | None = None

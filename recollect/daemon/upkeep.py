@@ -27,7 +27,7 @@ BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right a
 CATCH_UP_AFTER_S = 20.0
 
 
-class Upkeep:
+class DaemonUpkeep:
     def __init__(self, runtime: "Runtime") -> None:
         self._runtime = runtime
         self._draining = threading.Lock()

@@ -19,7 +19,7 @@ from recollect.core import projects, safe_git
 from recollect.core.clock import Clock
 from recollect.core.errors import RecollectError
 from recollect.core.periodic import Job, Periodic
-from recollect.core.projects import Place, Repository, repository_of
+from recollect.core.projects import ProjectPlace, Repository, repository_of
 from recollect.ingest.pipeline import Notice
 from recollect.store.interface import ProjectInfo, Store
 
@@ -165,7 +165,7 @@ class Clones:
     def _claimed(
         self,
         info: ProjectInfo,
-        place: Place,
+        place: ProjectPlace,
         repository: Repository | None,
         known: dict[str, ProjectInfo],
     ) -> ProjectInfo | None:

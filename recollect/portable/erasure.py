@@ -16,7 +16,7 @@ from typing import Any
 from recollect import privacy
 from recollect.core import oslayer, projects, safe_files
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.ingest.memories import Memories
@@ -240,7 +240,7 @@ class Erasure:
             ErasureSelection(everything=True, namespace=namespace), target, actor, apply=True
         )
 
-    def separate(self, place: Place, actor: str) -> tuple[str, ErasureOutcome]:
+    def separate(self, place: ProjectPlace, actor: str) -> tuple[str, ErasureOutcome]:
         """The opposite: a folder becomes a project of its own, with what was captured in it.
         Returns its namespace and what was moved."""
         before = projects.namespace(actor, self._store.projects.resolve(place))

@@ -18,7 +18,7 @@ import msgspec
 from recollect import __version__
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource
 from recollect.hosts import registry
 from recollect.hosts.adapter import prompt_draft
@@ -447,7 +447,7 @@ def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> I
     )
 
 
-def _labels(places: Iterable[Place]) -> dict[Place, str]:
+def _labels(places: Iterable[ProjectPlace]) -> dict[ProjectPlace, str]:
     """The names of these projects; where a name is ambiguous, its path."""
     distinct = set(places)
     shared = Counter(place.name for place in distinct)

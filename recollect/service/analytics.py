@@ -54,7 +54,7 @@ class RetrievalPoint(Value, frozen=True, kw_only=True):
     longest_ms: float
 
 
-class Retrieval(Value, frozen=True, kw_only=True):
+class RetrievalFigures(Value, frozen=True, kw_only=True):
     """Retrievals by day; the percentiles are of the newest 500."""
 
     timeline: tuple[RetrievalPoint, ...]
@@ -205,7 +205,7 @@ def heatmap(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[tuple[int, 
     return tuple(tuple(row) for row in table)
 
 
-def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Retrieval:
+def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> RetrievalFigures:
     days: dict[str, list[Tally]] = {}
     tallies = _tally(runtime, asked, "receipts")
     for one in tallies:
@@ -217,7 +217,7 @@ def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Retrieval:
     ]
     took = sorted(receipt.latency_us / 1000 for receipt in recent)
     spoke = sum(bool(receipt.injected) for receipt in recent)
-    return Retrieval(
+    return RetrievalFigures(
         timeline=tuple(
             RetrievalPoint(
                 day=day,

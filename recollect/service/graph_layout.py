@@ -29,7 +29,7 @@ class GraphLayoutQuery(Scope, frozen=True, kw_only=True):
     focus: Name | None = None
 
 
-class Node(Value, frozen=True, kw_only=True):
+class GraphNode(Value, frozen=True, kw_only=True):
     id: str
     kind: Literal["project", "entity", "concept", "memory"]
     label: str
@@ -37,7 +37,7 @@ class Node(Value, frozen=True, kw_only=True):
     project_id: str = ""
 
 
-class Link(Value, frozen=True, kw_only=True):
+class GraphLink(Value, frozen=True, kw_only=True):
     source: str
     target: str
     label: str = ""
@@ -46,8 +46,8 @@ class Link(Value, frozen=True, kw_only=True):
 class GraphLayout(Value, frozen=True, kw_only=True):
     """`more`: the limit left nodes out."""
 
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
+    nodes: tuple[GraphNode, ...]
+    links: tuple[GraphLink, ...]
     more: bool
 
 
@@ -69,8 +69,8 @@ def layout(runtime: ServiceRuntime, asked: GraphLayoutQuery) -> GraphLayout:
 class _LayoutBuilder:
     def __init__(self, most: int) -> None:
         self.most = most
-        self.nodes: dict[str, Node] = {}
-        self.links: dict[tuple[str, str], Link] = {}
+        self.nodes: dict[str, GraphNode] = {}
+        self.links: dict[tuple[str, str], GraphLink] = {}
         self.more = False
 
     def add(
@@ -90,7 +90,7 @@ class _LayoutBuilder:
         ][:share]
         if not entities and not records:
             return
-        root = Node(
+        root = GraphNode(
             id=f"project:{project_id(namespace) or 'global'}",
             kind="project",
             label=names.get(project_id(namespace), "everywhere"),
@@ -101,7 +101,9 @@ class _LayoutBuilder:
         chosen = entities[: int(share * _ENTITY_SHARE)]
         self.more = self.more or len(chosen) < len(entities)
         for entity in chosen:
-            node = Node(id=entity.entity_id, kind="entity", label=entity.name, type=entity.type)
+            node = GraphNode(
+                id=entity.entity_id, kind="entity", label=entity.name, type=entity.type
+            )
             if self._put(node):
                 self._join(root.id, node.id)
         for entity in chosen:
@@ -114,7 +116,7 @@ class _LayoutBuilder:
         counted = Counter(concept for record in records for concept in record.concepts)
         often = [(name, number) for name, number in counted.items() if number > 1]
         for concept, _ in sorted(often, key=lambda one: (-one[1], one[0]))[:most]:
-            if self._put(Node(id=f"concept:{concept}", kind="concept", label=concept)):
+            if self._put(GraphNode(id=f"concept:{concept}", kind="concept", label=concept)):
                 self._join(root, f"concept:{concept}")
 
     def _memories(self, root: str, records: list[Record], entities: list[Entity]) -> None:
@@ -124,7 +126,7 @@ class _LayoutBuilder:
             for name in (entity.name, *entity.aliases)
         }
         for record in records:
-            node = Node(
+            node = GraphNode(
                 id=record.record_id,
                 kind="memory",
                 label=record.title,
@@ -143,7 +145,7 @@ class _LayoutBuilder:
             if not found:
                 self._join(root, record.record_id)
 
-    def _put(self, node: Node) -> bool:
+    def _put(self, node: GraphNode) -> bool:
         if node.id not in self.nodes and len(self.nodes) >= self.most:
             self.more = True
             return False
@@ -153,11 +155,13 @@ class _LayoutBuilder:
     def _join(self, source: str, target: str, label: str = "") -> bool:
         if source == target or source not in self.nodes or target not in self.nodes:
             return False
-        self.links.setdefault((source, target), Link(source=source, target=target, label=label))
+        self.links.setdefault(
+            (source, target), GraphLink(source=source, target=target, label=label)
+        )
         return True
 
 
-def _near(focus: str, links: dict[tuple[str, str], Link], most: int) -> set[str]:
+def _near(focus: str, links: dict[tuple[str, str], GraphLink], most: int) -> set[str]:
     near: dict[str, list[str]] = defaultdict(list)
     for source, target in links:
         near[source].append(target)

@@ -57,7 +57,7 @@ class ConversationLine(Value, frozen=True, kw_only=True):
     failed: bool = False
 
 
-class Conversation(Value, frozen=True, kw_only=True):
+class ConversationPage(Value, frozen=True, kw_only=True):
     """Messages and tool calls in order; pass `next` as `after` to get the next page."""
 
     session_id: str
@@ -111,13 +111,17 @@ def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
     )
 
 
-def conversation(runtime: ServiceRuntime, session_id: str, after: int, limit: int) -> Conversation:
+def conversation(
+    runtime: ServiceRuntime, session_id: str, after: int, limit: int
+) -> ConversationPage:
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
     lines = tuple(line for one in part for line in _lines(one.event))
     more = after + limit < len(stored)
-    return Conversation(session_id=session_id, items=lines, next=after + limit if more else None)
+    return ConversationPage(
+        session_id=session_id, items=lines, next=after + limit if more else None
+    )
 
 
 def checkpoint(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None) -> Checkpoint:

@@ -32,7 +32,7 @@ from recollect.core.values import (
 )
 from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, all_namespaces, namespaces_to_list, namespace_to_write
+from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
 
 Content = Annotated[str, Meta(max_length=50_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
@@ -104,7 +104,7 @@ class NewNote(Scope, frozen=True, kw_only=True):
     session_id: Name | None = None
 
 
-class Change(Value, frozen=True, kw_only=True):
+class MemoryEdit(Value, frozen=True, kw_only=True):
     """Changes to a memory; fields that are left out stay. `version`, if given, must be the stored
     one, so that nobody overwrites a version they have not seen."""
 
@@ -312,7 +312,7 @@ def content_hash(record: Record) -> str:
 # --- changing ------------------------------------------------------------------------------------
 
 
-def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
+def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed:
     known = find(runtime, record_id)
     if change.version not in (None, known.version):
         raise Conflict(

@@ -21,7 +21,7 @@ from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
-from recollect.extract.rules.statements import Statement, own_sentences
+from recollect.extract.rules.statements import BeliefStatement, own_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_DEFINED = 5
@@ -39,7 +39,7 @@ _CONSTRAINT = re.compile(r"(?<=\w)(?:@[\w.^~-]++$|[=<>~!].*|\[.*)", re.DOTALL)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
 
 
-def preference(statement: Statement, turn: Turn) -> PreferenceClaim:
+def preference(statement: BeliefStatement, turn: Turn) -> PreferenceClaim:
     category, key = _key(statement.text)
     return PreferenceClaim(
         category=category,

@@ -21,7 +21,7 @@ from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.prose import cut
-from recollect.extract.rules.statements import Statement, stated
+from recollect.extract.rules.statements import BeliefStatement, stated
 from recollect.extract.rules.store_reads import RuleReads
 from recollect.extract.rules.summary import MOST_FILES, Summary, TurnResult, progress, summary
 from recollect.extract.rules.turns import ToolCall, Turn, turns_of
@@ -233,7 +233,7 @@ class _Found:
         self.candidates.append(Candidate(record=record))
         return record.record_id
 
-    def _add_statement(self, turn: Turn, statement: Statement) -> None:
+    def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
         if statement.rule:
             self.claims.append(claims.preference(statement, turn))
         words = f"{statement.text} {statement.reason}"

@@ -24,7 +24,7 @@ _REASON_CHARS = 400
 
 
 @dataclass(frozen=True)
-class Statement:
+class BeliefStatement:
     type: KnowledgeType
     text: str
     reason: str  # why, or what was chosen; the whole sentence when the title had to be cut
@@ -36,8 +36,8 @@ class Statement:
     said: tuple[str, ...] = ()  # the sentences it was made of
 
 
-def stated(turn: Turn, answer_before: str) -> list[Statement]:
-    found: list[Statement] = []
+def stated(turn: Turn, answer_before: str) -> list[BeliefStatement]:
+    found: list[BeliefStatement] = []
     for event_id, text in turn.prompts:
         found += _from_prompt(event_id, text, answer_before)
     for event_id, text in turn.answers:
@@ -55,8 +55,8 @@ def own_sentences(text: str) -> list[str]:
     return all_of_it
 
 
-def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement]:
-    found: list[Statement] = []
+def _from_prompt(event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
+    found: list[BeliefStatement] = []
     own = own_sentences(text)
     kinds = [_kind_of(one, short=len(text) < _SHORT) for one in own]
     joined = False
@@ -76,7 +76,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
         whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
         corrects = joined or any(map(patterns.CORRECTION.search, said))
         found.append(
-            Statement(
+            BeliefStatement(
                 type=kind,
                 text=cut(whole, _TITLE_CHARS),
                 reason=_because(whole, follows, _chosen(sentence, answer_before)),
@@ -184,14 +184,14 @@ def _says_why(sentence: str) -> bool:
     return bool(patterns.REASON.search(sentence) or patterns.CONTRAST.search(sentence))
 
 
-def _from_answer(event_id: str, text: str) -> list[Statement]:
+def _from_answer(event_id: str, text: str) -> list[BeliefStatement]:
     """What an answer decided and what it turned down: the first of each."""
-    found: dict[KnowledgeType, Statement] = {}
+    found: dict[KnowledgeType, BeliefStatement] = {}
     said = sentences(text)[:30]
     for sentence, follows in zip(said, (*said[1:], ""), strict=False):
         kind = _answer_kind(sentence, follows)
         if kind is not None and kind not in found:
-            found[kind] = Statement(
+            found[kind] = BeliefStatement(
                 kind,
                 cut(sentence, _TITLE_CHARS),
                 _because(sentence, follows),

@@ -14,7 +14,7 @@ from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
 from recollect.extract.rules.outcome import TurnOutcome, ended, informative, request, titled
 from recollect.extract.rules.prose import cut, lines, sentences
-from recollect.extract.rules.statements import Statement
+from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
 
 MOST_TURNS = 50
@@ -38,7 +38,7 @@ class TurnResult:
 
     turn: Turn
     outcome: TurnOutcome | None
-    statements: tuple[Statement, ...]
+    statements: tuple[BeliefStatement, ...]
     refused: Callable[[str], bool] = lambda text: False
 
     @property

@@ -46,7 +46,7 @@ class PutParameters(Value, frozen=True, kw_only=True):
     retrieve: bool = False
 
 
-class Retrieval(Value, frozen=True, kw_only=True):
+class RetrievalAnswer(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
     latency_ms: float
@@ -56,7 +56,7 @@ class Retrieval(Value, frozen=True, kw_only=True):
 class EventAnswer(Value, frozen=True, kw_only=True):
     event_id: str
     stored: bool
-    retrieval: Retrieval | None = None
+    retrieval: RetrievalAnswer | None = None
 
 
 def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) -> EventAnswer:
@@ -89,7 +89,7 @@ class Version(Value, frozen=True, kw_only=True):
     schema_version: Annotated[int, Meta(ge=1, le=1)]
 
 
-def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
+def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
     recalled = runtime.pipeline.recall(
         RecallQuestion(
             trigger="prompt",
@@ -100,7 +100,7 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
             limit_chars=9_500,
         )
     )
-    return Retrieval(
+    return RetrievalAnswer(
         context=recalled.context,
         records=recalled.records,
         latency_ms=recalled.latency_us / 1000,

@@ -13,7 +13,7 @@ from recollect.service.analytics import (
     Economics,
     HostLine,
     Point,
-    Retrieval,
+    RetrievalFigures,
     StatsAnswer,
 )
 from recollect.service.report import Report, ReportQuery
@@ -87,7 +87,7 @@ def concepts(runtime: ServerRuntime, asked: AnalyticsQuery) -> Concepts:
     return Concepts(concepts=analytics.stats(runtime, asked).concepts)
 
 
-def retrieval(runtime: ServerRuntime, asked: AnalyticsQuery) -> Retrieval:
+def retrieval(runtime: ServerRuntime, asked: AnalyticsQuery) -> RetrievalFigures:
     return analytics.retrieval(runtime, asked)
 
 
@@ -131,7 +131,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/analytics/retrieval", "Latency and injected tokens over time.",
-        retrieval, Retrieval, AnalyticsQuery,
+        retrieval, RetrievalFigures, AnalyticsQuery,
     ),
     Endpoint(
         "GET", "/api/analytics/economics", "Tokens spent to learn something, and tokens saved.",

@@ -13,7 +13,7 @@ from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.scope import Scope
-from recollect.service.write import Added, Change, Changed, Deleted, Undone
+from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
@@ -150,7 +150,7 @@ def batch(runtime: ServerRuntime, asked: NoParameters, chosen: MemoryIds) -> Mem
     return MemoriesById(items=found, missing=missing)
 
 
-def edit(runtime: ServerRuntime, asked: OneMemory, change: Change) -> Changed:
+def edit(runtime: ServerRuntime, asked: OneMemory, change: MemoryEdit) -> Changed:
     return write.edit(runtime, asked.record_id, change)
 
 
@@ -163,7 +163,7 @@ def delete_some(runtime: ServerRuntime, asked: NoParameters, chosen: MemoriesToD
 
 
 def pin(runtime: ServerRuntime, asked: OneMemory, wanted: Pin) -> Changed:
-    return write.edit(runtime, asked.record_id, Change(pinned=wanted.pinned))
+    return write.edit(runtime, asked.record_id, MemoryEdit(pinned=wanted.pinned))
 
 
 def move(runtime: ServerRuntime, asked: OneMemory, target: MoveTarget) -> Changed:
@@ -209,7 +209,7 @@ ENDPOINTS = (
     Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one, Record, OneMemory),
     Endpoint(
         "PATCH", "/api/memories/{record_id}", "Edit a memory; the old version is kept.",
-        edit, Changed, OneMemory, Change,
+        edit, Changed, OneMemory, MemoryEdit,
     ),
     Endpoint(
         "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.",

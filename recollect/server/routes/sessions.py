@@ -11,7 +11,7 @@ from recollect.service import read, sessions
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope, namespaces_to_list
-from recollect.service.sessions import Conversation, Resume, SessionDetail, SessionsQuery
+from recollect.service.sessions import ConversationPage, Resume, SessionDetail, SessionsQuery
 
 
 class OneSession(Value, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def one(runtime: ServerRuntime, asked: OneSession) -> SessionDetail:
     return sessions.detail(runtime, asked.session_id)
 
 
-def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> Conversation:
+def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> ConversationPage:
     return sessions.conversation(runtime, asked.session_id, asked.after, asked.limit)
 
 
@@ -67,7 +67,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/sessions/{session_id}/conversation", "What was said and done, in order.",
-        conversation, Conversation, ConversationQuery,
+        conversation, ConversationPage, ConversationQuery,
     ),
     Endpoint(
         "GET", "/api/sessions/{session_id}/checkpoint", "The checkpoint of a session.",
