@@ -319,3 +319,16 @@ def test_the_queue_is_listed_run_and_retried(terminal: Terminal, runtime_home: R
     (done,) = json.loads(terminal("queue", "run", "--json").stdout)["items"]
     assert done["events"] == 0
     assert "Back in line: 0 events." in terminal("queue", "retry").stdout
+
+
+def test_settings_that_are_all_taken_back_leave_no_empty_file(alone: Terminal) -> None:
+    assert alone("settings", "set", "backup_days", "3").returncode == 0
+    assert alone("settings", "unset", "backup_days").returncode == 0
+    assert (alone.home / "settings.toml").stat().st_size > 0
+    assert alone("settings", "list").returncode == 0
+
+
+@pytest.mark.parametrize(("given", "why"), [("/", "belongs to no project"), ("/x/y", "not exist")])
+def test_what_cannot_be_separated_is_said(terminal: Terminal, given: str, why: str) -> None:
+    done = terminal("separate", given)
+    assert done.returncode in (1, 2) and why in done.stderr
