@@ -1,7 +1,7 @@
-"""What would be injected now, and why: injection looked at without injecting.
+"""What would be injected now, and why, without injecting it.
 
-In: a prompt, or nothing for the start of a session. Out: the text, its memories, every candidate
-with its parts. Nothing is written unless a receipt is asked for.
+In: a prompt, or nothing for the start of a session. Out: the text, its memories, and every
+candidate with the parts of its score. Nothing is written unless a receipt is asked for.
 """
 
 import time
@@ -14,8 +14,8 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, reading
-from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
+from recollect.service.scope import Scope, namespaces_to_search
+from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shortened
 
 if TYPE_CHECKING:
     from recollect.inject.recall import Preview
@@ -37,7 +37,7 @@ class ContextQuery(Scope, frozen=True, kw_only=True):
 
 
 class CandidateOutcome(Value, frozen=True, kw_only=True):
-    """One candidate: whether it would be said, and if not, why."""
+    """One candidate: whether it would be injected, and if not, why."""
 
     record_id: str
     title: str
@@ -66,7 +66,7 @@ class ExplainQuery(Scope, frozen=True, kw_only=True):
 
 
 class ScoredMemory(Value, frozen=True, kw_only=True):
-    """A memory's score: the bare signals, and what each adds once it is weighed."""
+    """A memory with its score: `parts` are the signals, `weighed` what each adds to the score."""
 
     score: float
     parts: dict[str, float]
@@ -75,7 +75,7 @@ class ScoredMemory(Value, frozen=True, kw_only=True):
 
 
 class Explanation(Value, frozen=True, kw_only=True):
-    """`speaks` says whether anything would be injected with this threshold."""
+    """`speaks`: something would be injected with this threshold."""
 
     query: str
     mode: Mode
@@ -112,13 +112,13 @@ def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQu
 
 
 def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
-    """By default of nobody's session, so nothing counts as said already."""
-    namespaces = reading(runtime, asked)
+    """Without a session id nothing counts as injected already."""
+    namespaces = namespaces_to_search(runtime, asked)
     if asked.as_of is None:
         ready(runtime, namespaces)
         runtime.recall().graphs.fill(namespaces)
     elif asked.receipt:
-        raise BadInput("a receipt is of now, not of the past", field="receipt")
+        raise BadInput("receipt cannot be combined with as_of", field="receipt")
     question = RecallQuestion(
         trigger=PROMPT if asked.query.strip() else START,
         text=asked.query,
@@ -126,7 +126,7 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         session_id=asked.session_id,
         event_id=None,
         limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
-        reason="resume",  # what a session was told already stays told
+        reason="resume",  # what the session received already is not repeated
     )
     preview = _preview(runtime, question, asked)
     receipt = preview.receipt
@@ -146,15 +146,15 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
     )
 
 
-def _candidate_outcome(told: dict[str, Any]) -> CandidateOutcome:
-    """What a receipt says of a candidate, as far as it is asked for here."""
+def _candidate_outcome(candidate: dict[str, Any]) -> CandidateOutcome:
+    """A candidate of a receipt, without the fields that are not shown here."""
     fields = CandidateOutcome.__struct_fields__
-    return CandidateOutcome(**{name: value for name, value in told.items() if name in fields})
+    return CandidateOutcome(**{name: value for name, value in candidate.items() if name in fields})
 
 
 def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
-    """A question's candidates with every signal, as the ranking sees them."""
-    namespaces = reading(runtime, asked)
+    """The candidates for a query, with every signal of the ranking."""
+    namespaces = namespaces_to_search(runtime, asked)
     whole = ready(runtime, namespaces)
     engine = runtime.recall().engine
     began = time.perf_counter()
@@ -184,7 +184,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     threshold = default if asked.threshold is None else asked.threshold
     left_out = dict(ranked.left_out)
     if not whole:
-        left_out["index"] = "not all of it fits into the cache at once"
+        left_out["index"] = "the indexes do not fit into the cache together"
     return Explanation(
         query=asked.query,
         mode=asked.mode,
@@ -205,7 +205,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
                     for name, part in one.parts.items()
                     if name in weights
                 },
-                record=shown(records[one.id], full=False),
+                record=shortened(records[one.id], full=False),
             )
             for one in ranked.results
             if one.id in records

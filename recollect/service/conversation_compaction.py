@@ -1,7 +1,7 @@
-"""A conversation that outgrows its budget: the old part is summarised, the newest turns stay.
+"""Fits a conversation into a token budget: the old part is summarised, the newest turns stay.
 
-In: turns and a budget of tokens. Out: the turns to go on with. Below three quarters of the budget
-nothing changes. When asked to, what was summed up is kept as an episode, words and all.
+In: turns and a budget. Out: the turns to continue with. Below three quarters of the budget nothing
+changes. With `store` the summarised turns are kept in full as a memory.
 """
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ from recollect.lifecycle.conversation import (
     tokens_of,
 )
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, writing
+from recollect.service.scope import Scope, namespace_to_write
 
 
 class ConversationTurn(Value, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class ConversationTurn(Value, frozen=True, kw_only=True):
 
 
 class CompactRequest(Scope, frozen=True, kw_only=True):
-    """`store` keeps what was summed up, in the project that is named or globally."""
+    """`store` keeps the summarised turns as a memory, in the given project or the global one."""
 
     turns: Annotated[tuple[ConversationTurn, ...], Meta(max_length=5000)]
     token_budget: Annotated[int, Meta(ge=100, le=1_000_000)] = 2000
@@ -36,8 +36,8 @@ class CompactRequest(Scope, frozen=True, kw_only=True):
 
 
 class CompactAnswer(Value, frozen=True, kw_only=True):
-    """`summarised` turns went into the summary, which is the first of the turns; `record_id` is
-    the episode that keeps them."""
+    """`summarised`: the number of turns in the summary, which comes first in `turns`; `record_id`:
+    the memory that keeps them."""
 
     turns: tuple[ConversationTurn, ...]
     kept: int
@@ -69,9 +69,11 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
                 for one in found.summarised
             ),
         )
-        episode = episode_of(clean, writing(runtime, given), given.session_id, runtime.clock.now())
+        episode = episode_of(
+            clean, namespace_to_write(runtime, given), given.session_id, runtime.clock.now()
+        )
         stored, _ = runtime.memories.remember(
-            episode, runtime.actor, "a conversation was summed up"
+            episode, runtime.actor, "a conversation was summarised"
         )
         record_id = stored.record_id
         runtime.embed_soon()

@@ -1,7 +1,7 @@
 """Editing the graph by hand: facts, preferences, procedures and entities, changed or removed.
 
-In: the id of a thing and what shall be different. Out: the operation that undo takes back. What a
-person says counts as a correction: nothing that was merely observed replaces it later.
+In: the id of an item and the change. Out: the operation, which can be undone. A change by a person
+is stored as a correction, which nothing merely observed replaces later.
 """
 
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from recollect.core.values import (
 )
 from recollect.extract.tombstones import tombstone_of_belief
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import everywhere
+from recollect.service.scope import all_namespaces
 from recollect.store.interface import Transaction
 
 GraphItem = Entity | Relationship | Fact | Procedure | Preference
@@ -35,13 +35,13 @@ _IDS = {
     Procedure: "procedure_id",
     Preference: "preference_id",
 }
-# What `value` and `confidence` are called in each kind that has them.
+# The field that `value` and `confidence` stand for in each kind of item.
 _VALUE: dict[type[Any], str] = {Fact: "object", Preference: "value", Entity: "description"}
 _SURE: dict[type[Any], str] = {Fact: "confidence", Procedure: "confidence", Preference: "strength"}
 
 
 class GraphItemChange(Value, frozen=True, kw_only=True):
-    """A fact's object, a preference's value or an entity's description; how sure it is."""
+    """`value`: a fact's object, a preference's value or an entity's description."""
 
     value: FactText | None = None
     confidence: Unit | None = None
@@ -60,11 +60,11 @@ def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> Gra
         if given is None:
             continue
         if type(thing) not in names:
-            raise BadInput(f"{thing_id} has no such property to change")
+            raise BadInput(f"this field of {thing_id} cannot be changed")
         clean = privacy.scrub(given).text if isinstance(given, str) else given
         changes[names[type(thing)]] = clean
     if not changes:
-        raise BadInput("nothing to change was given", hint="value, confidence")
+        raise BadInput("no change was given", hint="value, confidence")
     if isinstance(thing, (Fact, Preference)):
         changes["source_type"] = "corrected"
     return _changed(
@@ -73,12 +73,12 @@ def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> Gra
 
 
 def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> GraphItemChanged:
-    """Out of the graph and out of what is injected; undo brings it back."""
+    """Remove from the graph, and so from what is injected; undo brings it back."""
     return _changed(runtime, "delete", find(runtime, thing_id), reason)
 
 
 def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         graph = runtime.store.graph
         some: list[GraphItem] = [
             *graph.facts(namespace),
@@ -89,7 +89,9 @@ def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
         for one in some:
             if getattr(one, _IDS[type(one)]) == thing_id:
                 return one
-    raise NotFound(f"nothing that is known has the id {thing_id}", hint="GET /api/facts")
+    raise NotFound(
+        f"there is no fact, preference, procedure or entity {thing_id}", hint="GET /api/facts"
+    )
 
 
 def _changed(

@@ -1,7 +1,7 @@
 """The graph for the dashboard: projects, entities, concepts, memories, and the lines between them.
 
-In: where to look and how much of it. Out: nodes and links, the best connected first; the same data
-gives the same picture. With a focus, only what is within two steps of it.
+In: a scope and a limit. Out: nodes and links, the best connected first; the same data gives the
+same layout. With a focus, only nodes within two steps of it.
 """
 
 import os
@@ -14,7 +14,7 @@ from msgspec import Meta
 from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, listing, project_id
+from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import RecordFilter
 
 MOST = 1000
@@ -44,7 +44,7 @@ class GraphLink(Value, frozen=True, kw_only=True):
 
 
 class GraphLayout(Value, frozen=True, kw_only=True):
-    """`more` says that not everything is shown."""
+    """`more`: the limit left nodes out."""
 
     nodes: tuple[GraphNode, ...]
     links: tuple[GraphLink, ...]
@@ -53,7 +53,7 @@ class GraphLayout(Value, frozen=True, kw_only=True):
 
 def layout(runtime: ServiceRuntime, asked: GraphLayoutQuery) -> GraphLayout:
     drawing = _LayoutBuilder(MOST if asked.focus else asked.limit)
-    namespaces = listing(runtime, asked)
+    namespaces = namespaces_to_list(runtime, asked)
     names = {one.project_id: one.name for one in runtime.store.projects.all()}
     share = max(10, drawing.most // max(1, len(namespaces)))
     for namespace in namespaces:

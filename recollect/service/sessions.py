@@ -1,6 +1,6 @@
-"""Sessions: which there were, what was said in them, where they stood, how to go on.
+"""Sessions: list them, show what was said, their checkpoints, and a text to resume from.
 
-In: a session or a project. Out: pages, conversations, checkpoints and a text to resume with.
+In: a session or a project. Out: pages, conversations, checkpoints and that text.
 """
 
 from typing import Annotated, Any
@@ -21,9 +21,9 @@ from recollect.core.values import (
     Value,
 )
 from recollect.ingest.turns import UNANSWERED
-from recollect.service.pagination import Listing, cursor, merged, session_key
+from recollect.service.pagination import Listing, cursor, merge_pages, session_key
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, everywhere, listing
+from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
 from recollect.store.interface import RecordFilter
 
 TURNS = 3
@@ -45,7 +45,7 @@ class SessionDetail(Value, frozen=True, kw_only=True):
 
 
 class ConversationLine(Value, frozen=True, kw_only=True):
-    """One thing said or done."""
+    """One message or tool call."""
 
     event_id: str
     at: Moment
@@ -58,7 +58,7 @@ class ConversationLine(Value, frozen=True, kw_only=True):
 
 
 class ConversationPage(Value, frozen=True, kw_only=True):
-    """In the order in which it happened; `next` goes on, as `after` of the next request."""
+    """Messages and tool calls in order; pass `next` as `after` to get the next page."""
 
     session_id: str
     items: tuple[ConversationLine, ...]
@@ -66,7 +66,7 @@ class ConversationPage(Value, frozen=True, kw_only=True):
 
 
 class Resume(Value, frozen=True, kw_only=True):
-    """Where the last session stood, as data and as a text to begin with."""
+    """Where the last session stopped, as data and as text."""
 
     session: Session | None
     checkpoint: Checkpoint | None
@@ -77,8 +77,8 @@ class Resume(Value, frozen=True, kw_only=True):
 
 def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
     place = cursor(asked.before)
-    return merged(
-        listing(runtime, asked),
+    return merge_pages(
+        namespaces_to_list(runtime, asked),
         lambda namespace: runtime.store.sessions.page(namespace, before=place, limit=asked.limit),
         session_key,
         asked.limit,
@@ -86,7 +86,7 @@ def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
 
 
 def session(runtime: ServiceRuntime, session_id: str) -> Session:
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         found = runtime.store.sessions.get(namespace, session_id)
         if found is not None:
             return found
@@ -128,7 +128,7 @@ def checkpoint(runtime: ServiceRuntime, scope: Scope, session_id: str | None = N
     if session_id is not None:
         namespaces: tuple[str, ...] = (session(runtime, session_id).namespace,)
     else:
-        namespaces = listing(runtime, scope)
+        namespaces = namespaces_to_list(runtime, scope)
     found = [
         one
         for namespace in namespaces
@@ -147,7 +147,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
     else:
         recent = [
             one
-            for namespace in listing(runtime, scope)
+            for namespace in namespaces_to_list(runtime, scope)
             for one in runtime.store.sessions.page(namespace, limit=20).items
         ]
         known = max(recent, key=lambda one: one.last_event_at, default=None)
@@ -155,7 +155,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
         stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
         stood = None
-    summary, turns = _said(runtime, scope, known if session_id else None, known)
+    summary, turns = _last_summary_and_turns(runtime, scope, known if session_id else None, known)
     return Resume(
         session=known,
         checkpoint=stood,
@@ -165,11 +165,11 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
     )
 
 
-def _said(
+def _last_summary_and_turns(
     runtime: ServiceRuntime, scope: Scope, only: Session | None, known: Session | None
 ) -> tuple[Record | None, tuple[Record, ...]]:
-    """The last summary, and the last turns of the session to go on with."""
-    namespaces = (only.namespace,) if only else listing(runtime, scope)
+    """The last summary, and the last turns of the session to resume."""
+    namespaces = (only.namespace,) if only else namespaces_to_list(runtime, scope)
     where = RecordFilter(kind="summary", session_id=only.session_id if only else None)
     summaries = [
         record
@@ -226,10 +226,10 @@ def _lines(event: Event) -> list[ConversationLine]:
         case MessageBody(turns=turns):
             return [ConversationLine(**base, role=turn.role, text=turn.content) for turn in turns]
         case JsonBody(data=data):
-            return [_done(base, data)]
+            return [_tool_line(base, data)]
 
 
-def _done(base: dict[str, Any], data: Any) -> ConversationLine:
+def _tool_line(base: dict[str, Any], data: Any) -> ConversationLine:
     call = data if isinstance(data, dict) else {}
     files = call.get("files")
     named = tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()

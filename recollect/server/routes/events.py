@@ -23,7 +23,7 @@ from recollect.server.runtime import ServerRuntime
 from recollect.service import read
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
-from recollect.service.scope import listing
+from recollect.service.scope import namespaces_to_list
 
 
 class NewEvent(Value, frozen=True, kw_only=True):
@@ -111,7 +111,9 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
 def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
     """Without a project, the events of the global one; `project=all` lists all."""
     named = asked.project or asked.namespace or asked.project_path
-    namespaces = listing(runtime, asked) if named else (projects.namespace(runtime.actor),)
+    namespaces = (
+        namespaces_to_list(runtime, asked) if named else (projects.namespace(runtime.actor),)
+    )
     return read.events(runtime, asked, namespaces)
 
 

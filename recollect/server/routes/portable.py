@@ -21,7 +21,7 @@ from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
-from recollect.service.scope import ALL, Scope, listing, project_id
+from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -324,7 +324,7 @@ def _namespace(runtime: ServerRuntime, project: str) -> str:
     """A project by its directory, its id or its name; `global` is what belongs to none."""
     if project == ALL:
         raise BadInput("name one project, not all", field="project")
-    (found,) = listing(runtime, Scope(project=project))
+    (found,) = namespaces_to_list(runtime, Scope(project=project))
     return found
 
 

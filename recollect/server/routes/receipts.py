@@ -8,7 +8,7 @@ from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import LogQuery
-from recollect.service.scope import Scope, listing
+from recollect.service.scope import Scope, namespaces_to_list
 
 
 class OneReceipt(Scope, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class VerdictResult(Value, frozen=True, kw_only=True):
 
 
 def page(runtime: ServerRuntime, asked: LogQuery) -> Listing[Receipt]:
-    return read.receipts(runtime, asked, listing(runtime, asked))
+    return read.receipts(runtime, asked, namespaces_to_list(runtime, asked))
 
 
 def one(runtime: ServerRuntime, asked: OneReceipt) -> Receipt:

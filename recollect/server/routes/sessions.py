@@ -10,7 +10,7 @@ from recollect.server.runtime import ServerRuntime
 from recollect.service import read, sessions
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
-from recollect.service.scope import Scope, listing
+from recollect.service.scope import Scope, namespaces_to_list
 from recollect.service.sessions import ConversationPage, Resume, SessionDetail, SessionsQuery
 
 
@@ -52,7 +52,9 @@ def resume(runtime: ServerRuntime, asked: ResumeQuery) -> Resume:
 
 
 def prompts(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
-    return read.events(runtime, structs.replace(asked, kind="prompt"), listing(runtime, asked))
+    return read.events(
+        runtime, structs.replace(asked, kind="prompt"), namespaces_to_list(runtime, asked)
+    )
 
 
 ENDPOINTS = (
