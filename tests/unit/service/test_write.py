@@ -89,7 +89,7 @@ def test_a_summary_is_a_checkpoint_where_it_has_a_session(
 def test_nothing_new_goes_to_all_projects_or_without_a_title(runtime: Runtime) -> None:
     with pytest.raises(BadInput, match="one project, not to all"):
         write.add_note(runtime, write.NewNote(text="x", project="all"))
-    with pytest.raises(BadInput, match="nothing is left of the title"):
+    with pytest.raises(BadInput, match="the title is empty"):
         write.add_observation(runtime, write.NewObservation(title=" ", namespace=NAMESPACE))
     assert titles(runtime) == []
 
@@ -105,7 +105,7 @@ def test_an_edit_changes_what_it_names_and_needs_the_version_that_was_seen(
     changed = write.edit(runtime, known.record_id, change).record
     assert (changed.title, changed.importance, changed.version) == ("The port is 7400", 9, 2)
     assert changed.content_hash != known.content_hash
-    with pytest.raises(Conflict, match="at version 2 by now, not 1"):
+    with pytest.raises(Conflict, match="at version 2, not 1"):
         write.edit(runtime, known.record_id, change)
     write.undo(runtime)
     assert write.find(runtime, known.record_id).title == "The port is 7325"
@@ -113,9 +113,9 @@ def test_an_edit_changes_what_it_names_and_needs_the_version_that_was_seen(
 
 def test_an_edit_that_changes_nothing_is_refused(runtime: Runtime) -> None:
     known = note(runtime)
-    with pytest.raises(BadInput, match="nothing to change"):
+    with pytest.raises(BadInput, match="no change was given"):
         write.edit(runtime, known.record_id, write.MemoryEdit())
-    with pytest.raises(BadInput, match="how it is already"):
+    with pytest.raises(BadInput, match="already like that"):
         write.edit(runtime, known.record_id, write.MemoryEdit(title=known.title))
     with pytest.raises(NotFound, match="there is no memory"):
         write.edit(runtime, ABSENT, write.MemoryEdit(title="Another"))
@@ -144,7 +144,7 @@ def test_a_memory_is_moved_with_its_verdict_and_back_by_either_entry(
 ) -> None:
     known = note(runtime)
     write.judge(runtime, known.record_id, "never")
-    with pytest.raises(Conflict, match="is there already"):
+    with pytest.raises(Conflict, match="is already in that project"):
         write.move(runtime, known.record_id, Scope(namespace=NAMESPACE))
     for entry in (0, 1):
         clock.advance(seconds=1)
