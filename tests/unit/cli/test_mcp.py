@@ -33,7 +33,7 @@ async def a_life(call: Call, thing: str) -> None:
         "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
         project="global",
     )  # fmt: skip
-    assert again == f"It is stored already: {key}"
+    assert again == f"Already stored: {key}"
     await call("store_observation", title=f"{thing} of one millisecond have no order",
                facts=["they are random below the millisecond"], project="global")  # fmt: skip
     await call("store_summary", request=f"Choose {thing}", completed=["chose ULIDs"],
@@ -128,7 +128,7 @@ def test_a_tool_that_breaks_says_so_and_where_to_look(
 
     monkeypatch.setattr(tools, "call", broken)
     text, failed = McpAgent(str(tmp_path)).call("timeline")
-    assert failed and text == "Something went wrong in Recollect; its log says what."
+    assert failed and text == "Unexpected error in Recollect; its log has the details."
     assert "the tool timeline failed" in caplog.text and "the reason" in caplog.text
 
 
