@@ -36,7 +36,7 @@ class BeliefStatement:
     said: tuple[str, ...] = ()  # the sentences it was made of
 
 
-def stated(turn: Turn, answer_before: str) -> list[BeliefStatement]:
+def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
     found: list[BeliefStatement] = []
     for event_id, text in turn.prompts:
         found += _from_prompt(event_id, text, answer_before)
@@ -46,7 +46,7 @@ def stated(turn: Turn, answer_before: str) -> list[BeliefStatement]:
 
 
 def own_sentences(text: str) -> list[str]:
-    """What in a prompt is the user's own: all of a short one, the edges of a document."""
+    """The user's own words: all of a short prompt, the beginning and end of a long one."""
     all_of_it = list(sentences(text))
     if patterns.DOCUMENT.search(text[:4000]):
         return all_of_it[:1] if not text.lstrip().lower().startswith("implement the") else []
@@ -93,7 +93,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[BeliefSta
 
 
 def _because(whole: str, follows: str, chosen: str = "") -> str:
-    """What belongs to a statement beside its title: never just what stood next to it."""
+    """The reason of a statement, or what was chosen; not just the sentence next to it."""
     parts = [whole] if len(whole) > _TITLE_CHARS else []
     parts += [chosen] if chosen else []
     parts += [follows] if patterns.REASON_FIRST.match(follows) else []
@@ -124,7 +124,7 @@ def _kind_of(sentence: str, *, short: bool) -> KnowledgeType | None:
 
 
 def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
-    """The first that fits, strongest first."""
+    """The first kind whose patterns match, strongest first."""
     if patterns.PLAIN_QUESTION.search(bare) and not patterns.POLITE.match(bare):
         return None
     if sentence.rstrip().endswith("?"):
@@ -165,7 +165,7 @@ def _is_convention(bare: str) -> bool:
 
 
 def _chosen(sentence: str, answer_before: str) -> str:
-    """What "option 2" was, from the answer that offered it."""
+    """The text of "option 2", from the answer that offered it."""
     number = patterns.OPTION.search(sentence)
     if not number:
         return ""
@@ -174,7 +174,7 @@ def _chosen(sentence: str, answer_before: str) -> str:
 
 
 def _turns_down(sentence: str) -> bool:
-    """A way that was weighed and not taken; the weaker forms need the reason or the other way."""
+    """Whether an option was rejected; weaker forms need a reason or the alternative."""
     if patterns.REJECTED.search(sentence) or patterns.TRIED.search(sentence):
         return True
     return bool(patterns.REJECTED_IF_REASONED.search(sentence)) and _says_why(sentence)
@@ -185,7 +185,7 @@ def _says_why(sentence: str) -> bool:
 
 
 def _from_answer(event_id: str, text: str) -> list[BeliefStatement]:
-    """What an answer decided and what it turned down: the first of each."""
+    """What an answer decided and what it rejected: the first of each."""
     found: dict[KnowledgeType, BeliefStatement] = {}
     said = sentences(text)[:30]
     for sentence, follows in zip(said, (*said[1:], ""), strict=False):
@@ -229,5 +229,5 @@ def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
 
 
 def _decides(sentence: str) -> bool:
-    """Said as a decision outright, of something that is named."""
+    """Whether the sentence is an outright decision about something named."""
     return bool(patterns.DECIDED.search(sentence)) and bool(names(sentence))

@@ -138,7 +138,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         agent = McpAgent(here)
         given = {name: part for name, part in told().items() if name != "author"}
         first, _ = agent.call("store_observation", **given)
-        assert "stored already" in agent.call("store_observation", **given)[0]
+        assert "Already stored" in agent.call("store_observation", **given)[0]
         agent.call("store_knowledge", type="decision", title="Use ULIDs", reason="they sort")
         # Agents have no tool to delete: a person does that.
         Memory(here).undo(Memory(here).delete(first.split()[1]).op_ids[0])

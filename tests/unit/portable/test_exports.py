@@ -157,7 +157,7 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
         (lambda lines: [lines[0].replace('"version":1', '"version":99'), *lines[1:]], "format 99"),
         (lambda lines: [*lines[:2], "{broken", *lines[2:]], "line 3 is not JSON"),
         (lambda lines: [*lines, '{"is": "spaceship"}'], "spaceship"),
-        (lambda lines: [*lines, '{"no": "kind"}'], "does not say what it is"),
+        (lambda lines: [*lines, '{"no": "kind"}'], "does not name its kind"),
         (lambda lines: [*lines, "[1]"], "not an object"),
     ],
 )
