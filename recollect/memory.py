@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from recollect.service.alarms import Alarm
     from recollect.service.analytics import AnalyticsOverview, StatsAnswer
     from recollect.service.context import ContextAnswer, Explanation
-    from recollect.service.conversation_compaction import Compacted
+    from recollect.service.conversation_compaction import CompactAnswer
     from recollect.service.graph import EntityRecall
     from recollect.service.read import History, Provenance, TimelineAnswer
     from recollect.service.report import Report
     from recollect.service.search import SearchAnswer
-    from recollect.service.sessions import Conversation, Resume, SessionDetail
+    from recollect.service.sessions import ConversationPage, Resume, SessionDetail
     from recollect.service.write import Added, Changed, Deleted, Undone
 
 __all__ = ["Memory", "NotRunning", "Refused"]
@@ -285,11 +285,13 @@ class Memory:
 
         return self._get(SessionDetail, f"/api/sessions/{_part(session_id)}")
 
-    def conversation(self, session_id: str, *, after: int = 0, limit: int = 200) -> "Conversation":
-        from recollect.service.sessions import Conversation
+    def conversation(
+        self, session_id: str, *, after: int = 0, limit: int = 200
+    ) -> "ConversationPage":
+        from recollect.service.sessions import ConversationPage
 
         path = f"/api/sessions/{_part(session_id)}/conversation"
-        return self._get(Conversation, path, after=after, limit=limit)
+        return self._get(ConversationPage, path, after=after, limit=limit)
 
     def resume(self, session_id: str | None = None, *, project: str | None = None) -> "Resume":
         """Where work stopped, as data and as a text to begin with."""
@@ -350,17 +352,17 @@ class Memory:
         store: bool = False,
         session_id: str | None = None,
         project: str | None = None,
-    ) -> "Compacted":
+    ) -> "CompactAnswer":
         """A conversation of (role, text) that takes three quarters of its budget or more: the
         newest as they are, a summary of the rest. `store` keeps what was summed up as an
         episode."""
-        from recollect.service.conversation_compaction import Compacted
+        from recollect.service.conversation_compaction import CompactAnswer
 
         told = [{"role": role, "content": content} for role, content in turns]
         body = {"turns": told, "token_budget": token_budget, "store": store}
         where = {"session_id": session_id, "project": self._where(project)}
         body |= {name: value for name, value in where.items() if value is not None}
-        return _as(Compacted, self._ask("POST", "/api/compact", body))
+        return _as(CompactAnswer, self._ask("POST", "/api/compact", body))
 
     # --- parts ---
 

@@ -14,7 +14,6 @@ from recollect.bench.datasets import BenchMessage
 from recollect.bench.vectors import CachedVectors
 from recollect.retrieve.fuse import rrf
 
-ROWS = ("grep", "bm25", "minilm", "rrf")
 _WORD = re.compile(r"\w+")
 
 

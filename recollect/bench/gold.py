@@ -18,7 +18,7 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Event, EventSource
 from recollect.hosts import tools
 from recollect.hosts.adapter import answer_draft, prompt_draft, tool_draft
-from recollect.hosts.payloads import Draft
+from recollect.hosts.payloads import EventDraft
 
 OWN = os.path.join(os.path.dirname(__file__), "data", "gold")
 ACTOR = "gold"
@@ -104,7 +104,7 @@ def real(directory: str, by: str = "") -> list[GoldSession]:
     return found
 
 
-def transcript(path: str) -> Iterator[Draft]:
+def transcript(path: str) -> Iterator[EventDraft]:
     """A Claude Code transcript as its hooks would have told it: prompts, calls, final answers."""
     calls: dict[str, tuple[str, Any]] = {}
     answer = ""
@@ -142,7 +142,7 @@ def transcript(path: str) -> Iterator[Draft]:
         yield final
 
 
-def _append(session: GoldSession, turn: GoldTurn, drafts: Sequence[Draft]) -> None:
+def _append(session: GoldSession, turn: GoldTurn, drafts: Sequence[EventDraft]) -> None:
     for draft in drafts:
         at = _START + _STEP * len(session.events)
         event = Event(
@@ -170,7 +170,7 @@ def _label(row: dict[str, Any], wanted: bool) -> Label:
     return Label(frozenset(row["type"].split("|")), terms, wanted)
 
 
-def _call(row: dict[str, Any]) -> Draft:
+def _call(row: dict[str, Any]) -> EventDraft:
     """A short call of the gold file as the tool call that it stands for."""
     output = row.get("out", "")
     match row:

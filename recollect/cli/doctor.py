@@ -88,7 +88,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         health = client.get("/healthz")
     except NotRunning as error:
         down = not_answering(chosen, error)
-        # What it refused to start on, it would refuse again.
+        # If the last start failed for a reason, another one would fail too.
         able = down["status"] == "down" and not down["problem"]
         start = (lambda: process.start(chosen)) if able else None
         verdict: Verdict = "warn" if down["status"] in ("starting", "stopping") else "fail"
@@ -100,12 +100,12 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield _spool(health)
     yield _cut(health)
     if counted := kept_out_of(health):
-        yield Finding("kept out", "ok", f"not captured on purpose since start: {counted}")
+        yield Finding("kept out", "ok", f"ignored since the daemon started: {counted}")
     if private := private_sessions_in(health):
         yield Finding("private session", "ok", " ".join(private_sessions.describe(private)))
     yield _errors(health)
     for alarm in health.get("alarms", ()):  # none of an older daemon
-        # Each host is looked at below; a private session is nothing wrong.
+        # Hosts are checked below; a private session is not a problem.
         if alarm["name"] not in ("silent_host", "private_session"):
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
     for host in registry.installers().values():
@@ -115,7 +115,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
 
 
 def prove_hosts(chosen: Settings) -> list[Finding]:
-    """For each connected agent: a marker through its hook command, found again in the store."""
+    """For each connected agent: send a marker through its hook and look for it in the store."""
     context = hosts_context.context(chosen)
     connected = [
         host for host in registry.installers().values() if _state(host, context) == "installed"
@@ -215,14 +215,14 @@ def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
 def _doors(health: dict[str, Any]) -> Iterator[Finding]:
     for name, door in health.get("doors", {}).items():  # none of an older daemon
         if not door["answers"]:
-            told = f"{DOORS.get(name, name)} does not answer since {_moment(door['since'])}"
+            told = f"{DOORS.get(name, name)} has not answered since {_moment(door['since'])}"
             yield Finding("doors", "fail", f"{told}: {door['problem']}", "recollect restart")
     if renewed := health.get("token_renewed"):
         yield Finding("token", "warn", renewed, "recollect open")
 
 
 def _settings_file(chosen: Settings) -> Iterator[Finding]:
-    """No program of ours leaves one of 0 bytes; a crash of the machine or a full disk may."""
+    """Recollect never leaves an empty file; a crash of the machine or a full disk may."""
     path = chosen.path("settings.toml")
     if os.path.isfile(path) and os.path.getsize(path) == 0:
         told = f"{path} is empty: every setting is at its default"
@@ -242,7 +242,7 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
     store = health.get("store", {"kind": "sqlite", "problem": ""})  # none of an older daemon
     try:
         checked = client.get("/api/doctor")
-    except RecollectError as error:  # a server that is away; the rest can be looked at all the same
+    except RecollectError as error:  # the server is down; the other checks still work
         yield Finding("database", "fail", str(error), error.hint)
         return
     if store["problem"]:
@@ -261,12 +261,12 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
     if checked["orphans"]:
         drop = lambda: client.ask("POST", "/api/doctor", {"what": "orphans"})  # noqa: E731
         told = ", ".join(f"{count} {kind}" for kind, count in checked["orphans"].items())
-        yield Finding("orphans", "warn", f"rows without an owner: {told}",
+        yield Finding("orphans", "warn", f"orphaned rows: {told}",
                       "recollect doctor --fix", drop)  # fmt: skip
     if store["kind"] == "sqlite":
         yield _backups(client, checked)
     else:
-        yield Finding("backups", "ok", "are the server's: pg_dump --schema=recollect")
+        yield Finding("backups", "ok", "made on the server: pg_dump --schema=recollect")
 
 
 def _backups(client: Client, checked: dict[str, Any]) -> Finding:
@@ -274,32 +274,32 @@ def _backups(client: Client, checked: dict[str, Any]) -> Finding:
     newest, days = checked["last_backup"], checked["backup_days"]
     if newest is None:
         if not checked["events"]:
-            return Finding("backups", "ok", "none yet, and nothing to lose")
+            return Finding("backups", "ok", "none yet, and nothing to back up")
         return Finding("backups", "warn", "there is none yet", "recollect backup create", make)
     age = datetime.now(UTC) - datetime.fromisoformat(newest)
     told = f"{checked['backups']}, the newest of {_moment(newest)}"
     if days and age > timedelta(days=2 * days):
-        return Finding("backups", "warn", f"{told}: that is old", "recollect backup create", make)
+        return Finding("backups", "warn", f"{told}: overdue", "recollect backup create", make)
     return Finding("backups", "ok", told)
 
 
 def _spool(health: dict[str, Any]) -> Finding:
     spool = health["spool"]
     if spool["dropped"] or spool["damaged"]:
-        told = f"events dropped at the cap: {spool['dropped']}; damaged: {spool['damaged']}"
+        told = f"events dropped (spool full): {spool['dropped']}; damaged: {spool['damaged']}"
         return Finding("spool", "warn", told, f"Look in {health['home']}/spool")
     return Finding("spool", "ok", f"{many(spool['events'], 'event')} waiting")
 
 
 def _cut(health: dict[str, Any]) -> Finding:
-    """What hooks could not bring whole: too large, without an end, impossible to scrub, or left
-    unfinished by the host."""
+    """Payloads that arrived incomplete: too large, endless, impossible to scrub, or cut off by the
+    host."""
     counts = health["counts"]
     cut = counts.get("payloads cut", 0) + counts.get("payloads not readable", 0)
     if cut:
-        told = f"{many(cut, 'payload')} came in part since the daemon started"
+        told = f"{many(cut, 'payload')} arrived incomplete since the daemon started"
         return Finding("hooks", "warn", told, "recollect logs")
-    return Finding("hooks", "ok", "every payload came whole")
+    return Finding("hooks", "ok", "every payload arrived complete")
 
 
 def _errors(health: dict[str, Any]) -> Finding:
@@ -314,21 +314,21 @@ def _errors(health: dict[str, Any]) -> Finding:
 
 
 def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding | None:
-    """Agents that are here or connected; others are not mentioned."""
+    """A finding for an agent that is found or connected; None for others."""
     state = _state(host, context)
     found = host.detect(context.home, context.env)
     if state == "absent":
         if found is None:
             return None
         return Finding(
-            host.name, "warn", "is here but not connected", f"recollect install {host.name}"
+            host.name, "warn", "found, but not connected", f"recollect install {host.name}"
         )
     if state != "installed":
         hint = f"recollect install {host.name}"
-        return Finding(host.name, "fail", f"is only partly connected ({state})", hint)
+        return Finding(host.name, "fail", f"only partly connected ({state})", hint)
     heard = health["hosts"].get(host.name)
     if heard is None:
-        told = "connected, but no session of it was heard yet"
+        told = "connected, but it has not sent an event yet"
         if not host.facts.verified:
             told += " (unverified: written from its documentation)"
         return Finding(
@@ -336,9 +336,9 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
         )
     silent = datetime.now(UTC) - datetime.fromisoformat(heard)
     if silent > SILENT:
-        told = f"connected, but silent for {silent.days} days"
+        told = f"connected, but it has sent no event for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"connected, last heard of at {_moment(heard)}")
+    return Finding(host.name, "ok", f"connected, last event at {_moment(heard)}")
 
 
 def _state(host: Installer, context: Context) -> str:

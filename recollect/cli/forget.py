@@ -1,6 +1,6 @@
 """`recollect forget`: memories deleted, or erased everywhere, after showing them."""
 
-from datetime import datetime
+from typing import Any
 
 import click
 
@@ -32,12 +32,6 @@ SLOW_S = 600.0
 @json_option
 def command(
     memories: tuple[str, ...],
-    session: str | None,
-    entity: str | None,
-    text: str | None,
-    until: datetime | None,
-    project: str | None,
-    everything: bool,
     yes: bool,
     dry_run: bool,
     backups: bool,
@@ -45,6 +39,7 @@ def command(
     reason: str,
     never_again: bool,
     as_json: bool,
+    **selection: Any,
 ) -> int:
     """Delete memories by id, or erase a whole selection with everything it came from.
 
@@ -60,7 +55,7 @@ def command(
         if dry_run:
             return _show_delete(memories, never=never_again, as_json=as_json)
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
-    body = request_body(memories, session, entity, text, until, project, everything)
+    body = request_body(memories, **selection)
     chosen = settings.load()
     process.start(chosen)
     client = Client(chosen, SLOW_S)
@@ -99,7 +94,7 @@ def _show_delete(ids: tuple[str, ...], *, never: bool, as_json: bool) -> int:
     """What `_delete` would do, and what --for-good would."""
     refuse_bad_ids(ids)
     client = daemon_client()
-    body = request_body(ids, None, None, None, None, None, everything=False)
+    body = request_body(ids)
     erased = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": False})
     found = client.ask("POST", "/api/memories/batch", {"ids": list(ids)})["items"]
     if as_json:

@@ -8,9 +8,9 @@ from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.hosts.apply import apply_install, diff
-from recollect.hosts.changes import Change
+from recollect.hosts.changes import FileChange
 from recollect.hosts.context import Context
-from recollect.hosts.install import Report, install
+from recollect.hosts.install import InstallReport, install
 from recollect.hosts.installer import Installer
 from recollect.hosts.rules import RULES
 
@@ -50,7 +50,7 @@ def command(
     if not dry_run:
         hosts_context.put_hook(chosen)
 
-    def confirm(host: Installer, changes: list[Change]) -> bool:
+    def confirm(host: Installer, changes: list[FileChange]) -> bool:
         if not as_json:
             _show(host, changes)
         question = f"Connect {host.title}?"
@@ -92,7 +92,7 @@ def _open_dashboard() -> None:
             click.echo(f"The dashboard did not open: {error}", err=True)
 
 
-def _show(host: Installer, changes: list[Change]) -> None:
+def _show(host: Installer, changes: list[FileChange]) -> None:
     click.secho(f"\n{host.title}", bold=True)
     for change in changes:
         lines = diff(change).splitlines()
@@ -119,7 +119,7 @@ def _offer_trust(host: Installer, context: Context, *, trust: bool, ask: bool) -
         apply_install(host, context, host.plan_trust(context))
 
 
-def _print_report(report: Report, *, dry_run: bool) -> None:
+def _print_report(report: InstallReport, *, dry_run: bool) -> None:
     click.echo()
     for result in report.results:
         word = (
@@ -139,7 +139,7 @@ def _print_report(report: Report, *, dry_run: bool) -> None:
         click.echo("\nSee it work: recollect doctor --prove")
 
 
-def _as_data(report: Report) -> list[dict[str, object]]:
+def _as_data(report: InstallReport) -> list[dict[str, object]]:
     return [
         {
             "host": result.host,

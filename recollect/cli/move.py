@@ -1,7 +1,7 @@
 """`recollect move` and `recollect separate`: memories and the project they belong to."""
 
 import os
-from datetime import datetime
+from typing import Any
 
 import click
 
@@ -29,18 +29,13 @@ SLOW_S = 600.0
 @json_option
 def command(
     memories: tuple[str, ...],
-    session: str | None,
-    entity: str | None,
-    text: str | None,
-    until: datetime | None,
-    project: str | None,
-    everything: bool,
     path: str | None,
     target: str | None,
     reason: str,
     yes: bool,
     dry_run: bool,
     as_json: bool,
+    **selection: Any,
 ) -> int:
     """Move memories to another project, with the events they came from.
 
@@ -54,7 +49,7 @@ def command(
                 "name the target: recollect move MEMORY PROJECT, or --to PROJECT."
             )
         return _move_one(*memories, reason, as_json=as_json)
-    body = request_body(memories, session, entity, text, until, project, everything, path)
+    body = request_body(memories, path=path, **selection)
     body["target"] = project_path(target)
     chosen = settings.load()
     process.start(chosen)

@@ -31,7 +31,7 @@ def agreed(question: str, *, yes: bool, as_json: bool, default: bool = False) ->
     return confirmed(question, default=default)
 
 
-class Unanswered(click.Abort):
+class QuestionUnanswered(click.Abort):
     """Stopped at the first question of a command; says what was not done."""
 
 
@@ -45,7 +45,7 @@ def _asking(question: str, otherwise: str) -> Iterator[None]:
     try:
         yield
     except click.Abort as error:
-        raise (Unanswered(otherwise) if first else error) from None
+        raise (QuestionUnanswered(otherwise) if first else error) from None
 
 
 def confirmed(question: str, *, default: bool = False, otherwise: str = "nothing was done") -> bool:

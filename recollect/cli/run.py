@@ -11,7 +11,7 @@ import click
 
 from recollect.cli import COMPLETE
 from recollect.cli.groups import ROOT
-from recollect.cli.output import Unanswered
+from recollect.cli.output import QuestionUnanswered
 from recollect.core.errors import BadInput, BadSetting, RecollectError
 
 
@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
             click.echo(f"  try: {error.ctx.command_path} --help", err=True)
         return 2
     except click.Abort as error:
-        what = str(error) if isinstance(error, Unanswered) else "nothing more was done"
+        what = str(error) if isinstance(error, QuestionUnanswered) else "nothing more was done"
         click.echo(f"Stopped; {what}.", err=True)
         return 1
     except RecollectError as error:

@@ -44,12 +44,13 @@ def selection_options(function: F) -> F:
 
 def request_body(
     memories: tuple[str, ...],
-    session: str | None,
-    entity: str | None,
-    text: str | None,
-    until: datetime | None,
-    project: str | None,
-    everything: bool,
+    *,
+    session: str | None = None,
+    entity: str | None = None,
+    text: str | None = None,
+    until: datetime | None = None,
+    project: str | None = None,
+    everything: bool = False,
     path: str | None = None,
 ) -> dict[str, Any]:
     """The body of a request; exactly one selection must be given."""

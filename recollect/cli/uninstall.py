@@ -13,8 +13,8 @@ from recollect.core import settings
 from recollect.core.errors import CannotWrite
 from recollect.core.settings import Settings
 from recollect.hosts import registry
-from recollect.hosts.changes import Change
-from recollect.hosts.install import HostResult, Report, installations, installer, uninstall
+from recollect.hosts.changes import FileChange
+from recollect.hosts.install import HostResult, InstallReport, installations, installer, uninstall
 from recollect.hosts.installer import Installer
 
 
@@ -43,7 +43,7 @@ def command(
     wanted = [installer(name) for name in hosts] if hosts else list(registry.installers().values())
     context = hosts_context.context(chosen, project=project)
 
-    def confirm(host: Installer, changes: list[Change]) -> bool:
+    def confirm(host: Installer, changes: list[FileChange]) -> bool:
         if not as_json:
             _show(host, changes)
         return not dry_run and (yes or confirmed(f"Disconnect {host.title}?", default=True))
@@ -57,7 +57,7 @@ def command(
                 reports.append(uninstall([installer(host)], there, confirm))
     results = [result for report in reports for result in report.results]
     if as_json:
-        print_json(_as_data(Report(tuple(results))))
+        print_json(_as_data(InstallReport(tuple(results))))
     else:
         _print_results(results, named=bool(hosts))
     if dry_run:

@@ -1,6 +1,6 @@
 """Finds the project of a directory.
 
-In: a working directory. Out: a `Place`: the project's root and the marks that identify it. A
+In: a working directory. Out: the project's root and the marks that identify it. A
 directory that is gone or unreadable is not an error: the best known place is returned. No git
 process is started; git's few files about work trees are read directly.
 """
@@ -44,7 +44,7 @@ IdentityKind = Literal["git", "root", "remote", "alias"]
 
 
 @dataclass(frozen=True)
-class Place:
+class ProjectPlace:
     """Where work happens. `root` is empty for the global project, and for a project that is known
     only by another program's name (`alias`). `remote` and `claimed` are what the folder says of
     itself: its remote, and a repository that does not list it."""
@@ -110,7 +110,7 @@ class Repository:
     own: bool
 
 
-def locate(cwd: str, home: str | None = None) -> Place:
+def locate(cwd: str, home: str | None = None) -> ProjectPlace:
     """The project of a directory: its git repository's main work tree, else the nearest marker
     directory, never $HOME or above it, else the global project."""
     start = os.path.realpath(cwd)
@@ -122,8 +122,8 @@ def locate(cwd: str, home: str | None = None) -> Place:
             return place
     for directory in candidates:
         if any(os.path.exists(os.path.join(directory, marker)) for marker in MARKERS):
-            return Place(root=canonical(directory), top=canonical(directory))
-    return Place()
+            return ProjectPlace(root=canonical(directory), top=canonical(directory))
+    return ProjectPlace()
 
 
 def repository(directory: str) -> Repository | None:
@@ -136,7 +136,7 @@ def repository(directory: str) -> Repository | None:
     return None
 
 
-def place_at(root: str) -> Place:
+def place_at(root: str) -> ProjectPlace:
     """The current place at the root of a known project. A bare repository represents its work
     trees."""
     found = _git_place(root)
@@ -144,21 +144,21 @@ def place_at(root: str) -> Place:
         return found
     if os.path.isfile(os.path.join(root, "HEAD")) and os.path.isdir(os.path.join(root, "objects")):
         config = _config(os.path.join(root, "config"))
-        return Place(root=root, git_dir=root, remote=normalise_remote(_origin(config)))
-    return Place(root=root)
+        return ProjectPlace(root=root, git_dir=root, remote=normalise_remote(_origin(config)))
+    return ProjectPlace(root=root)
 
 
-def repository_of(place: Place) -> Repository | None:
+def repository_of(place: ProjectPlace) -> Repository | None:
     """The repository of a place, if it has one, at its main work tree."""
     if not place.git_dir:
         return None
     return Repository(place.root, place.git_dir, place.git_dir, linked=False, own=True)
 
 
-def unseen(cwd: str) -> Place:
+def unseen(cwd: str) -> ProjectPlace:
     """The place of a directory without looking at the disk."""
     root = unicodedata.normalize("NFC", os.path.normpath(cwd))
-    return Place() if _covers(root, os.path.expanduser("~")) else Place(root=root)
+    return ProjectPlace() if _covers(root, os.path.expanduser("~")) else ProjectPlace(root=root)
 
 
 def canonical(path: str) -> str:
@@ -237,7 +237,7 @@ def _covers(directory: str, ceiling: str) -> bool:
     )
 
 
-def _git_place(directory: str) -> Place | None:
+def _git_place(directory: str) -> ProjectPlace | None:
     """The repository whose work tree starts here, as seen from its main work tree."""
     found = _repository(directory)
     if found is None:
@@ -245,14 +245,14 @@ def _git_place(directory: str) -> Place | None:
     remote = normalise_remote(_origin(_config(os.path.join(found.common, "config"))))
     if not found.own:
         claimed = canonical(found.common)
-        return Place(root=canonical(directory), remote=remote, claimed=claimed)
+        return ProjectPlace(root=canonical(directory), remote=remote, claimed=claimed)
     if not found.linked:
         root = directory
     elif os.path.basename(found.common) == ".git":
         root = os.path.dirname(found.common)
     else:
         root = found.common  # work trees of a bare repository: the repository stands for them
-    return Place(
+    return ProjectPlace(
         root=canonical(root),
         git_dir=canonical(found.common),
         remote=remote,

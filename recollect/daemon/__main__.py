@@ -1,6 +1,6 @@
 """The daemon's process: `python -m recollect.daemon`.
 
-In: settings; `--foreground` logs to the terminal too. Out: an exit code; why there is no daemon is
+In: settings; `--foreground` logs to the terminal too. Out: an exit code; the reason of a failure is
 in the log, in `daemon.json` and on standard error. `--restore FILE` and `--accept-loss` work on the
 files instead, and answer with JSON.
 """
@@ -28,7 +28,7 @@ def main(*, to_terminal: bool = False) -> int:
     """Run in this process until stopped; 0 after a requested stop, 1 when it could not start or
     had to end, 3 when another daemon has this data directory."""
     os.umask(0o077)
-    # While an index is filled in one thread, prompts are answered in another: let them in sooner.
+    # Switch threads sooner: filling an index must not delay the thread that answers prompts.
     sys.setswitchinterval(0.001)
     chosen: Settings | None = None
     try:
@@ -44,19 +44,19 @@ def main(*, to_terminal: bool = False) -> int:
     except errors.RecollectError as error:
         return _ended(chosen, str(error), error.hint + _newest_backup(chosen, error))
     except OSError as error:
-        problem = f"the system said: {error}"
+        problem = f"the operating system reported: {error}"
         return _ended(chosen, problem, "Check the disk and the data directory, then: recollect up")
     except (MemoryError, RuntimeError) as error:
         if not oslayer.out_of_resources(error):
             raise
         log.exception("stopped")
-        problem = f"there is too little memory, or too many processes: {error or 'out of memory'}"
+        problem = f"too little memory, or too many processes: {error or 'out of memory'}"
         return _ended(chosen, problem, "Free some, then: recollect up")
     return 0
 
 
 def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
-    """Why there is no daemon: in the log, for commands, and for whoever sees this process."""
+    """Report why the daemon ended: in the log, to commands (`daemon.json`), and on stderr."""
     told = f"{problem.rstrip('.')}. {hint}" if hint else problem
     log.error("not running: %s", told)
     print(f"recollect: {told}", file=sys.stderr)  # noqa: T201 - there may be no log to read
@@ -68,7 +68,7 @@ def _ended(chosen: Settings | None, problem: str, hint: str) -> int:
 
 
 def _newest_backup(chosen: Settings | None, error: errors.RecollectError) -> str:
-    """For a store that lost something: what there is to put in its place."""
+    """For a store that lost rows: the newest backup, as a sentence."""
     if chosen is None or not isinstance(error, (errors.LessThanStored, errors.DamagedDatabase)):
         return ""
     made = made_in(chosen.path("backups"))
@@ -86,7 +86,7 @@ def answer(work: Callable[[Settings], dict[str, Any]]) -> int:
     except errors.RecollectError as error:
         done = {"error": str(error), "hint": error.hint}
     except OSError as error:
-        done = {"error": f"the system said: {error}", "hint": "Check the disk."}
+        done = {"error": f"the operating system reported: {error}", "hint": "Check the disk."}
     sys.stdout.buffer.write(encode(done) + b"\n")
     return 1 if "error" in done else 0
 

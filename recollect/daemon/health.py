@@ -1,4 +1,4 @@
-"""What `/healthz` answers: whether the daemon is well, and what it has been doing.
+"""The answer of `/healthz`: the state of the daemon and its counters.
 
 In: the runtime. Out: a dictionary, within a moment: when the store does not answer, what was seen
 of it last, and since when it is away.
@@ -25,7 +25,7 @@ ALARMS_EVERY_S = 60.0
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was seen of the store and the spool; to begin with, nothing."""
+    """The last known state of the store and the spool; empty at first."""
 
     waiting: spool.Statistics = field(default_factory=lambda: spool.Statistics(0, 0, 0, 0))
     backlog: list[Any] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Health:
         }
 
     def _look(self) -> _Seen:
-        """What is told of the store and the spool: that takes as long as they do."""
+        """Read the state of the store and the spool; takes as long as they need to answer."""
         runtime = self._runtime
         waiting = _Seen().waiting
         try:
@@ -126,11 +126,11 @@ class Health:
         return away
 
     def _alarms_now(self) -> list[Any]:
-        """Alarms read a good deal, and health is asked for often: once a minute is enough."""
+        """At most once a minute: alarms read much, and health is requested often."""
         from recollect.service import alarms
 
         looked, known = self._alarms
         if time.monotonic() - looked > ALARMS_EVERY_S:
-            known = list(alarms.alarms(alarms.gather(self._runtime)))
+            known = list(alarms.alarms(alarms.alarm_inputs(self._runtime)))
             self._alarms = (time.monotonic(), known)
         return known

@@ -75,7 +75,7 @@ class Learning:
     def on_event(self, notice: Notice) -> None:
         self._watcher.on_event(notice.stored.event)
 
-    # --- asked by people ---
+    # --- for commands and routes ---
 
     def run_now(self, namespaces: Sequence[str], wait_s: float) -> bool:
         """Extract what waits there, now; False when that takes longer than `wait_s`."""
@@ -98,11 +98,11 @@ class Learning:
             **self.worker.status(),
         }
 
-    # --- handed to the worker ---
+    # --- callbacks of the worker ---
 
     def _quality(self, extraction: Extraction, namespace: str) -> Extraction:
-        """The gate, for what a model found; rules have their own. What follows from events by
-        itself goes around it."""
+        """The quality gate for what a model found (rules apply their own). What follows directly
+        from events is not gated."""
         if extraction.sifted:
             return extraction
         fresh = [

@@ -21,7 +21,7 @@ ENTRY_CHARS = 20_000  # a longer entry is no use to anybody
 
 
 class ScrubbedFormatter(logging.Formatter):
-    """No line of the log holds a secret, whatever an error quotes of what it could not take."""
+    """Removes secrets from every line, since an error may quote what it was given."""
 
     def format(self, record: logging.LogRecord) -> str:
         return privacy.scrub(super().format(record)[:ENTRY_CHARS]).text

@@ -66,7 +66,7 @@ class RecallParts:
             self._backfill.wake()
 
     def embed_soon(self) -> None:
-        """Give vectors to what has none, now instead of at the next occasion."""
+        """Start making missing vectors now."""
         if self._backfill is not None:
             self._backfill.wake()
 

@@ -32,7 +32,7 @@ def restore(chosen: Settings, path: str) -> dict[str, Any]:
 
 
 def accept_loss(chosen: Settings) -> dict[str, Any]:
-    """Go on with what is left of the store, because the user said so. The files are kept."""
+    """Continue with what is left of the store, at the user's request. The files are kept."""
     from recollect.store.sqlite import DATABASE, ledger
 
     with _locked(chosen) as aside:
@@ -60,6 +60,6 @@ def _locked(chosen: Settings) -> Iterator[str]:
 
 
 def _clear_failed_start(chosen: Settings) -> None:
-    """The reason for which the last daemon did not start no longer holds."""
+    """Clear the reason why the last daemon did not start: it no longer applies."""
     with contextlib.suppress(OSError):  # the next start says how it is
         daemon_stage.clear(chosen.directory)

@@ -20,7 +20,7 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
 from recollect.daemon import remote_changes
 from recollect.daemon.health import Health
-from recollect.daemon.upkeep import Upkeep
+from recollect.daemon.upkeep import DaemonUpkeep
 from recollect.extract.tombstones import Tombstones
 from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
@@ -123,7 +123,7 @@ class Runtime:
             self.news.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
-        self.upkeep = Upkeep(self)
+        self.upkeep = DaemonUpkeep(self)
         self.doors = DoorWatch(clock, self.counters, also=lambda: self.tokens.current())
         self.loaded_recall: RecallParts | None = None
         self.loaded_learning: Learning | None = None
@@ -209,7 +209,7 @@ class Runtime:
         return self.loaded_learning
 
     def embed_soon(self) -> None:
-        """Something new wants its vector; full text finds it already."""
+        """Start making missing vectors; until then a new memory is found by words only."""
         if self.loaded_recall is not None:
             self.loaded_recall.embed_soon()
 
@@ -339,7 +339,7 @@ class Runtime:
                 self.stopping.wait(RETRY_S)
 
     def _recall_early(self, question: RecallQuestion) -> Recalled:
-        """The hook that started the daemon has a moment to spare; a prompt has not."""
+        """A session's start may wait for recall to be loaded; a prompt may not."""
         patience = EARLY_S if question.trigger == "session-start" else 0.0
         if self._recall_ready.wait(patience) and self.loaded_recall is not None:
             return self.loaded_recall.recall_now(question)

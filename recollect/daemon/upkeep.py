@@ -27,7 +27,7 @@ BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right a
 CATCH_UP_AFTER_S = 20.0
 
 
-class Upkeep:
+class DaemonUpkeep:
     def __init__(self, runtime: "Runtime") -> None:
         self._runtime = runtime
         self._draining = threading.Lock()
@@ -51,9 +51,8 @@ class Upkeep:
         self._periodic.close()
 
     def drain(self) -> None:
-        """Take what hooks spooled while nobody answered them. A file goes when the commit that
-        holds its event is done, or when it is refused for good; one that makes us stumble is set
-        aside and keeps nobody waiting."""
+        """Store what hooks spooled while the daemon was down. A file is removed after the commit
+        of its event, or when it is refused for good; one that fails unexpectedly is set aside."""
         runtime = self._runtime
         with self._draining:
             for batch in spool.in_batches(spool.drain(runtime.settings.directory)):
@@ -70,7 +69,7 @@ class Upkeep:
                 runtime.counters.count("events from the spool", len(done))
 
     def catch_up_later(self) -> None:
-        """Read what connected agents did while nobody listened, when the start is over."""
+        """After the start, import what connected agents did while the daemon was down."""
         threading.Thread(target=self._catch_up, name="recollect-catch-up", daemon=True).start()
 
     def _catch_up(self) -> None:
@@ -95,17 +94,17 @@ class Upkeep:
         found = sum(one.stored for one in done.sources.values()) if done else 0
         if found:
             runtime.counters.count("events caught up", found)
-            log.info("caught up on %d events that hooks did not bring", found)
+            log.info("imported %d events that hooks did not deliver", found)
 
     def _install_hook(self) -> None:
-        """A disk without room keeps the hook that is there, which does as well for now."""
+        """Install the hook program. If the disk is full, the one that is there stays."""
         directory = self._runtime.settings.directory
         try:
             launcher.write(directory)
             launcher.install_hook(directory)
         except OSError as error:
-            self._runtime.counters.error(f"the hook could not be put in place: {error}")
-            log.error("the hook could not be put in place: %s", error)
+            self._runtime.counters.error(f"the hook could not be installed: {error}")
+            log.error("the hook could not be installed: %s", error)
 
     def _scrub(self) -> None:
         step = self._runtime.store.upkeep.scrub(self._position, SCRUB_ROWS)

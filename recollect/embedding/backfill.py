@@ -16,7 +16,7 @@ from recollect.core import vector_bytes
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record, Vector
 from recollect.embedding.chunking import parts
-from recollect.embedding.embedder import MODEL, Embedder, text_of
+from recollect.embedding.embedder import MODEL, Embedder, text_of, vector_rows
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -116,18 +116,7 @@ class Backfill:
             if matrix is None:
                 continue
             rows[record.record_id] = matrix
-            fresh += [
-                Vector(
-                    namespace=record.namespace,
-                    source_kind="record",
-                    source_id=record.record_id,
-                    part=part,
-                    model=MODEL,
-                    dim=vector_bytes.DIMENSIONS,
-                    vector=vector_bytes.encode(row),
-                )
-                for part, row in enumerate(matrix)
-            ]
+            fresh += vector_rows(record, map(vector_bytes.encode, matrix))
         self._store.vectors.put(fresh)
         self.done += len(rows)
         self._embedded([one for one in records if one.record_id in rows], rows)

@@ -8,7 +8,7 @@ this room.
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.core import oslayer
 from recollect.core.errors import ModelUnavailable
-from recollect.core.values import Record
+from recollect.core.values import Record, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding import weights
 
@@ -169,3 +169,19 @@ def text_of(record: Record) -> str:
     if record.concepts:
         parts.append(", ".join(record.concepts))
     return "\n".join(part for part in parts if part)[:MAX_CHARS]
+
+
+def vector_rows(record: Record, parts: Iterable[bytes]) -> list[Vector]:
+    """The vectors of a memory, of the whole and of its parts, as they are stored."""
+    return [
+        Vector(
+            namespace=record.namespace,
+            source_kind="record",
+            source_id=record.record_id,
+            part=part,
+            model=MODEL,
+            dim=DIMENSIONS,
+            vector=blob,
+        )
+        for part, blob in enumerate(parts)
+    ]

@@ -17,7 +17,7 @@ from recollect.hosts.facts import Facts
 from recollect.hosts.fitting import fit, fit_text
 from recollect.hosts.payloads import (
     Capture,
-    Draft,
+    EventDraft,
     Payload,
     SignalName,
     Wants,
@@ -184,7 +184,7 @@ class Adapter:
     ) -> Capture:
         reason = plain_text(reason)[:200]
         field = "source" if signal == "session-start" else "reason"
-        draft = Draft(
+        draft = EventDraft(
             kind="note",
             body=JsonBody(data={"signal": signal, field: reason}),
             author="tool",
@@ -314,16 +314,16 @@ def said(text: Any) -> str:
     return fit_text(strip_foreign(plain_text(prose(text))).strip())
 
 
-def prompt_draft(text: Any, turn: str = "") -> Draft | None:
+def prompt_draft(text: Any, turn: str = "") -> EventDraft | None:
     """A prompt; None when it is empty."""
     content = said(text)
     if not content:
         return None
     body = TextBody(content=content)
-    return Draft(kind="prompt", body=body, author="user", **_key("prompt", turn, content))
+    return EventDraft(kind="prompt", body=body, author="user", **_key("prompt", turn, content))
 
 
-def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> Draft | None:
+def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> EventDraft | None:
     """The final answer of a turn, after the prompt where the host gives both."""
     content = said(answer)
     if not content:
@@ -331,12 +331,12 @@ def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> Draft | No
     fitted = fit({"prompt": said(prompt), "answer": content})
     body: MessageBody = conversation(fitted["prompt"], fitted["answer"])
     key = _key("answer", turn, content)
-    return Draft(kind="session_summary", body=body, author="assistant", **key)
+    return EventDraft(kind="session_summary", body=body, author="assistant", **key)
 
 
 def tool_draft(
     name: str, arguments: Any, output: Any, *, call: str = "", failed: bool | None = None
-) -> Draft:
+) -> EventDraft:
     tool = tools.facts(name, arguments, output, failed)
     data = {
         "tool": tool.name,
@@ -353,7 +353,7 @@ def tool_draft(
     # Copilot reports one call in two spellings: the names of fields and tools differ, nothing else.
     values = list(output.values()) if isinstance(output, dict) else output
     content = "" if call else encode([tool.tool_class, data["input"], values]).decode()
-    return Draft(
+    return EventDraft(
         kind="tool_use",
         body=JsonBody(data=fit(data)),
         author=tools.author(tool.tool_class),

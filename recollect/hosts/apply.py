@@ -16,13 +16,13 @@ import msgspec
 from recollect.core import oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import CannotWrite, ConfigChanged
-from recollect.hosts.changes import Change, digest, read
+from recollect.hosts.changes import FileChange, digest, read
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
-from recollect.hosts.ledger import FileRecord, Ledger
+from recollect.hosts.ledger import FileRecord, InstallLedger
 
 
-def diff(change: Change) -> str:
+def diff(change: FileChange) -> str:
     """The change as a unified diff, for a person to read."""
     name = change.path
     old, new = _lines(change.before), _lines(change.after)
@@ -32,11 +32,11 @@ def diff(change: Change) -> str:
 
 
 def apply_install(
-    installer: Installer, context: Context, changes: list[Change], clock: Clock | None = None
+    installer: Installer, context: Context, changes: list[FileChange], clock: Clock | None = None
 ) -> None:
     """Make the changes, with the originals backed up before the first byte is written."""
     _check(changes)
-    old = Ledger.load(context.data_dir)
+    old = InstallLedger.load(context.data_dir)
     files, backups = dict(old.files), {}
     by_path = {change.path: change for change in changes}
     moment = (clock or SystemClock()).now().isoformat(timespec="seconds")
@@ -74,10 +74,10 @@ def apply_install(
         raise
 
 
-def apply_uninstall(installer: Installer, context: Context, changes: list[Change]) -> None:
+def apply_uninstall(installer: Installer, context: Context, changes: list[FileChange]) -> None:
     """Make the changes and forget the files that no other host needs."""
     _check(changes)
-    old = Ledger.load(context.data_dir)
+    old = InstallLedger.load(context.data_dir)
     _write_all(changes)
     paths = {piece.path for piece in installer.pieces(context)}
     files, gone = {}, []
@@ -97,7 +97,7 @@ def apply_uninstall(installer: Installer, context: Context, changes: list[Change
     _forget([path for path, _ in gone], new)
 
 
-def _forget(paths: list[str], ledger: Ledger) -> None:
+def _forget(paths: list[str], ledger: InstallLedger) -> None:
     """Drop backups that nothing needs any more, and with the last of them the ledger."""
     for path in paths:
         _unlink_quietly(ledger.backup_path(path))
@@ -109,7 +109,7 @@ def _forget(paths: list[str], ledger: Ledger) -> None:
 # --- checks -----------------------------------------------------------------------------------
 
 
-def _check(changes: list[Change]) -> None:
+def _check(changes: list[FileChange]) -> None:
     for change in changes:
         if read(change.path) != change.before:
             raise ConfigChanged(f"{change.path} changed since the plan was made")
@@ -154,7 +154,7 @@ def _missing_directories(path: str) -> list[str]:
 class _Undo:
     """What to put back, newest first."""
 
-    files: list[tuple[Change, int | None]] = field(default_factory=list)
+    files: list[tuple[FileChange, int | None]] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
 
     def run(self) -> None:
@@ -163,7 +163,7 @@ class _Undo:
         _remove_empty(reversed(self.directories))
 
 
-def _write_all(changes: list[Change]) -> None:
+def _write_all(changes: list[FileChange]) -> None:
     undo = _Undo()
     for change in changes:
         try:
@@ -211,7 +211,7 @@ def _own_as(target: str, handle: int) -> None:
         os.fchown(handle, like.st_uid, like.st_gid)
 
 
-def _save(ledger: Ledger, backups: dict[str, bytes]) -> None:
+def _save(ledger: InstallLedger, backups: dict[str, bytes]) -> None:
     try:
         os.makedirs(os.path.dirname(ledger.directory), mode=0o700, exist_ok=True)
         os.makedirs(os.path.join(ledger.directory, "files"), mode=0o700, exist_ok=True)

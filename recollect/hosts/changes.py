@@ -1,6 +1,6 @@
 """A change to one of a host's files, and reading such a file.
 
-In: a path. Out: its bytes, or None; a Change is only a plan until `apply.py` makes it. A file that
+In: a path. Out: its bytes, or None; a change is only a plan until `apply.py` makes it. A file that
 cannot be read raises CannotWrite.
 """
 
@@ -14,7 +14,7 @@ MOST_BYTES = 64 << 20  # of a host's own file; Claude Code's ~/.claude.json grow
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """One file before and after; None means that there is no file."""
 
     path: str

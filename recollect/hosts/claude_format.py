@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from recollect.core.values import JsonBody, encode
 from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
 from recollect.hosts.fitting import fit
-from recollect.hosts.payloads import Capture, Draft
+from recollect.hosts.payloads import Capture, EventDraft
 from recollect.hosts.reading import prose, word
 
 
@@ -42,7 +42,7 @@ class ClaudeFormat(Adapter):
             return self.nothing(reading, "no summary")
         trigger = word(reading.data, "trigger")[:200]
         data = fit({"signal": "compacted", "reason": trigger, "summary": summary})
-        draft = Draft(kind="note", body=JsonBody(data=data), author="assistant")
+        draft = EventDraft(kind="note", body=JsonBody(data=data), author="assistant")
         return replace(self.nothing(reading, ""), drafts=(draft,))
 
     def on_subagent(self, reading: Reading) -> Capture:

@@ -1,6 +1,6 @@
 """Find hosts on this machine, put our entries into their files, take them out again.
 
-In: names of hosts, a Context, and a function that asks the user. Out: a Report per host; a host
+In: names of hosts, a Context, and a function that asks the user. Out: a result per host; a host
 that fails is put back as it was and named with its error, the others go on.
 """
 
@@ -12,26 +12,26 @@ from typing import Literal
 from recollect.core.errors import BadInput, RecollectError
 from recollect.hosts import registry
 from recollect.hosts.apply import apply_install, apply_uninstall
-from recollect.hosts.changes import Change
+from recollect.hosts.changes import FileChange
 from recollect.hosts.context import Context
-from recollect.hosts.installer import Found, Installer
-from recollect.hosts.ledger import Ledger
+from recollect.hosts.installer import FoundHost, Installer
+from recollect.hosts.ledger import InstallLedger
 
 Outcome = Literal["installed", "removed", "unchanged", "declined", "failed"]
-Confirm = Callable[[Installer, list[Change]], bool]
+Confirm = Callable[[Installer, list[FileChange]], bool]
 
 
 @dataclass(frozen=True)
 class HostResult:
     host: str
     outcome: Outcome
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
     error: RecollectError | None = None
 
 
 @dataclass(frozen=True)
-class Report:
+class InstallReport:
     results: tuple[HostResult, ...]
 
     @property
@@ -48,7 +48,7 @@ def installer(name: str) -> Installer:
     return registry.installers()[known]
 
 
-def detect_all(home: str, env: Mapping[str, str]) -> dict[str, Found]:
+def detect_all(home: str, env: Mapping[str, str]) -> dict[str, FoundHost]:
     """The hosts on this machine, by name."""
     found = {name: known.detect(home, env) for name, known in registry.installers().items()}
     return {name: how for name, how in found.items() if how is not None}
@@ -56,13 +56,13 @@ def detect_all(home: str, env: Mapping[str, str]) -> dict[str, Found]:
 
 def installations(data_dir: str) -> list[tuple[str, str]]:
     """What was installed by us: (host, project), with "" where it was for the user."""
-    return Ledger.load(data_dir).installations()
+    return InstallLedger.load(data_dir).installations()
 
 
 def connected_since(data_dir: str) -> dict[str, datetime]:
     """Since when each host has been connected."""
     found: dict[str, datetime] = {}
-    for record in Ledger.load(data_dir).files.values():
+    for record in InstallLedger.load(data_dir).files.values():
         at = datetime.fromisoformat(record.time)
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         for name in record.hosts:
@@ -70,11 +70,11 @@ def connected_since(data_dir: str) -> dict[str, datetime]:
     return found
 
 
-def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:
+def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> InstallReport:
     """Put our entries in. `confirm` sees each host's changes before anything is written."""
     results = []
     for host in hosts:
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         try:
             changes = host.plan_install(context)
             if changes and not confirm(host, changes):
@@ -86,14 +86,14 @@ def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> R
             results.append(HostResult(host.name, outcome, tuple(changes), notes))
         except RecollectError as error:
             results.append(HostResult(host.name, "failed", tuple(changes), error=error))
-    return Report(tuple(results))
+    return InstallReport(tuple(results))
 
 
-def uninstall(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> Report:
+def uninstall(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> InstallReport:
     """Take our entries out; the original bytes come back where nobody wrote since."""
     results = []
     for host in hosts:
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         try:
             changes = host.plan_uninstall(context)
             if changes and not confirm(host, changes):
@@ -104,4 +104,4 @@ def uninstall(hosts: Iterable[Installer], context: Context, confirm: Confirm) ->
             results.append(HostResult(host.name, outcome, tuple(changes)))
         except RecollectError as error:
             results.append(HostResult(host.name, "failed", tuple(changes), error=error))
-    return Report(tuple(results))
+    return InstallReport(tuple(results))

@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.hosts.changes import Change, digest, read
+from recollect.hosts.changes import FileChange, digest, read
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.facts import Facts
-from recollect.hosts.ledger import Ledger
-from recollect.hosts.marker import Call, prompt_call
+from recollect.hosts.ledger import InstallLedger
+from recollect.hosts.marker import HookRun, prompt_call
 from recollect.hosts.pieces import Hooks, JsonFile, Member, OwnFile, Piece
 
 State = Literal["installed", "partial", "absent", "foreign"]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundHost:
     """How we know that a host is on this machine."""
 
     how: tuple[str, ...]
@@ -42,7 +42,7 @@ class Installer:
     def notes(self, context: Context) -> list[str]:
         return [f"Restart {self.title} so that it reads its new configuration."]
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         """How the host reports that somebody typed this text."""
         return prompt_call(self.facts.prompts[0], text, session, cwd)
 
@@ -50,11 +50,11 @@ class Installer:
         """Whether the host runs our hooks only after the user has trusted them."""
         return False
 
-    def plan_trust(self, context: Context) -> list[Change]:
+    def plan_trust(self, context: Context) -> list[FileChange]:
         """The changes that make the host trust our hooks; for a user who said so."""
         return []
 
-    def detect(self, home: str, env: Mapping[str, str]) -> Found | None:
+    def detect(self, home: str, env: Mapping[str, str]) -> FoundHost | None:
         """Looks only; never starts a program."""
         how = [
             f"{variable}={env[variable]}"
@@ -68,20 +68,20 @@ class Installer:
         found = next(filter(None, programs), None)
         if found:
             how.append(found)
-        return Found(tuple(how), found) if how else None
+        return FoundHost(tuple(how), found) if how else None
 
-    def plan_install(self, context: Context) -> list[Change]:
+    def plan_install(self, context: Context) -> list[FileChange]:
         changes = []
         for piece in self.pieces(context):
             before = read(piece.path)
             after = piece.put(before)
             if after != before:
-                changes.append(Change(piece.path, before, after, piece.why, piece.mode))
+                changes.append(FileChange(piece.path, before, after, piece.why, piece.mode))
         return changes
 
-    def plan_uninstall(self, context: Context) -> list[Change]:
+    def plan_uninstall(self, context: Context) -> list[FileChange]:
         """The original bytes where nobody touched the file since; else all but ours."""
-        ledger = Ledger.load(context.data_dir)
+        ledger = InstallLedger.load(context.data_dir)
         changes = []
         for piece in self.pieces(context):
             now = read(piece.path)
@@ -94,7 +94,7 @@ class Installer:
             else:
                 after = piece.strip(now, original)
             if after != now:
-                changes.append(Change(piece.path, now, after, f"remove: {piece.why}"))
+                changes.append(FileChange(piece.path, now, after, f"remove: {piece.why}"))
         return changes
 
     def state(self, context: Context) -> State:

@@ -23,14 +23,14 @@ _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+
 
 
 @dataclass
-class Node:
+class JsonNode:
     """A value and where it stands; for a container also its items in order."""
 
     kind: Literal["object", "array", "scalar"]
     start: int
     end: int = 0
     value: Any = None
-    items: list["Item"] = field(default_factory=list)
+    items: list["JsonItem"] = field(default_factory=list)
 
     def plain(self) -> Any:
         if self.kind == "object":
@@ -41,16 +41,16 @@ class Node:
 
 
 @dataclass
-class Item:
+class JsonItem:
     """A member or an element: from `start` (its key or value) to `node.end`, then maybe a comma."""
 
     key: str | int
     start: int
-    node: Node
+    node: JsonNode
     comma: int | None = None  # where the comma after it stands
 
 
-class Document:
+class JsonDocument:
     """A parsed file. Edits return a new document; this one never changes."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -59,7 +59,7 @@ class Document:
         self.root = _Parser(text, name).document()
 
     @classmethod
-    def read(cls, raw: bytes | None, name: str) -> "Document":
+    def read(cls, raw: bytes | None, name: str) -> "JsonDocument":
         """A missing or blank file counts as an empty object."""
         try:
             text = (raw or b"").decode("utf-8")
@@ -84,7 +84,7 @@ class Document:
     def has(self, path: Path) -> bool:
         return self._find(path) is not None
 
-    def set(self, path: Path, value: Any) -> "Document":
+    def set(self, path: Path, value: Any) -> "JsonDocument":
         """Put a member there: replaced in place, or added behind the others; parents are made."""
         node = self._find(path)
         if node is not None:
@@ -101,7 +101,7 @@ class Document:
             raise self._wrong(parent, "an object")
         return self._insert(holder, key, value)
 
-    def append(self, path: Path, value: Any) -> "Document":
+    def append(self, path: Path, value: Any) -> "JsonDocument":
         """Put an element behind the others; a missing array is made."""
         holder = self._find(path)
         if holder is None:
@@ -110,7 +110,7 @@ class Document:
             raise self._wrong(path, "a list")
         return self._insert(holder, None, value)
 
-    def remove(self, path: Path) -> "Document":
+    def remove(self, path: Path) -> "JsonDocument":
         """Take a member or an element away, with its comma and the space before it."""
         holder = self._find(path[:-1])
         index = None if holder is None else _index(holder, path[-1])
@@ -138,7 +138,7 @@ class Document:
 
     # --- inside -------------------------------------------------------------------------------
 
-    def _find(self, path: Path) -> Node | None:
+    def _find(self, path: Path) -> JsonNode | None:
         node = self.root
         for step in path:
             index = _index(node, step)
@@ -153,13 +153,13 @@ class Document:
             f"{self.name}: {where} should be {wanted}; nothing was changed", field=self.name
         )
 
-    def _splice(self, cuts: list[tuple[int, int, str]]) -> "Document":
+    def _splice(self, cuts: list[tuple[int, int, str]]) -> "JsonDocument":
         text = self.text
         for start, end, new in sorted(cuts, key=lambda cut: cut[0], reverse=True):
             text = text[:start] + new + text[end:]
-        return Document(text, self.name)
+        return JsonDocument(text, self.name)
 
-    def _insert(self, holder: Node, key: str | None, value: Any) -> "Document":
+    def _insert(self, holder: JsonNode, key: str | None, value: Any) -> "JsonDocument":
         inside = self.text[holder.start + 1 : holder.end - 1]
         newline, unit, base = _newline(self.text), _unit(self.text), self._indent(holder.start)
         if not inside.strip():
@@ -184,12 +184,12 @@ class Document:
         head = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
         return head + _render(value, _unit(self.text), indent, _newline(self.text))
 
-    def _render_at(self, node: Node, value: Any) -> str:
+    def _render_at(self, node: JsonNode, value: Any) -> str:
         if not _broken(self.text[node.start : node.end]):  # on one line it was: so it stays
             return json.dumps(value, ensure_ascii=False)
         return self._entry(None, value, self._indent(node.start))
 
-    def _comma_end(self, item: Item) -> int:
+    def _comma_end(self, item: JsonItem) -> int:
         return item.node.end if item.comma is None else item.comma + 1
 
     def _trivia_end(self, at: int) -> tuple[int, bool]:
@@ -208,7 +208,7 @@ class Document:
         found = re.compile(r"[ \t]*").match(self.text, start)
         return found.group() if found else ""
 
-    def _gap(self, holder: Node) -> str:
+    def _gap(self, holder: JsonNode) -> str:
         """The space between items on one line: as between the first two, else one blank."""
         if len(holder.items) < 2:
             return " "
@@ -225,7 +225,7 @@ class _Parser:
         self.text = text
         self.name = name
 
-    def document(self) -> Node:
+    def document(self) -> JsonNode:
         at = self.trivia(len(BOM) if self.text.startswith(BOM) else 0)
         node = self.value(at, 0)
         end = self.trivia(node.end)
@@ -249,7 +249,7 @@ class _Parser:
                 return at
             at = comment.end()
 
-    def value(self, at: int, depth: int) -> Node:
+    def value(self, at: int, depth: int) -> JsonNode:
         if depth > MAX_DEPTH:
             raise self.wrong(at, f"nested more than {MAX_DEPTH} deep")
         char = self.text[at : at + 1]
@@ -260,7 +260,7 @@ class _Parser:
         found = (_STRING if char == '"' else _SCALAR).match(self.text, at)
         if found is None:
             raise self.wrong(at, f"unexpected {char!r}" if char else "the file ends too early")
-        return Node("scalar", at, found.end(), self.loaded(at, found.group()))
+        return JsonNode("scalar", at, found.end(), self.loaded(at, found.group()))
 
     def loaded(self, at: int, token: str) -> Any:
         try:
@@ -268,17 +268,19 @@ class _Parser:
         except ValueError as error:
             raise self.wrong(at, str(error).partition(":")[0]) from error
 
-    def container(self, at: int, depth: int, kind: Literal["object", "array"], end: str) -> Node:
-        node = Node(kind, at)
+    def container(
+        self, at: int, depth: int, kind: Literal["object", "array"], end: str
+    ) -> JsonNode:
+        node = JsonNode(kind, at)
         at = self.trivia(at + 1)
         while self.text[at : at + 1] != end:
             if node.items and node.items[-1].comma is None:
                 raise self.wrong(at, f"a comma or {end!r} is missing")
             start, key = at, len(node.items)
             if kind == "object":
-                item = Item(*self.member(at, depth))
+                item = JsonItem(*self.member(at, depth))
             else:
-                item = Item(key, start, self.value(at, depth + 1))
+                item = JsonItem(key, start, self.value(at, depth + 1))
             node.items.append(item)
             at = self.trivia(item.node.end)
             if self.text[at : at + 1] == ",":
@@ -287,7 +289,7 @@ class _Parser:
         node.end = at + 1
         return node
 
-    def member(self, at: int, depth: int) -> tuple[str, int, Node]:
+    def member(self, at: int, depth: int) -> tuple[str, int, JsonNode]:
         found = _STRING.match(self.text, at)
         if found is None:
             raise self.wrong(at, "a quoted name is missing")
@@ -301,7 +303,7 @@ class _Parser:
 # --- small things -----------------------------------------------------------------------------
 
 
-def _index(node: Node, step: str | int) -> int | None:
+def _index(node: JsonNode, step: str | int) -> int | None:
     """Of two members with one name the last counts, as in every JSON reader."""
     if node.kind == "object" and isinstance(step, str):
         return next(

@@ -1,6 +1,6 @@
 """What we changed in whose files, and how these were before.
 
-In: the data directory. Out: a Ledger of records with the original bytes beside it, both 0600.
+In: the data directory. Out: records, with the original bytes beside them, all 0600.
 A ledger that cannot be read raises BadInput: guessing could lose the user's original.
 """
 
@@ -27,7 +27,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()  # directories that did not exist, outermost first
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class InstallLedger(msgspec.Struct, frozen=True, kw_only=True):
     """All records by path. One ledger for all hosts, because two hosts may share a file."""
 
     version: Annotated[int, msgspec.Meta(ge=1, le=1)] = 1
@@ -35,7 +35,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     directory: str = ""
 
     @classmethod
-    def load(cls, data_dir: str) -> "Ledger":
+    def load(cls, data_dir: str) -> "InstallLedger":
         directory = os.path.join(data_dir, DIRECTORY)
         path = os.path.join(directory, "ledger.json")
         try:

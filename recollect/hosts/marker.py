@@ -9,17 +9,17 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Call:
+class HookRun:
     """One run of the hook command: its event and its input."""
 
     event: str
     stdin: bytes
 
 
-def prompt_call(event: str, text: str, session: str, cwd: str) -> Call:
+def prompt_call(event: str, text: str, session: str, cwd: str) -> HookRun:
     """Most hosts send one flat object."""
     return call(event, session_id=session, cwd=cwd, hook_event_name=event, prompt=text)
 
 
-def call(event: str, **payload: Any) -> Call:
-    return Call(event, json.dumps(payload).encode())
+def call(event: str, **payload: Any) -> HookRun:
+    return HookRun(event, json.dumps(payload).encode())

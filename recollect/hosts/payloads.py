@@ -40,7 +40,7 @@ class ToolFacts:
 
 
 @dataclass(frozen=True)
-class Draft:
+class EventDraft:
     """An event to be: all of it that a host can know.
 
     `dedupe_key` is the same for the same thing reported twice within one session of one host. With
@@ -68,7 +68,7 @@ class Capture:
     event: str
     session_id: str | None = None
     cwd: str = ""
-    drafts: tuple[Draft, ...] = ()
+    drafts: tuple[EventDraft, ...] = ()
     signal: SignalName | None = None
     reason: str = ""
     wants: Wants | None = None
@@ -83,7 +83,7 @@ class Capture:
         return self.drafts[0].dedupe_key if self.drafts else None
 
 
-def with_answer(capture: Capture, answer: Draft) -> Capture:
+def with_answer(capture: Capture, answer: EventDraft) -> Capture:
     """A stop whose answer was found in the transcript."""
     return replace(capture, drafts=(*capture.drafts, answer), transcript=None, note="")
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from recollect.core.errors import ConfigChanged
 from recollect.hosts import toml_edit
-from recollect.hosts.json_edit import BOM, Document, Path
+from recollect.hosts.json_edit import BOM, JsonDocument, Path
 
 MARK = "recollect-hook"  # an entry whose command holds this is ours, whatever its version
 BEGIN = "<!-- recollect:begin -->"
@@ -45,9 +45,9 @@ class Piece(Protocol):
 class JsonEdit(Protocol):
     """One thing of ours in a JSON document."""
 
-    def put(self, document: Document) -> Document: ...
-    def strip(self, document: Document, keep: Document | None) -> Document: ...
-    def holds(self, document: Document) -> bool: ...
+    def put(self, document: JsonDocument) -> JsonDocument: ...
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument: ...
+    def holds(self, document: JsonDocument) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class JsonFile:
     mode: int | None = None
 
     def put(self, before: bytes | None) -> bytes:
-        document = Document.read(before, self.path)
+        document = JsonDocument.read(before, self.path)
         untouched = document.text
         for edit in self.edits:
             document = edit.put(document)
         return before if before is not None and document.text == untouched else document.raw
 
     def strip(self, now: bytes, keep: bytes | None) -> bytes | None:
-        document = Document.read(now, self.path)
-        original = None if keep is None else Document.read(keep, self.path)
+        document = JsonDocument.read(now, self.path)
+        original = None if keep is None else JsonDocument.read(keep, self.path)
         for edit in reversed(self.edits):
             document = edit.strip(document, original)
         document = self._defaults_stripped(document, original)
@@ -78,10 +78,10 @@ class JsonFile:
         return keep if keep is None or blank else document.raw
 
     def holds(self, now: bytes) -> bool:
-        document = Document.read(now, self.path)
+        document = JsonDocument.read(now, self.path)
         return any(edit.holds(document) for edit in self.edits)
 
-    def _defaults_stripped(self, document: Document, keep: Document | None) -> Document:
+    def _defaults_stripped(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         """What only made the file complete goes when nobody else has come to need it."""
         defaults = [edit for edit in self.edits if isinstance(edit, Default)]
         ours = [edit for edit in defaults if keep is None or not keep.has(edit.path)]
@@ -100,13 +100,13 @@ class Member:
     path: Path
     value: Any
 
-    def put(self, document: Document) -> Document:
+    def put(self, document: JsonDocument) -> JsonDocument:
         return document.set(self.path, self.value)
 
-    def strip(self, document: Document, keep: Document | None) -> Document:
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         return _pruned(document.remove(self.path), self.path[:-1], keep)
 
-    def holds(self, document: Document) -> bool:
+    def holds(self, document: JsonDocument) -> bool:
         return document.has(self.path)
 
 
@@ -117,34 +117,34 @@ class Default:
     path: Path
     value: Any
 
-    def put(self, document: Document) -> Document:
+    def put(self, document: JsonDocument) -> JsonDocument:
         return document if document.has(self.path) else document.set(self.path, self.value)
 
-    def strip(self, document: Document, keep: Document | None) -> Document:
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         return document  # JsonFile decides, for it sees the whole
 
-    def holds(self, document: Document) -> bool:
+    def holds(self, document: JsonDocument) -> bool:
         return False
 
 
 @dataclass(frozen=True)
-class Choice:
+class OwnSetting:
     """A setting that we take only while it is free, and give back only while it is ours."""
 
     path: Path
     value: Any
 
-    def put(self, document: Document) -> Document:
+    def put(self, document: JsonDocument) -> JsonDocument:
         return document if document.get(self.path) else document.set(self.path, self.value)
 
-    def strip(self, document: Document, keep: Document | None) -> Document:
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         if document.get(self.path) != self.value:
             return document
         if keep is not None and keep.has(self.path):
             return document.set(self.path, keep.get(self.path))
         return _pruned(document.remove(self.path), self.path[:-1], keep)
 
-    def holds(self, document: Document) -> bool:
+    def holds(self, document: JsonDocument) -> bool:
         return bool(document.get(self.path) == self.value)
 
 
@@ -155,7 +155,7 @@ class Elements:
     path: Path
     values: tuple[Any, ...]
 
-    def put(self, document: Document) -> Document:
+    def put(self, document: JsonDocument) -> JsonDocument:
         places = _own(document.get(self.path))
         for place, value in zip(places, self.values, strict=False):
             document = document.set((*self.path, place), value)
@@ -165,12 +165,12 @@ class Elements:
             document = document.remove((*self.path, place))
         return document
 
-    def strip(self, document: Document, keep: Document | None) -> Document:
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         for place in reversed(_own(document.get(self.path))):
             document = document.remove((*self.path, place))
         return _pruned(document, self.path, keep)
 
-    def holds(self, document: Document) -> bool:
+    def holds(self, document: JsonDocument) -> bool:
         return bool(_own(document.get(self.path)))
 
 
@@ -182,7 +182,7 @@ class Hooks:
     groups: bool = False
     root: Path = ("hooks",)
 
-    def put(self, document: Document) -> Document:
+    def put(self, document: JsonDocument) -> JsonDocument:
         for event, entry in self.entries.items():
             path = (*self.root, event)
             places = self._places(document.get(path))
@@ -194,16 +194,16 @@ class Hooks:
                 document = self._removed(document, path, place)
         return self._others_stripped(document, None)
 
-    def strip(self, document: Document, keep: Document | None) -> Document:
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         for event in self.entries:
             document = self._event_stripped(document, event, keep)
         return self._others_stripped(document, keep)
 
-    def holds(self, document: Document) -> bool:
+    def holds(self, document: JsonDocument) -> bool:
         events = document.get(self.root)
         return isinstance(events, dict) and any(self._places(list_) for list_ in events.values())
 
-    def places(self, document: Document) -> list[tuple[str, int, int]]:
+    def places(self, document: JsonDocument) -> list[tuple[str, int, int]]:
         """Event, group and position of each hook of ours."""
         events = document.get(self.root)
         found = events if isinstance(events, dict) else {}
@@ -223,27 +223,29 @@ class Hooks:
             for inner in _own(group.get("hooks"))
         ]
 
-    def _target(self, place: Path, entry: Any, document: Document) -> tuple[Path, Any]:
+    def _target(self, place: Path, entry: Any, document: JsonDocument) -> tuple[Path, Any]:
         """Replace our whole group, unless someone put another hook into it."""
         if not self.groups:
             return place, entry
         alone = len(document.get(place[:-1])) == 1
         return (place[:-2], entry) if alone else (place, entry["hooks"][0])
 
-    def _removed(self, document: Document, path: Path, place: Path) -> Document:
+    def _removed(self, document: JsonDocument, path: Path, place: Path) -> JsonDocument:
         full = (*path, *place)
         if self.groups and len(document.get(full[:-1])) == 1:
             return document.remove(full[:-2])
         return document.remove(full)
 
-    def _event_stripped(self, document: Document, event: str, keep: Document | None) -> Document:
+    def _event_stripped(
+        self, document: JsonDocument, event: str, keep: JsonDocument | None
+    ) -> JsonDocument:
         path = (*self.root, event)
         places = self._places(document.get(path))
         for place in reversed(places):
             document = self._removed(document, path, place)
         return _pruned(document, path, keep) if places else document
 
-    def _others_stripped(self, document: Document, keep: Document | None) -> Document:
+    def _others_stripped(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         """An older version may have asked for more events."""
         events = document.get(self.root)
         for event in events if isinstance(events, dict) else {}:
@@ -338,7 +340,7 @@ def _own(list_: Any) -> list[int]:
     return [at for at, entry in enumerate(entries) if MARK in json.dumps(entry)]
 
 
-def _pruned(document: Document, path: Path, keep: Document | None) -> Document:
+def _pruned(document: JsonDocument, path: Path, keep: JsonDocument | None) -> JsonDocument:
     """Without the containers that became empty and were not there before us."""
     while path and document.get(path) in ({}, []) and not (keep is not None and keep.has(path)):
         document, path = document.remove(path), path[:-1]

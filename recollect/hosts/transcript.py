@@ -14,7 +14,7 @@ from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.hosts import transcript_files
 from recollect.hosts.adapter import prompt_draft, said, tool_draft
 from recollect.hosts.fitting import fit
-from recollect.hosts.payloads import Draft
+from recollect.hosts.payloads import EventDraft
 from recollect.hosts.reading import Data, moment, plain
 from recollect.hosts.tools import ignored
 
@@ -32,7 +32,7 @@ class TranscriptEvent:
 
     key: str
     at: datetime
-    draft: Draft
+    draft: EventDraft
     branch: str = ""  # checked out then, where the host notes it
 
 
@@ -85,7 +85,7 @@ def of_lines(
     )
 
 
-class Conversation:
+class TurnJoiner:
     """Joins messages into turns. A message without a time gets that of the one before."""
 
     def __init__(self, session_id: str, began: datetime | None) -> None:
@@ -144,7 +144,7 @@ class Conversation:
         when = self._time(at)
         if content and when is not None:
             body = JsonBody(data=fit({"signal": "compacted", "reason": "", "summary": content}))
-            note = Draft(kind="note", body=body, author="assistant")
+            note = EventDraft(kind="note", body=body, author="assistant")
             yield TranscriptEvent(key, when, note, self.branch)
 
     def end(self) -> Iterator[TranscriptEvent]:
@@ -153,7 +153,9 @@ class Conversation:
         if texts and self._at is not None:
             fitted = fit({str(at): text for at, text in enumerate(texts)})
             turns = tuple(ChatMessage(role="assistant", content=text) for text in fitted.values())
-            draft = Draft(kind="session_summary", body=MessageBody(turns=turns), author="assistant")
+            draft = EventDraft(
+                kind="session_summary", body=MessageBody(turns=turns), author="assistant"
+            )
             yield TranscriptEvent(f"{self._turn} answer", self._at, draft, self.branch)
 
     def _time(self, at: datetime | None) -> datetime | None:

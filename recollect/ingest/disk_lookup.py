@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from recollect.core import projects, safe_files
 from recollect.core.bounded_wait import BoundedThreads, Late
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 
 T = TypeVar("T")
 
@@ -27,16 +27,16 @@ _KNOWN = 1024
 
 class DiskLookup:
     def __init__(
-        self, look: Callable[[str], Place] = projects.locate, patience_s: float = PATIENCE_S
+        self, look: Callable[[str], ProjectPlace] = projects.locate, patience_s: float = PATIENCE_S
     ) -> None:
         self._look = look
         self._patience_s = patience_s
         self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
         self._lock = threading.Lock()
-        self._last_places: OrderedDict[str, Place] = OrderedDict()
+        self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
         self._in_progress: dict[str, float] = {}  # paths that are being looked at, and since when
 
-    def locate(self, directory: str) -> Place:
+    def locate(self, directory: str) -> ProjectPlace:
         """The project of a directory, as far as it is known in time."""
         try:
             place = self._in_time(directory, lambda: self._look(directory))

@@ -17,7 +17,7 @@ from recollect.core.errors import BadSetting
 from recollect.core.keepout_rules import DirectoryRules, KeepOutRules, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
-from recollect.hosts.payloads import Capture, Draft
+from recollect.hosts.payloads import Capture, EventDraft
 from recollect.ingest.counters import Counters
 
 PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"
@@ -101,7 +101,7 @@ class KeepOut:
             return Refusal(PROJECT)
         return None
 
-    def without_kept_out(self, captured: Capture) -> tuple[tuple[Draft, ...], list[str]]:
+    def without_kept_out(self, captured: Capture) -> tuple[tuple[EventDraft, ...], list[str]]:
         """The drafts that may be taken, and the reasons against the others."""
         kept, reasons = [], []
         for draft in captured.drafts:
@@ -145,6 +145,6 @@ class KeepOut:
         return FILE if files and path_patterns.matching_file_pattern(files, cwd, data) else ""
 
 
-def _privacy_word(draft: Draft) -> str:
+def _privacy_word(draft: EventDraft) -> str:
     said = draft.body.content if isinstance(draft.body, TextBody) else ""
     return private_sessions.privacy_word(said) if draft.kind == "prompt" else ""

@@ -6,7 +6,7 @@ global one for what is no project. A disk that hangs is not waited for (`disk_lo
 
 from recollect import privacy
 from recollect.core import projects
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.ingest.disk_lookup import DiskLookup
 from recollect.store.interface import Store
 
@@ -20,15 +20,15 @@ class Namespaces:
     def of(self, directory: str | None) -> str:
         return self.of_place(self.locate(directory or "")[0])
 
-    def of_place(self, place: Place) -> str:
+    def of_place(self, place: ProjectPlace) -> str:
         return projects.namespace(self._actor, self._store.projects.resolve(place))
 
-    def locate(self, directory: str) -> tuple[Place, str | None]:
+    def locate(self, directory: str) -> tuple[ProjectPlace, str | None]:
         """Where work happens, and the path as it may be stored. A path that holds something
         private is stored without it and belongs to the global project."""
         if not directory or not directory.startswith("/"):
-            return Place(), None
+            return ProjectPlace(), None
         shown = privacy.scrub(directory).text[:2048]
         if shown != directory or "\0" in directory or "[REDACTED" in directory:
-            return Place(), shown.replace("\0", "") or None
+            return ProjectPlace(), shown.replace("\0", "") or None
         return self._disk.locate(directory), shown

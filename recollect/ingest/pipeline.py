@@ -19,10 +19,10 @@ from recollect.capture import frames
 from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, Draft, Payload
+from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
@@ -97,7 +97,7 @@ class _ReadFrame:
     """A frame that was read: what it means, and the events to store."""
 
     captured: Capture
-    place: Place
+    place: ProjectPlace
     namespace: str
     session_id: str
     arrivals: list[Arrival]
@@ -319,7 +319,7 @@ class Pipeline:
 
     def _with_keys(
         self, frame: Frame, told: "_EventKey", captured: Capture, namespace: str, session_id: str
-    ) -> Iterator[tuple[Draft, "_EventKey"]]:
+    ) -> Iterator[tuple[EventDraft, "_EventKey"]]:
         """Each draft with the key under which it is stored. What a host fires twice gets the key of
         the first firing, so that the store recognises the repeat, or stores it when the first was
         lost. The time between two firings is measured by the hooks' clock, since a spool is read in
@@ -344,7 +344,7 @@ class Pipeline:
         frame: Frame,
         first: "_EventKey",
         captured: Capture,
-        draft: Draft,
+        draft: EventDraft,
         namespace: str,
         session_id: str,
         source: EventSource,

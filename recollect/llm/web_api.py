@@ -1,28 +1,86 @@
 """What the two web APIs share: no retries by their SDKs, no key in any text, one mapping of errors.
 
-In: an exception of an SDK. Out: an error of ours. An SDK's text may repeat the key or the prompt,
-so its exceptions are not chained and its loggers are silenced.
+In: a ModelRequest. Out: a Completion, streamed so that it can be ended by a deadline or a length,
+or an error of ours. An SDK's text may repeat the key or the prompt, so its exceptions are not
+chained and its loggers are silenced. A missing package, or a missing key where one is needed, is a
+ProviderRefused with a hint.
 """
 
 import logging
+from importlib import import_module
 from typing import Any
 
+from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
 from recollect.core.token_count import count_tokens
 from recollect.llm import api_keys
+from recollect.llm.base import Completion, ModelRequest
+from recollect.llm.bounded_call import BoundedCalls, deadline
 
 _TALKATIVE = ("anthropic", "openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
-def hush() -> None:
-    for name in _TALKATIVE:
-        logging.getLogger(name).setLevel(logging.WARNING)
+class WebProvider:
+    """A provider that is asked through its SDK: an extra, imported when used."""
 
+    name: str  # of the provider and of its package
+    client: str  # the class of the SDK
+    default_model: str
+    default_url: str
+    key: str  # the variable that holds it
 
-def missing(package: str) -> ProviderRefused:
-    return ProviderRefused(
-        f"the package {package} is not installed", hint=f"pip install 'recollect[{package}]'"
-    )
+    def __init__(self, model: str = "", base_url: str = "") -> None:
+        self.model = model or self.default_model
+        self._url = base_url or self.default_url
+        self._calls = BoundedCalls()
+
+    def complete(self, request: ModelRequest) -> Completion:
+        key = api_keys.find(self.key)
+        if not key and not is_local(self._url):
+            hint = api_keys.how_to_give(self.key)
+            raise ProviderRefused(f"there is no key for {self._url}", hint=hint)
+        return self._calls.run(self._ask(request, key))
+
+    def close(self) -> None:
+        self._calls.close()
+
+    async def _ask(self, request: ModelRequest, key: str) -> Completion:
+        try:
+            connect = getattr(import_module(self.name), self.client)
+        except ImportError:
+            raise ProviderRefused(
+                f"the package {self.name} is not installed",
+                hint=f"pip install 'recollect[{self.name}]'",
+            ) from None
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        async with (
+            deadline(request.timeout_s, self._url),
+            connect(
+                api_key=key or "none", base_url=self._url, max_retries=0, timeout=request.timeout_s
+            ) as client,
+        ):
+            try:
+                return await self._stream(client, request)
+            except (ProviderError, TimeoutError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the SDK raises is translated
+                raise explained(error, self._url, key) from None
+
+    async def _stream(self, client: Any, request: ModelRequest) -> Completion:
+        raise NotImplementedError
+
+    def _completion(
+        self, request: ModelRequest, text: str, tokens_in: int | None, tokens_out: int | None
+    ) -> Completion:
+        """What a server did not count is estimated."""
+        return Completion(
+            text,
+            self.model,
+            count_tokens(request.system + request.prompt) if tokens_in is None else tokens_in,
+            count_tokens(text) if tokens_out is None else tokens_out,
+            estimated=tokens_in is None or tokens_out is None,
+        )
 
 
 def explained(error: Exception, who: str, key: str) -> ProviderError:

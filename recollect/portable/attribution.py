@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from recollect import privacy
 from recollect.core import projects
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.store.interface import Store
 
 
@@ -48,13 +48,13 @@ class Attribution:
         key = f"{program}:{name}"
         if key not in self._known:
             known = _by_name(self._store).get(name.lower())
-            project = known or self._store.projects.resolve(Place(alias=key))
+            project = known or self._store.projects.resolve(ProjectPlace(alias=key))
             self._known[key] = projects.namespace(self._actor, project)
         return self._known[key]
 
-    def place(self, directory: str) -> Place:
+    def place(self, directory: str) -> ProjectPlace:
         if not _usable(directory) or privacy.scrub(directory).text != directory:
-            return Place()
+            return ProjectPlace()
         directory = _tidy(directory)
         if os.path.isdir(directory):
             return projects.locate(directory, self._home)
@@ -65,8 +65,8 @@ class Attribution:
                 return place
         for root in (*reversed(self._roots), *self._gone):
             if directory == root or directory.startswith(root + os.sep):
-                return Place(root=root)
-        return Place(root=directory) if self._below_home(directory) else Place()
+                return ProjectPlace(root=root)
+        return ProjectPlace(root=directory) if self._below_home(directory) else ProjectPlace()
 
     def _below_home(self, directory: str) -> bool:
         """Whether a directory is below the home: neither the home nor anything above it is a

@@ -19,16 +19,16 @@ from recollect.core import projects, safe_git
 from recollect.core.clock import Clock
 from recollect.core.errors import RecollectError
 from recollect.core.periodic import Job, Periodic
-from recollect.core.projects import Place, Repository, repository_of
+from recollect.core.projects import ProjectPlace, Repository, repository_of
 from recollect.ingest.pipeline import Notice
 from recollect.store.interface import ProjectInfo, Store
 
 log = logging.getLogger(__name__)
 
-# A project is joined unasked while it is new; later it has memories that somebody counts on.
+# A project is joined without asking only while it is new; later the user may rely on its memories.
 FIRST_USE = timedelta(days=1)
-PAUSE_S = 1.0  # what comes within it is looked at together
-EVERY_S = 60.0  # how often one project is looked at while it is used
+PAUSE_S = 1.0  # projects used within it are checked together
+EVERY_S = 60.0  # how often a project is checked while it is used
 CLOSE_S = 2.0
 SHOWN = 20
 
@@ -58,7 +58,7 @@ class Clones:
         self._used: set[str] = set()
         self._looked: dict[str, float] = {}
         self._heads: dict[str, str] = {}
-        self._went: dict[str, str] = {}  # where what belonged to a joined project belongs now
+        self._went: dict[str, str] = {}  # old to new namespace of joined projects
         self._offers: dict[str, CloneOffer] = {}
         self._joined: dict[str, str] = {}
         self._started = False
@@ -70,7 +70,7 @@ class Clones:
         with self._lock:
             offers = list(self._offers.values())[:SHOWN]
         try:
-            # Health asks often, also while the store hangs: only when there is something to ask.
+            # Health calls this often, also while the store hangs: read it only when needed.
             known = {one.project_id: one for one in self._store.projects.all()} if offers else {}
         except RecollectError:  # a store that is away
             return []
@@ -109,8 +109,8 @@ class Clones:
             self._used.add(notice.stored.event.namespace)
 
     def _look_at_used(self) -> None:
-        """At every project once after the start, then at those that were used since. A store that
-        is away or busy is left to their next use."""
+        """Check every project once after the start, then those that were used since. If the store
+        is down or busy, they are checked at their next use."""
         if not self._started:
             self._started = True
             self.look()
@@ -127,7 +127,7 @@ class Clones:
             self.look(due)
             self._looked |= dict.fromkeys(due, time.monotonic())
 
-    # --- looking ---
+    # --- checking ---
 
     def look(self, used: set[str] | None = None) -> None:
         """Check the projects of these namespaces, or all of them."""
@@ -165,7 +165,7 @@ class Clones:
     def _claimed(
         self,
         info: ProjectInfo,
-        place: Place,
+        place: ProjectPlace,
         repository: Repository | None,
         known: dict[str, ProjectInfo],
     ) -> ProjectInfo | None:
@@ -194,20 +194,20 @@ class Clones:
         proves it. Each side must hold one of the other's latest commits: the oldest may come from a
         template that anybody has."""
         if repository is None:
-            return "its .git leads to a repository that does not point back"
+            return "its .git points to a repository that does not point back"
         if borrowed := safe_git.borrows(repository):
             return borrowed
         there = {root: repository_of(projects.place_at(root)) for root in claimed.roots}
         for root, one in there.items():
             self._learn(claimed, root, one)
         if not safe_git.holds(repository, self._store.projects.commits(claimed.project_id)):
-            return "its history holds none of the commits that are known of it"
+            return "its history contains none of the known commits of that project"
         latest = safe_git.latest(repository)
         left = [one for one in there.values() if one is not None]
         if left and not any(safe_git.holds(one, latest) for one in left):
-            return "its latest commits are not known there"
+            return "the other repository does not contain its latest commits"
         if not self._is_new(info):
-            return "it was in use for a while before"
+            return "it was already used as a project of its own"
         return ""
 
     def _is_new(self, info: ProjectInfo) -> bool:

@@ -2,7 +2,7 @@
 
 In: a selection: memories, a session, a project, an entity, words, an age. Out: what it matches and,
 when it is done, that nothing of it is left: in the rows, index, vectors, archive and log of the
-store, in the spool, in the log files and, if wanted, in the backups.
+store, in the spool, in the log files and, if requested, in the backups.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any
 from recollect import privacy
 from recollect.core import oslayer, projects, safe_files
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.ingest.memories import Memories
@@ -30,7 +30,7 @@ SHORTEST = 3  # a shorter text would match nearly everything
 
 @dataclass(frozen=True)
 class ErasureSelection:
-    """What to forget or move: one of the first six, within a project or everywhere."""
+    """What to forget or move: one of the first seven, within a namespace or everywhere."""
 
     record_ids: tuple[str, ...] = ()
     session_id: str | None = None
@@ -84,60 +84,65 @@ class Erasure:
 
     # --- forgetting ---
 
-    def preview(self, aim: ErasureSelection, *, backups: bool = False) -> ErasureOutcome:
-        meant = self._selected(aim, required=not backups)
-        held = self._in_backups(self._meant_in_backups(aim), apply=False) if backups else 0
-        if not (meant or held):
+    def preview(self, wanted: ErasureSelection, *, backups: bool = False) -> ErasureOutcome:
+        selected = self._selected(wanted, required=not backups)
+        held = self._in_backups(self._selected_in_backups(wanted), apply=False) if backups else 0
+        if not (selected or held):
             raise self._nothing(backups=backups)
-        return ErasureOutcome(tuple(chosen for _, _, chosen in meant), backups=held)
+        return ErasureOutcome(tuple(chosen for _, _, chosen in selected), backups=held)
 
     def forget(
-        self, aim: ErasureSelection, actor: str, *, backups: bool = False, never_again: bool = False
+        self,
+        wanted: ErasureSelection,
+        actor: str,
+        *,
+        backups: bool = False,
+        never_again: bool = False,
     ) -> ErasureOutcome:
         """Erase the selection without a trace. The spool is stored first, so that it is searched
         too."""
         self._drain()
         done = []
         with self._standing_still():
-            meant = self._selected(aim, required=not backups)
-            kept = self._meant_in_backups(aim) if backups else []
-            tombstones = self._log_tombstones(meant, actor) if never_again else 0
-            for namespace, selection, _ in meant:
+            selected = self._selected(wanted, required=not backups)
+            kept = self._selected_in_backups(wanted) if backups else []
+            tombstones = self._log_tombstones(selected, actor) if never_again else 0
+            for namespace, selection, _ in selected:
                 chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
-        words = _words(aim)
+        words = _words(wanted)
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
-        if not (meant or cleaned or files):
+        if not (selected or cleaned or files):
             raise self._nothing(backups=backups)
         return ErasureOutcome(tuple(done), tuple(files), cleaned, tombstones)
 
-    def _log_tombstones(self, meant: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
+    def _log_tombstones(self, selected: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
         """Log that these must not be learned again. Only fingerprints are kept, from which the text
         cannot be read."""
         buried = 0
-        for namespace, _, chosen in meant:
+        for namespace, _, chosen in selected:
             for record in self._store.records.get(namespace, chosen.record_ids):
                 self._refuse(record, actor)
                 buried += 1
         return buried
 
     def _selected(
-        self, aim: ErasureSelection, *, required: bool = True
+        self, wanted: ErasureSelection, *, required: bool = True
     ) -> list[tuple[str, Selection, Chosen]]:
         """The selection in each namespace where it matches. No match is an error: the user must not
         believe that something was erased."""
         found = []
-        scope = [aim.namespace] if aim.namespace else self._store.projects.namespaces()
+        scope = [wanted.namespace] if wanted.namespace else self._store.projects.namespaces()
         for namespace in scope:
-            selection = self._selection(aim, namespace)
+            selection = self._selection(wanted, namespace)
             if selection is None:
                 continue
             chosen = self._store.bulk.choose(namespace, selection)
-            if chosen.total or (aim.everything and aim.namespace):
+            if chosen.total or (wanted.everything and wanted.namespace):
                 found.append((namespace, selection, chosen))
         if not found and required:
             raise self._nothing(backups=False)
@@ -146,33 +151,33 @@ class Erasure:
     def _nothing(self, *, backups: bool) -> NotFound:
         hint = "recollect search"
         if not backups and not self._settings.store and self._backups.files():
-            hint = "recollect search; --backups looks into the backups too."
-        return NotFound("nothing that is stored fits this", hint=hint)
+            hint = "recollect search; --backups searches the backups too."
+        return NotFound("nothing matches this selection", hint=hint)
 
-    def _selection(self, aim: ErasureSelection, namespace: str) -> Selection | None:
-        if aim.record_ids:
-            return Selection(record_ids=aim.record_ids)
-        if aim.session_id is not None:
-            return Selection(session_id=aim.session_id)
-        if aim.text is not None:
-            if len(aim.text.strip()) < SHORTEST:
+    def _selection(self, wanted: ErasureSelection, namespace: str) -> Selection | None:
+        if wanted.record_ids:
+            return Selection(record_ids=wanted.record_ids)
+        if wanted.session_id is not None:
+            return Selection(session_id=wanted.session_id)
+        if wanted.text is not None:
+            if len(wanted.text.strip()) < SHORTEST:
                 raise BadInput(
-                    f"{aim.text!r} is too short: it would mean nearly everything", field="text"
+                    f"{wanted.text!r} is too short: nearly everything contains it", field="text"
                 )
-            return Selection(words=(aim.text,))
-        if aim.entity is not None:
-            names = self._names(namespace, aim.entity)
+            return Selection(words=(wanted.text,))
+        if wanted.entity is not None:
+            names = self._names(namespace, wanted.entity)
             return Selection(words=names, whole=True) if names else None
-        if aim.before is not None:
-            return Selection(before=aim.before)
-        if aim.path is not None:
-            return Selection(path=aim.path)
-        if aim.everything:
-            if aim.namespace is None:
-                raise BadInput("say which project", field="project", hint="--project DIR")
+        if wanted.before is not None:
+            return Selection(before=wanted.before)
+        if wanted.path is not None:
+            return Selection(path=wanted.path)
+        if wanted.everything:
+            if wanted.namespace is None:
+                raise BadInput("name the project", field="project", hint="--project DIR")
             return Selection(everything=True)
         raise BadInput(
-            "say what is meant", hint="memories, --session, --entity, --text, --until, --all"
+            "nothing was selected", hint="memories, --session, --entity, --text, --until, --all"
         )
 
     def _names(self, namespace: str, name: str) -> tuple[str, ...]:
@@ -215,19 +220,19 @@ class Erasure:
     # --- moving ---
 
     def move(
-        self, aim: ErasureSelection, target: str, actor: str, *, apply: bool
+        self, wanted: ErasureSelection, target: str, actor: str, *, apply: bool
     ) -> ErasureOutcome:
         with self._standing_still():
-            found = self._selected(aim, required=False)
+            found = self._selected(wanted, required=False)
             if not found:
                 raise NotFound("nothing that is stored fits this", hint="recollect search")
-            meant = [one for one in found if one[0] != target]
-            if not meant:
-                raise NotFound("nothing outside the project that it should go to fits this")
+            selected = [one for one in found if one[0] != target]
+            if not selected:
+                raise NotFound("nothing matches this selection outside the target project")
             if not apply:
-                return ErasureOutcome(tuple(chosen for _, _, chosen in meant))
+                return ErasureOutcome(tuple(chosen for _, _, chosen in selected))
             done = []
-            for namespace, selection, _ in meant:
+            for namespace, selection, _ in selected:
                 chosen = self._store.bulk.move(namespace, selection, target, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._memories.changed(target, chosen.record_ids)
@@ -240,9 +245,9 @@ class Erasure:
             ErasureSelection(everything=True, namespace=namespace), target, actor, apply=True
         )
 
-    def separate(self, place: Place, actor: str) -> tuple[str, ErasureOutcome]:
-        """The opposite: a folder becomes a project of its own, with what was captured in it.
-        Returns its namespace and what was moved."""
+    def separate(self, place: ProjectPlace, actor: str) -> tuple[str, ErasureOutcome]:
+        """The opposite of `join`: a folder becomes a project of its own, with what was captured in
+        it. Returns its namespace and what was moved."""
         before = projects.namespace(actor, self._store.projects.resolve(place))
         own = projects.namespace(actor, self._store.projects.separate(place))
         if own == before:
@@ -292,35 +297,35 @@ class Erasure:
                     touched.append(path)
         return touched
 
-    def _meant_in_backups(self, aim: ErasureSelection) -> list[tuple[str, str, Selection]]:
+    def _selected_in_backups(self, wanted: ErasureSelection) -> list[tuple[str, str, Selection]]:
         """The selection in backups, which can hold what the store has lost and projects it no
         longer knows."""
         return [
             (path, namespace, selection)
             for path in self._backups.files()
-            for namespace in self._aimed_in_backup(aim, path)
-            if (selection := self._selection(aim, namespace)) is not None
+            for namespace in self._namespaces_in_backup(wanted, path)
+            if (selection := self._selection(wanted, namespace)) is not None
         ]
 
-    def _aimed_in_backup(self, aim: ErasureSelection, path: str) -> set[str]:
+    def _namespaces_in_backup(self, wanted: ErasureSelection, path: str) -> set[str]:
         held = set(backup_files.namespaces_in(path))
-        if aim.namespace is None:
+        if wanted.namespace is None:
             return held
-        owner, _, project_id = aim.namespace.rstrip("/").partition("/project/")
+        owner, _, project_id = wanted.namespace.rstrip("/").partition("/project/")
         marks = [mark for one in self._store.projects.all() if one.project_id == project_id
                  for mark in one.identities]  # fmt: skip
         earlier = backup_files.projects_in(path, marks)
-        return held & {aim.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
+        return held & {wanted.namespace, *(f"{owner}/project/{one}/" for one in earlier)}
 
-    def _in_backups(self, meant: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
+    def _in_backups(self, selected: Iterable[tuple[str, str, Selection]], *, apply: bool) -> int:
         """Erase in the backups; returns how many files held it."""
         erase = backup_files.erase_in
-        return len({path for path, namespace, selection in meant
+        return len({path for path, namespace, selection in selected
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
-def _words(aim: ErasureSelection) -> tuple[str, ...]:
-    return tuple(filter(None, (aim.text, aim.entity, aim.session_id)))
+def _words(wanted: ErasureSelection) -> tuple[str, ...]:
+    return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:

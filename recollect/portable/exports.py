@@ -26,7 +26,7 @@ FORMAT = "recollect export"
 VERSION = 1
 BATCH = 200
 # The one-document form is held in memory as a whole; JSONL is not.
-_WHOLE_BYTES = 128 << 20  # of one document, which is held in memory; JSONL has no such end
+_WHOLE_BYTES = 128 << 20  # the most bytes of one JSON document; JSONL has no limit
 _LINE_BYTES = 64 << 20
 # When a row happened, for each kind that has a time of its own.
 _MOMENTS = {
@@ -198,7 +198,7 @@ class ExportReader:
                 continue
             kind = line.pop("is", None)
             if not isinstance(kind, str):
-                raise BadInput(f"line {number + 1} does not say what it is", field="is")
+                raise BadInput(f"line {number + 1} does not name its kind", field="is")
             row = self._localised(kind, line)
             if kind == "memory" and self._kept_out(row):
                 kept_out += 1
@@ -233,7 +233,7 @@ class ExportReader:
                 loaded = self._store.bulk.load(batch)
             except BadInput as error:
                 near = f" (near line {number})" if number else " (at its end)"
-                raise BadInput(f"{error}{near}; nothing of this part was taken",
+                raise BadInput(f"{error}{near}; nothing of this batch was imported",
                                field=error.field) from error  # fmt: skip
         step(size, sum(kind != _SESSION for kind, _ in batch), loaded)
 

@@ -18,7 +18,7 @@ import msgspec
 from recollect import __version__
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource
 from recollect.hosts import registry
 from recollect.hosts.adapter import prompt_draft
@@ -134,7 +134,7 @@ class Importer:
         """Begin in the background. Raises Conflict while another import runs."""
         if not self._lock.acquire(blocking=False):
             raise Conflict(
-                "an import is going on already", hint="Wait until it is done, then try again."
+                "another import is running", hint="Wait until it is done, then try again."
             )
         progress = self.progress = ImportProgress(state="running")
         worker = threading.Thread(
@@ -159,7 +159,7 @@ class Importer:
             progress.state = "failed"
         except Exception:
             log.exception("import failed")
-            progress.problem = "Something went wrong; the log says what."
+            progress.problem = "Unexpected error; the log has the details."
             progress.state = "failed"
         finally:
             self._lock.release()
@@ -278,7 +278,7 @@ class Importer:
         if not os.path.isfile(path):
             known = ", ".join([*registry.readers(), *foreign.PLACES, "git"])
             raise BadInput(
-                f"{given!r} is no source and no file", field="source", hint=f"one of {known}"
+                f"{given!r} is neither a source nor a file", field="source", hint=f"one of {known}"
             )
         store = foreign.recognise(path)
         if store is not None:
@@ -447,7 +447,7 @@ def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> I
     )
 
 
-def _labels(places: Iterable[Place]) -> dict[Place, str]:
+def _labels(places: Iterable[ProjectPlace]) -> dict[ProjectPlace, str]:
     """The names of these projects; where a name is ambiguous, its path."""
     distinct = set(places)
     shared = Counter(place.name for place in distinct)

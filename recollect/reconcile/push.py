@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
+from recollect.embedding.embedder import vector_rows
 from recollect.extract.interface import Claim, Dropped
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord, PlannedMerge
-from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Store, Transaction
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
     tx.delete_records(namespace, gone, operation.op_id)
     done.written = [one for one in done.written if one.record_id not in gone]
     done.written.append(tx.put_record(record, operation.op_id))
-    for vector in rows(record, fusion.made.vectors):
+    for vector in vector_rows(record, fusion.made.vectors):
         tx.put_vector(vector)
     done.displaced += [one.record_id for one in fusion.stored]
     done.merged += 1
@@ -139,6 +139,6 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
     stored = tx.put_record(one.record, over=derived)
-    for vector in rows(one.record, one.vectors):
+    for vector in vector_rows(one.record, one.vectors):
         tx.put_vector(vector)
     return stored

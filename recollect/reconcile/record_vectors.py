@@ -13,10 +13,9 @@ import numpy as np
 
 from recollect.core import vector_bytes
 from recollect.core.errors import ModelUnavailable
-from recollect.core.values import Candidate, Record, Vector
+from recollect.core.values import Candidate, Record
 from recollect.embedding.backfill import searchable
 from recollect.embedding.chunking import parts
-from recollect.embedding.embedder import MODEL
 from recollect.extract.quality_gate import hash_of
 
 log = logging.getLogger(__name__)
@@ -55,18 +54,3 @@ def prepared(
     if not made and candidate.vector is not None:
         made = (candidate.vector,)
     return Candidate(record=record, vector=made[0] if made else None), made
-
-
-def rows(record: Record, made: Sequence[bytes]) -> list[Vector]:
-    return [
-        Vector(
-            namespace=record.namespace,
-            source_kind="record",
-            source_id=record.record_id,
-            part=part,
-            model=MODEL,
-            dim=vector_bytes.DIMENSIONS,
-            vector=blob,
-        )
-        for part, blob in enumerate(made)
-    ]

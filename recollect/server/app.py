@@ -1,7 +1,7 @@
-"""The HTTP application: routes from the table, errors in one shape, the guard around it all.
+"""The HTTP application: routes from the table, errors in one shape, the guard around everything.
 
-In: the runtime. Out: an ASGI app. What no route expected becomes a 500 without its reason, which is
-in the log.
+In: the runtime. Out: an ASGI app. An unexpected error is answered with 500; its cause is only in
+the log.
 """
 
 import logging
@@ -26,10 +26,8 @@ from recollect.server.routes import (
     events,
     figures,
     graph,
-    health,
     maintain,
     memories,
-    opening,
     portable,
     projects,
     queue,
@@ -43,26 +41,24 @@ log = logging.getLogger(__name__)
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
-    *health.ENDPOINTS,
     *doctor.ENDPOINTS,
     *receipts.ENDPOINTS,
     *queue.ENDPOINTS,
-    *search.ENDPOINTS,  # before memories: /api/memories/search is no id
+    *search.ENDPOINTS,  # before memories: `search` in /api/memories/search is not an id
     *memories.ENDPOINTS,
     *sessions.ENDPOINTS,
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,
     *projects.ENDPOINTS,
     *dashboard.ENDPOINTS,
-    *opening.ENDPOINTS,
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
 )
 
 
-# What is no endpoint of the table, because its answer never ends.
+# Not in the table of endpoints, because its answer never ends.
 _WATCH = {
-    "summary": "News as server-sent events; `Last-Event-ID` misses nothing.",
+    "summary": "Changes as server-sent events; reconnect with `Last-Event-ID` to miss none.",
     "operationId": "get_api_events",
     "parameters": [
         {"name": "Last-Event-ID", "in": "header", "required": False, "schema": {"type": "string"}}
@@ -72,7 +68,7 @@ _WATCH = {
             "description": "event, prompt, session, memory, summary, checkpoint, receipt, reset.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
-        "429": {"description": "Too many watchers."},
+        "429": {"description": "Too many clients are connected."},
     },
 }
 
@@ -127,4 +123,6 @@ async def _http(request: Request, error: Any) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return responses.problem(500, "failed", "Something went wrong; the log says what.")
+    return responses.problem(
+        500, "failed", "Unexpected error; the log has the details.", hint="recollect logs"
+    )

@@ -1,7 +1,7 @@
-"""The dashboard's files, and the door through which a browser comes in.
+"""The dashboard's files, and the page where a browser signs in.
 
-In: requests for `/`, `/static/...` and `/open?code=`. Out: files of this package, or a pass. Names
-that point outside are refused; a file is sent again only when it changed.
+In: requests for `/`, `/static/...` and `/open?code=`. Out: files of this package, or a pass as a
+cookie. Paths outside the package are refused; a file is sent again only when it changed.
 """
 
 import hashlib
@@ -31,7 +31,9 @@ def routes(tokens: Tokens, port: int) -> list[Route]:
         given = tokens.redeem(request.query_params.get("code", ""))
         if given is None:
             return responses.page(
-                401, "This link was used already, or is too old", "Open it again: recollect open"
+                401,
+                "This link was used already, or is too old",
+                "Run again: recollect open",
             )
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
@@ -54,17 +56,17 @@ def routes(tokens: Tokens, port: int) -> list[Route]:
 
 def _file(request: Request, name: str) -> Response:
     if "\0" in name:
-        return responses.problem(400, "bad_input", "A file name has no NUL.")
+        return responses.problem(400, "bad_input", "A file name cannot contain NUL.")
     path = os.path.realpath(os.path.join(STATIC, name))
     if not path.startswith(STATIC + os.sep):
-        return responses.problem(403, "outside", "There is nothing to see outside.")
+        return responses.problem(403, "outside", "The path is outside the dashboard's files.")
     kind = TYPES.get(os.path.splitext(path)[1])
     if kind is None or not os.path.isfile(path):
         return responses.problem(404, "not_found", "There is no such file.")
     with open(path, "rb") as file:
         content = file.read()
-    mark = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    headers = {"etag": mark, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == mark:
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    headers = {"etag": etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=kind)

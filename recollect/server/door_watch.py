@@ -1,7 +1,7 @@
-"""Whether each door still answers, asked as its clients would ask.
+"""Checks that each door (hook socket, HTTP) still answers, by connecting like a client.
 
 In: the addresses of the doors. Out: for each, since when it does not answer, and why. A socket
-whose file was removed, as cleaners of temporary directories do, is opened anew.
+whose file was removed, for example by a cleaner of temporary directories, is opened again.
 """
 
 import logging
@@ -19,13 +19,13 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 5.0
 PATIENCE_S = 10.0
-# A frame of no version: it is answered, by a worker, and stored nowhere.
+# A frame of an unknown version: a worker answers it, and nothing is stored.
 _NO_FRAME = frames.REQUEST_MAGIC + bytes(8)
 
 
 @dataclass(frozen=True)
 class Door:
-    """How to knock, and what to do when nobody listens there any more."""
+    """`knock` raises OSError unless the door answers; `reopen` listens again."""
 
     knock: Callable[[], None]
     reopen: Callable[[], None] | None = None
@@ -35,7 +35,7 @@ class DoorWatch:
     def __init__(
         self, clock: Clock, counters: Counters, also: Callable[[], object] = lambda: None
     ) -> None:
-        """`also` is done as often: what else is to be checked."""
+        """`also`: another check that runs at the same interval."""
         self._clock = clock
         self._counters = counters
         self._doors: dict[str, Door] = {}
@@ -80,7 +80,7 @@ class DoorWatch:
     def _note(self, name: str, error: OSError) -> None:
         if name in self._problems or self._periodic.stop.is_set():
             return
-        why = error.strerror or str(error) or "it said nothing in time"
+        why = error.strerror or str(error) or "no answer in time"
         self._problems[name] = (self._clock.now(), why)
         log.error("the door %s does not answer: %s", name, why)
         self._counters.error(f"the door {name} does not answer: {why}")
@@ -90,7 +90,7 @@ def hooks(path: str) -> Callable[[], None]:
     def knock() -> None:
         answer = _asked(socket.AF_UNIX, path, _NO_FRAME, frames.HEADER_BYTES)
         if answer[: len(frames.ANSWER_MAGIC)] != frames.ANSWER_MAGIC:
-            raise OSError("it answered something else")
+            raise OSError("unexpected answer")
 
     return knock
 
@@ -100,7 +100,7 @@ def http(family: socket.AddressFamily, address: object, host: str) -> Callable[[
 
     def knock() -> None:
         if _asked(family, address, request, 9) != b"HTTP/1.1 ":
-            raise OSError("it answered something else")
+            raise OSError("unexpected answer")
 
     return knock
 

@@ -1,7 +1,7 @@
-"""Routes as data: what each takes and gives, from which app and OpenAPI document are both made.
+"""Routes as data: one table from which both the app and the OpenAPI document are made.
 
-In: a table of endpoints. Out: Starlette routes and an OpenAPI 3.1 document. What does not fit the
-declared parameters or body is answered with 400 and the name of the field.
+In: a table of endpoints. Out: Starlette routes and an OpenAPI 3.1 document. A request that does not
+match the declared parameters or body is answered with 400 and the name of the field.
 """
 
 import functools
@@ -25,7 +25,7 @@ from recollect.server import responses
 from recollect.server.runtime import ServerRuntime
 
 
-class Nothing(Value, frozen=True):
+class NoParameters(Value, frozen=True):
     """No parameters."""
 
 
@@ -39,13 +39,13 @@ class Endpoint:
     summary: str
     handler: Callable[..., Any]
     answer: Any
-    parameters: type[Value] = Nothing
+    parameters: type[Value] = NoParameters
     body: type[Value] | None = None
-    always: bool = False  # answered also when all threads wait for a store that is away
+    always: bool = False  # answered even when all threads wait for a store that is down
 
 
 def routes(endpoints: Sequence[Endpoint], runtime: ServerRuntime) -> list[Route]:
-    """One route per path, so that a wrong method is told all the right ones."""
+    """One route per path, so that the answer to a wrong method lists all allowed ones."""
     by_path: dict[str, dict[str, Endpoint]] = defaultdict(dict)
     for endpoint in endpoints:
         by_path[endpoint.path][endpoint.method] = endpoint
@@ -65,7 +65,7 @@ def _serve(
         if endpoint.body is not None:
             arguments.append(decode(endpoint.body, await request.body()))
         if endpoint.always:
-            result = await to_thread.run_sync(endpoint.handler, *arguments, limiter=_kept_free())
+            result = await to_thread.run_sync(endpoint.handler, *arguments, limiter=_reserved())
         else:
             result = await run_in_threadpool(endpoint.handler, *arguments)
         return result if isinstance(result, Response) else responses.json(result)
@@ -74,7 +74,7 @@ def _serve(
 
 
 @functools.cache
-def _kept_free() -> CapacityLimiter:
+def _reserved() -> CapacityLimiter:
     return CapacityLimiter(4)
 
 
@@ -103,9 +103,9 @@ _ERROR_SCHEMA = {
     },
 }
 _ERRORS = {
-    "400": "Something in the request is not valid; `field` names it.",
-    "401": "No token, or a wrong one.",
-    "403": "Not from this machine's own pages, or beyond what the token allows.",
+    "400": "The request is not valid; `field` names what is wrong.",
+    "401": "The token is missing or wrong.",
+    "403": "The request comes from another origin, or the token does not allow it.",
     "413": "Too large.",
     "415": "Not JSON.",
     "429": "Too many requests; `Retry-After` says when.",
@@ -120,7 +120,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         [one.answer for one in endpoints] + bodies, ref_template="#/components/schemas/{name}"
     )
     answer_of = dict(enumerate(schemas[: len(endpoints)]))
-    # By the schema's own reference: two classes of one name have two entries.
+    # Keyed by class, not by name: two classes of the same name have two schemas.
     body_of = {id(body): schema for body, schema in zip(bodies, schemas[len(endpoints) :],
                                                         strict=True)}  # fmt: skip
     paths: dict[str, dict[str, Any]] = defaultdict(dict)

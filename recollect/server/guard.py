@@ -1,8 +1,8 @@
-"""Who may come in over HTTP: decided from the head of a request, before a byte of body is read.
+"""Access control for HTTP, decided from the headers before any of the body is read.
 
-In: ASGI requests. Out: the same, let through, or a refusal. On TCP: a Host that names this machine,
-an Origin and Sec-Fetch-Site that are our own, a token or a browser's pass, a pace. On the unix
-socket the kernel vouches for the user instead. Bodies are capped while they are read.
+In: ASGI requests. Out: the same requests, or a refusal. A TCP request needs a Host that names this
+machine, our own Origin and Sec-Fetch-Site, and a token or a browser's pass, and its rate is
+limited. On the unix socket the kernel identifies the user instead. Bodies are limited while read.
 """
 
 import threading
@@ -17,11 +17,11 @@ from recollect.server import responses
 from recollect.server.tokens import Tokens
 
 REQUESTS_PER_MINUTE = 200
-# A page asks for many small things at once.
+# A page of the dashboard makes many small requests at once.
 BROWSER_REQUESTS_PER_MINUTE = 1200
 # Where a browser trades its code for a pass: the only path that needs neither.
 OPEN = "/open"
-# What a hook's token opens, by method and path.
+# The routes that a hook's token allows.
 HOOK_ROUTES = frozenset({("POST", "/v1/events"), ("GET", "/healthz")})
 _LIMIT = f"A request may have {REQUEST_BYTES} bytes."
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -59,16 +59,16 @@ class Guard:
         return _bad_body(scope, headers)
 
     def _stranger(self, headers: Headers) -> ASGIApp | None:
-        """A request that a web page may have caused."""
+        """Refuse a request that a foreign web page may have caused."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return responses.problem(403, "bad_host", "The Host header does not name this machine.")
         origins = headers.getlist("origin")
         if len(origins) > 1 or (origins and origins[0] not in self._origins):
-            return responses.problem(403, "bad_origin", "Requests of other origins are refused.")
+            return responses.problem(403, "bad_origin", "Requests from other origins are refused.")
         sites = headers.getlist("sec-fetch-site")
         if len(sites) > 1 or (sites and sites[0] not in ("same-origin", "none")):
-            return responses.problem(403, "bad_origin", "Requests of other sites are refused.")
+            return responses.problem(403, "bad_origin", "Requests from other sites are refused.")
         return None
 
     def _no_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
@@ -76,12 +76,12 @@ class Guard:
             return self._too_fast("open")
         allowed = self._allowed(scope, headers)
         if allowed is None and "text/html" in headers.get("accept", ""):
-            return responses.page(401, "Not signed in", "Open it with: recollect open")
+            return responses.page(401, "Not signed in", "To sign in, run: recollect open")
         if allowed is None:
             return responses.problem(
                 401,
                 "no_token",
-                "This needs the token of the data directory.",
+                "The request needs the token from the data directory.",
                 hint="Authorization: Bearer $(cat ~/.recollect/token)",
                 headers={"www-authenticate": "Bearer"},
             )
@@ -90,7 +90,7 @@ class Guard:
         return self._too_fast(allowed)
 
     def _allowed(self, scope: Scope, headers: Headers) -> str | None:
-        """By the token of a header, or by the pass of a browser that shows one of our pages."""
+        """The scope that the request's token, or its browser's pass, gives; None for neither."""
         given = headers.getlist("authorization")
         if given:
             word, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
@@ -101,7 +101,7 @@ class Guard:
             for name, _, value in [part.partition("=") for part in line.split(";")]
             if name.strip() == self._cookie
         ]
-        # What changes something must come from our own page, and the browser must say so.
+        # A request that changes something must come from our own page, by the browser's headers.
         ours = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
         if len(passes) == 1 and (scope["method"] in ("GET", "HEAD") or ours):
             return "browser" if self._tokens.is_pass(passes[0]) else None
@@ -114,18 +114,18 @@ class Guard:
         return responses.problem(
             429,
             "too_many",
-            "Too many requests in a minute.",
+            "Too many requests per minute.",
             headers={"retry-after": str(wait)},
         )
 
 
 def cookie_name(port: int) -> str:
-    """Cookies do not know ports, so each daemon has a name of its own."""
+    """Cookies do not distinguish ports, so each daemon uses its own name."""
     return f"recollect_{port}"
 
 
 class Pace:
-    """A sliding count of requests per caller: a bucket that refills by itself."""
+    """A token bucket per caller."""
 
     def __init__(self, per_minute: int) -> None:
         self._rate = per_minute / 60
@@ -134,7 +134,7 @@ class Pace:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def wait(self, caller: str) -> int:
-        """Seconds until the caller may come again; 0 when it may now."""
+        """Seconds until the caller's next request is allowed; 0 when it is allowed now."""
         now = time.monotonic()
         with self._lock:
             left, last = self._buckets.get(caller, (self._most, now))
@@ -147,7 +147,7 @@ class Pace:
 
 
 def is_unix(scope: Scope) -> bool:
-    """Whether a request came over the unix socket: it has a path for a server, and no port."""
+    """Whether a request came over the unix socket: its server has a path and no port."""
     server = scope.get("server")
     return server is not None and server[1] is None
 
@@ -166,7 +166,7 @@ def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
                 415, "not_json", "The body must be JSON.", hint="Content-Type: application/json"
             )
         if headers.get("content-encoding", "identity").lower() != "identity":
-            return responses.problem(415, "encoded", "Compressed bodies are not taken.")
+            return responses.problem(415, "encoded", "Compressed bodies are not accepted.")
     return None
 
 
@@ -175,7 +175,7 @@ def _too_large() -> ASGIApp:
 
 
 def _counted(receive: Receive) -> Receive:
-    """A body that does not say how long it is may not be endless either."""
+    """Limits also a body without a Content-Length."""
     size = 0
 
     async def receiving() -> Message:

@@ -1,10 +1,10 @@
-"""The hooks' door: `hook.sock`, one frame in, one answer out.
+"""The hook socket, `hook.sock`: one frame in, one answer out.
 
 In: frames from processes of the same user. Out: answers after COMMIT. One thread accepts, reads and
-writes for all connections, so that one that is slow or says nothing holds nobody up; only whole
-frames reach a worker. A connection that sends garbage, nothing, or belongs to somebody else is
-closed; a store that cannot write answers "not now", so that the hook keeps the event. No error ends
-the door: accepting goes on.
+writes for all connections, so that a slow or silent client delays no other; only complete frames
+reach a worker. A connection that sends garbage or nothing, or belongs to another user, is closed.
+While the store cannot write, the answer is "not now", and the hook keeps the event. No error stops
+the thread from accepting.
 """
 
 import logging
@@ -26,15 +26,15 @@ log = logging.getLogger(__name__)
 
 WORKERS = 32
 CONNECTIONS = 256
-# A hook is gone after a second; what is slower is no hook.
+# A hook ends after one second; a slower client is not a hook.
 PATIENCE_S = 2.0
 LOOK_S = 0.25
 # How long accepting pauses when the system has no room for one more connection.
 PAUSE_S = 0.1
-# At the end, frames that were taken in are still answered, unless the store never comes back.
+# On close, frames that were read are still answered, unless the store hangs for longer.
 CLOSE_S = 10.0
 COMPLAIN_S = 60.0
-# Of all frames that are being read or wait for a worker.
+# The most that all frames being read or waiting for a worker may take.
 HELD_BYTES = 64 << 20
 _PIECE = 1 << 20
 
@@ -47,10 +47,10 @@ class _Connection:
         self.since = time.monotonic()
         self.held = bytearray()
         self.flags = 0
-        self.length: int | None = None  # of the payload, once the header is there
-        self.known = True  # whether its version is
+        self.length: int | None = None  # of the payload, once the header was read
+        self.known = True  # whether we know the version of its frame
         self.answer = memoryview(b"")
-        self.waits = True  # for the other side: to send its frame, or to take its answer
+        self.waits = True  # for the client to send its frame or to take its answer
 
 
 class HookServer:
@@ -83,7 +83,7 @@ class HookServer:
         self._complained_at = -COMPLAIN_S
         self._listen()
         self._thread = threading.Thread(target=self._run, name="recollect-hooks", daemon=True)
-        # Threads of our own: those of an executor keep the process from ending while one hangs.
+        # Daemon threads: those of an executor keep the process alive while one hangs.
         self._workers = [
             threading.Thread(target=self._work, name=f"recollect-hook-{number}", daemon=True)
             for number in range(workers)
@@ -95,7 +95,7 @@ class HookServer:
             worker.start()
 
     def close(self) -> None:
-        """Stop accepting; frames that were taken in are still answered."""
+        """Stop accepting; frames that were read are still answered."""
         self._stop_at = time.monotonic() + CLOSE_S
         if os.path.exists(self.path) and os.stat(self.path).st_ino == self._inode:
             os.unlink(self.path)
@@ -109,20 +109,20 @@ class HookServer:
         self._selector.close()
 
     def reopen(self) -> None:
-        """Listen anew: the socket's file is gone, or another's."""
+        """Listen again: the socket's file was removed or replaced."""
         self._reopening = True
         self._notify()
 
-    # --- the thread of the door ---
+    # --- the socket thread ---
 
     def _run(self) -> None:
         while not self._stopped():
             try:
                 self._turn()
             except Exception:
-                # A defect of ours, or a system that has nothing left. The door stays open.
-                log.exception("the hook socket failed; it goes on")
-                self._counters.error("the hook socket failed; the log says why")
+                # A defect of ours, or a system out of resources. The socket stays open.
+                log.exception("the hook socket failed; it continues")
+                self._counters.error("the hook socket failed; the log has the details")
                 time.sleep(PAUSE_S)
         with self._lock:
             left = list(self._open)
@@ -138,7 +138,7 @@ class HookServer:
         if self._reopening and self._stop_at is None:
             self._reopening = False
             before = self._listener
-            self._listen()  # when it cannot, the old one stays
+            self._listen()  # if this fails, the old listener stays
             if self._accepting:
                 self._selector.unregister(before)
                 self._accepting = False
@@ -163,7 +163,7 @@ class HookServer:
         return LOOK_S if self._open else max(0.0, paused) if paused > 0 else None
 
     def _set_accepting(self) -> None:
-        """Listen while there is room; who waits, waits in the system's queue."""
+        """Accept while there is room; other connections wait in the system's backlog."""
         with self._lock:
             room = len(self._open) < self._most or any(one.waits for one in self._open)
         wanted = room and self._stop_at is None and time.monotonic() >= self._accept_from
@@ -186,7 +186,7 @@ class HookServer:
         except (BlockingIOError, ConnectionAbortedError, InterruptedError):
             return
         except OSError as error:
-            # Most likely no descriptors are left. The oldest that says nothing gives up its own.
+            # Most likely no descriptors are left: close the oldest connection that waits.
             self._complain(f"the hook socket could not accept a connection: {error.strerror}")
             self._accept_from = time.monotonic() + PAUSE_S
             self._make_room()
@@ -202,20 +202,20 @@ class HookServer:
         with self._lock:
             self._open[one] = None
         self._selector.register(peer, selectors.EVENT_READ, one)
-        self._go_on(one)  # a hook has sent all by now
+        self._go_on(one)  # a hook has usually sent its whole frame by now
 
     @staticmethod
     def _is_ours(peer: socket.socket) -> bool:
         try:
             return oslayer.peer_uid(peer) == os.getuid()
-        except OSError:  # it is gone again
+        except OSError:  # already closed
             return False
 
     def _complain(self, what: str) -> None:
-        """Once a minute: what fails now fails for every hook."""
+        """Log at most once a minute: the same failure meets every hook."""
         if time.monotonic() > self._complained_at + COMPLAIN_S:
             self._complained_at = time.monotonic()
-            log.error("%s; it goes on", what)
+            log.error("%s; it continues", what)
             self._counters.error(what)
 
     def _make_room(self) -> None:
@@ -227,7 +227,7 @@ class HookServer:
 
     def _go_on(self, one: _Connection) -> None:
         if one not in self._open:
-            return  # closed for another's sake in this very turn
+            return  # closed in this round to make room
         try:
             if one.answer:
                 one.answer = one.answer[one.peer.send(one.answer) :]
@@ -238,13 +238,13 @@ class HookServer:
         except (BlockingIOError, InterruptedError):
             return
         except (OSError, FrameError) as error:
-            log.debug("a hook went away, or is none: %s", error)
+            log.debug("a client disconnected, or is not a hook: %s", error)
             self._drop(one)
 
     def _read(self, one: _Connection) -> None:
         part = one.peer.recv(_PIECE)
         if not part:
-            raise FrameError("the hook went away before its frame was whole")
+            raise FrameError("the client disconnected before its frame was complete")
         one.held += part
         if one.length is None and len(one.held) >= frames.HEADER_BYTES:
             self._read_header(one)
@@ -293,7 +293,7 @@ class HookServer:
         try:
             self._wake.send(b"!")
         except OSError:
-            return  # it has enough to wake up for, or is closed
+            return  # already woken, or closed
 
     # --- workers ---
 
@@ -306,11 +306,11 @@ class HookServer:
             except (BlockingIOError, InterruptedError):
                 sent = 0
             except OSError as error:
-                log.debug("a hook went away: %s", error)
+                log.debug("a hook disconnected: %s", error)
                 sent = len(answer)
             with self._lock:
                 full = len(self._open) >= self._most or self._stop_at is not None
-                if sent < len(answer):  # it takes its answer slowly: no worker waits for that
+                if sent < len(answer):  # a slow reader: the socket thread sends the rest
                     one.answer = memoryview(answer)[sent:]
                     one.since = time.monotonic()
                     one.waits = True
@@ -340,7 +340,7 @@ class HookServer:
             self._counters.error(str(error))
             return frames.encode_answer(frames.NOT_NOW)
         except Exception:
-            # A defect of ours. The hook keeps the event, the log keeps the reason.
-            log.exception("frame %s could not be taken", frame.ulid)
-            self._counters.error(f"frame {frame.ulid} could not be taken; the log says why")
+            # A defect of ours. The hook keeps the event; the log has the cause.
+            log.exception("frame %s could not be processed", frame.ulid)
+            self._counters.error(f"frame {frame.ulid} could not be processed; see the log")
             return frames.encode_answer(frames.NOT_NOW)

@@ -1,8 +1,8 @@
-"""The HTTP protocol of uvicorn with what a door needs: who is there, how many, and for how long.
+"""uvicorn's HTTP protocol with limits on who connects, how many, and for how long.
 
-In: connections. Out: the same, unless another user is at the other end of a unix socket, or one
-asks for nothing. A door holds so many connections; the oldest that waits for its client makes room
-for a new one, so that nobody can keep others out by connecting. Idle and stuck ones are closed.
+In: connections. Out: the same connections, except those of other users on the unix socket. Each
+listener holds a limited number of them; when it is full, the oldest idle one is closed for a new
+one, so that nobody can block others by connecting. Idle and stuck connections are closed.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from recollect.core import oslayer
 log = logging.getLogger(__name__)
 
 LOOK_S = 5.0
-# How long a connection may wait for its client: to send the head of a request, its body, and to
-# read the answer. Nothing here is far away.
+# How long a connection may wait for its client to send the head of a request, to send its body,
+# and to read the answer. Clients are on this machine, so this is generous.
 HEAD_S = 10.0
 BODY_S = 60.0
 READ_S = 60.0
@@ -29,7 +29,7 @@ BACKLOG = 512
 
 
 class Connections:
-    """Those that came through one listener, the oldest first."""
+    """The connections of one listener, oldest first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -70,7 +70,7 @@ class DoorProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._door is None:
-            return  # it was never let in
+            return  # refused in connection_made
         self._door.leave(self)
         if self._timer is not None:
             self._timer.cancel()
@@ -85,7 +85,7 @@ class DoorProtocol(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
     def _look(self) -> None:
-        """Close what has waited for its client too long, for one and the same thing."""
+        """Close the connection if it has waited too long for the same action of its client."""
         patience, waits = self._waiting()
         now = self.loop.time()
         if waits != self._waits:
@@ -96,7 +96,8 @@ class DoorProtocol(H11Protocol):
         self._timer = self.loop.call_later(LOOK_S, self._look)
 
     def _waiting(self) -> tuple[float, tuple[object, ...]]:
-        """For how long it may wait as it does now, and what for; no time when it does not."""
+        """How long the connection may wait in its present state, and a key for that state; 0 when
+        it does not wait for its client."""
         if self.waits_for_request:
             return HEAD_S, ("head", self.cycle)
         if self.flow.write_paused:
@@ -107,7 +108,7 @@ class DoorProtocol(H11Protocol):
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn with doors of a given size, which can be opened anew while it runs."""
+    """uvicorn with a given number of threads, which can add a listener while it runs."""
 
     def __init__(self, config: uvicorn.Config, threads: int) -> None:
         super().__init__(config)
@@ -115,14 +116,14 @@ class HttpServer(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # Each thread that answers a request may read from the store with a connection of its own.
+        # Each thread that answers a request may open its own connection to the store.
         anyio.to_thread.current_default_thread_limiter().total_tokens = self._threads
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._lengthen(sockets)
 
     def also_serve(self, listener: socket.socket) -> None:
-        """Serve at one more listener, from another thread."""
+        """Serve one more listener. Called from another thread."""
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(self._also_serve(listener), self._loop)
 
@@ -134,8 +135,8 @@ class HttpServer(uvicorn.Server):
 
     @staticmethod
     def _lengthen(sockets: list[socket.socket] | None) -> None:
-        """uvicorn accepts as many connections in one go as its backlog is long, and the door counts
-        them only afterwards: it is short for uvicorn, and long for the system's queue."""
+        """Set the system's backlog. uvicorn was given a short one, because it accepts that many
+        connections at once before `Connections` can count them."""
         for one in sockets or ():
             one.listen(BACKLOG)
 
@@ -143,5 +144,5 @@ class HttpServer(uvicorn.Server):
 def _is_stranger(peer: socket.socket) -> bool:
     try:
         return oslayer.peer_uid(peer) != os.getuid()
-    except OSError:  # it is gone again
+    except OSError:  # already closed
         return True

@@ -1,8 +1,8 @@
-"""News for whoever watches: server-sent events that a reconnect does not miss.
+"""Server-sent events for clients that follow along, such as the dashboard.
 
-In: notices from any thread. Out: SSE lines. Each has an id; the last thousand are kept, and a
-watcher that comes back with `Last-Event-ID` gets what it missed, or `reset` when that is too long
-ago to say.
+In: notices from any thread. Out: SSE lines. Each has an id, and the last thousand are kept: a
+client that reconnects with `Last-Event-ID` gets what it missed, or `reset` if that was too long
+ago.
 """
 
 import threading
@@ -17,7 +17,7 @@ from recollect.core.values import Receipt, Record
 from recollect.ingest.pipeline import Notice
 
 if TYPE_CHECKING:
-    import asyncio  # at run time only when somebody watches: hooks do not wait for it
+    import asyncio  # imported when the first client connects, so that hooks do not wait for it
 
 KEEP_ALIVE_S = 15.0
 CLIENTS = 50
@@ -25,21 +25,21 @@ KEPT = 1000
 
 
 class TooManyWatchers(errors.RecollectError):
-    """Too many watchers are connected."""
+    """Too many clients follow the live feed."""
 
     hint = "Close a dashboard."
 
 
 class Live:
     def __init__(self) -> None:
-        self._run = ids.new_ulid()  # ids of an earlier run of the daemon are not ours
+        self._run = ids.new_ulid()  # tells ids of an earlier run of the daemon apart
         self._lock = threading.Lock()
         self._number = 0
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._watchers: set[_Watcher] = set()
 
     def publish(self, kind: str, data: Any) -> None:
-        """Tell everyone. Never waits for anyone."""
+        """Send to every client, without waiting for any."""
         with self._lock:
             self._number += 1
             line = _event(f"{self._run}-{self._number}", kind, data)
@@ -52,7 +52,7 @@ class Live:
         return len(self._watchers)
 
     async def stream(self, last_id: str | None) -> AsyncIterator[bytes]:
-        """What a watcher is sent, from where it left off until it goes away."""
+        """The lines for one client, from `last_id` until it disconnects."""
         import asyncio
 
         watcher = _Watcher(asyncio.get_running_loop(), asyncio.Queue())
@@ -100,7 +100,7 @@ class _Watcher:
             self._loop.call_soon_threadsafe(self._put, line)
 
     def _put(self, line: bytes) -> None:
-        """A watcher that does not read is not fed for ever: it is told to start over."""
+        """A client that does not read loses its queue and gets `reset`."""
         if self.queue.qsize() < KEPT:
             self.queue.put_nowait(line)
             return
@@ -111,14 +111,14 @@ class _Watcher:
 
 
 class News:
-    """What happens, told to watchers by kind: event, prompt, session, memory, summary, receipt."""
+    """Publishes what happens, by kind: event, prompt, session, memory, summary, receipt."""
 
     def __init__(self, publish: Callable[[str, Any], None]) -> None:
         self._publish = publish
 
     def on_event(self, notice: Notice) -> None:
         event = notice.stored.event
-        told = {
+        data = {
             "event_id": event.event_id,
             "kind": event.kind,
             "session_id": event.session_id,
@@ -127,15 +127,15 @@ class News:
             "signal": notice.signal,
             "valid_time": event.valid_time,
         }
-        self._publish("event", told)
+        self._publish("event", data)
         if event.kind == "prompt":
-            self._publish("prompt", told)
+            self._publish("prompt", data)
         if notice.signal in ("session-start", "session-end"):
-            self._publish("session", told)
+            self._publish("session", data)
 
     def stored(self, records: Sequence[Record]) -> None:
         for record in records:
-            told = {
+            data = {
                 "record_id": record.record_id,
                 "namespace": record.namespace,
                 "kind": record.kind,
@@ -144,7 +144,7 @@ class News:
                 "version": record.version,
                 "removed": False,
             }
-            self._publish(record.traits.news, told)
+            self._publish(record.traits.news, data)
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
         for record_id in record_ids:

@@ -1,8 +1,8 @@
-"""MCP over HTTP: the official SDK around the tools of `service`, imported when the first asks.
+"""MCP over HTTP: the official SDK around the tools of `service`, imported at the first request.
 
-In: JSON-RPC at `/mcp`, behind the same guard as everything. Out: answers as JSON. Each request
-stands for itself, so a restart of the daemon interrupts nobody. A tool that refuses says so in its
-text; an agent works in the directory that `X-Recollect-Cwd` names.
+In: JSON-RPC at `/mcp`, behind the same guard as every route. Out: answers as JSON. Requests are
+stateless, so a restart of the daemon interrupts no client. A tool that refuses explains it in its
+text. The header `X-Recollect-Cwd` names the agent's working directory.
 """
 
 import asyncio
@@ -57,12 +57,12 @@ async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) 
 
 
 def _manager(runtime: ServiceRuntime) -> "StreamableHTTPSessionManager":
-    """The SDK takes longer to import than the daemon to start: only who needs it waits."""
+    """Imports the SDK, which takes longer than the daemon's start: only MCP clients wait for it."""
     import mcp_types as types
     from mcp.server.lowlevel.server import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs every request
     listed = [types.Tool.model_validate(one) for one in tools.described()]
 
     async def list_tools(context: Any, parameters: Any) -> types.ListToolsResult:
@@ -76,11 +76,11 @@ def _manager(runtime: ServiceRuntime) -> "StreamableHTTPSessionManager":
             )
             failed = False
         except RecollectError as error:
-            text, failed = _told(error), True
+            text, failed = _error_text(error), True
         except Exception:
-            # An agent can go on without memory; the log keeps what happened.
+            # An agent can continue without memory; the log has the cause.
             log.exception("the tool %s failed", parameters.name)
-            text, failed = "Something went wrong in Recollect; its log says what.", True
+            text, failed = "Unexpected error in Recollect; its log has the details.", True
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], is_error=failed
         )
@@ -100,6 +100,6 @@ def _cwd(request: Any) -> str | None:
     return unquote(given)[:2048] if given else None
 
 
-def _told(error: RecollectError) -> str:
+def _error_text(error: RecollectError) -> str:
     field = getattr(error, "field", "")
     return " ".join(filter(None, (f"{field}:" if field else "", str(error), error.hint)))

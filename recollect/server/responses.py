@@ -1,6 +1,6 @@
-"""What leaves over HTTP: JSON, one shape of error, the same security headers everywhere.
+"""HTTP responses: JSON, one shape of error, the same security headers everywhere.
 
-In: values and errors. Out: responses. The words of an error are ours; a cause is never shown.
+In: values and errors. Out: responses. An error shows its own message, never its cause.
 """
 
 from html import escape
@@ -25,7 +25,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
-# From the most special to the most general.
+# From the most specific to the most general.
 _STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.TooLarge, 413, "too_large"),
     (errors.BadInput, 400, "bad_input"),
@@ -60,7 +60,7 @@ def problem(
 
 
 def page(status: int, title: str, text: str) -> Response:
-    """A page of plain words, for a browser that may not see more."""
+    """A plain HTML page, for a browser that is not signed in."""
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"

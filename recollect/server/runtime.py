@@ -1,4 +1,4 @@
-"""What routes need of the daemon's Runtime beyond what the operations need, as types."""
+"""Protocols for what routes use of the daemon's Runtime, beyond what `service` uses."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,10 +15,10 @@ from recollect.service.runtime import ServiceRuntime
 
 class LoadedLearning(Protocol):
     def run_now(self, namespaces: Sequence[str], wait_s: float) -> bool:
-        """Extract what waits there, now; False when that takes longer than `wait_s`."""
+        """Extract waiting events now; False when that takes longer than `wait_s`."""
 
     def retry(self, namespace: str) -> int:
-        """Put events that were set aside back in line; how many."""
+        """Put events that were set aside back in line; returns their number."""
 
     def status(self) -> dict[str, Any]: ...
 

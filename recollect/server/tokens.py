@@ -1,9 +1,9 @@
-"""The token that every TCP request needs, the smaller one of a hook, and the pass of a browser.
+"""The token that every TCP request needs, the narrower token of hooks, and browsers' passes.
 
 In: the data directory. Out: a 256-bit token in a private file, read again when it changes, so that
-rotation needs no restart; a file that holds anything else is replaced, and that is told. Comparison
-takes the same time for every guess. A browser exchanges a code, good once and for a minute, for a
-signed pass that outlives the daemon but not the token.
+rotation needs no restart. A file with any other content is replaced, and a warning says so.
+Comparison takes constant time. A browser exchanges a code, valid once and for a minute, for a
+signed pass (a cookie) that survives a restart of the daemon, but not a new token.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _Stamp = tuple[int, int, int, int]
 
 
 class _NoToken(ValueError):
-    """What stands in the token file is no token, or no secret any more."""
+    """The token file holds no token, or others could read it."""
 
 
 class Tokens:
@@ -42,7 +42,7 @@ class Tokens:
         now: Callable[[], float] = time.time,
         on_renewal: Callable[[str], object] = lambda reason: None,
     ) -> None:
-        """`on_renewal` gets the reason when a token had to be made anew."""
+        """`on_renewal` gets the reason when a token had to be replaced."""
         self._path = path
         self._now = now
         self._on_renewal = on_renewal
@@ -50,19 +50,19 @@ class Tokens:
         self._lock = threading.Lock()
         self._stamp: _Stamp | None = None
         self._token = ""
-        self.renewed = ""  # why the last token was made anew, if it had to be
+        self.renewed = ""  # why the last token was replaced, if it was
         if not os.path.lexists(path):
             self.rotate()
-        self.current()  # a file that is damaged is mended at the start
+        self.current()  # replaces a damaged file at the start
 
     def rotate(self) -> str:
-        """A new token; the old one is worthless from this moment."""
+        """Make a new token; the old one is no longer valid."""
         with self._lock:
             return self._rotate()
 
     def current(self) -> str:
-        """The token. A file that holds anything but exactly one is replaced; where that cannot be
-        done, the token is one that nobody knows, and nobody gets in."""
+        """The token. A file with any other content is replaced; if that fails, the token is a
+        random one that nobody knows, so that nobody gets in."""
         with self._lock:
             try:
                 stamp = _stamp(os.lstat(self._path))
@@ -79,16 +79,16 @@ class Tokens:
         why = f"The token file {_what_was_wrong(reason)}"
         try:
             self._rotate()
-            told = f"{why}, so a new token was made. Sign browsers in again: recollect open."
+            reason_text = f"{why}, so a new token was made. Sign browsers in again: recollect open."
         except OSError as error:
-            told = (
+            reason_text = (
                 f"{why}, and a new one cannot be written ({error.strerror}): "
-                f"nobody gets in over TCP until {self._path} can be."
+                f"TCP requests are refused until {self._path} can be written."
             )
-        if told != self.renewed:
-            log.warning("%s", told)
-            self._on_renewal(told)
-        self.renewed = told
+        if reason_text != self.renewed:
+            log.warning("%s", reason_text)
+            self._on_renewal(reason_text)
+        self.renewed = reason_text
 
     def _rotate(self) -> str:
         token = secrets.token_hex(32)
@@ -109,7 +109,7 @@ class Tokens:
     # --- browsers ---
 
     def new_code(self) -> str:
-        """A code for `/open`, good once and for a minute."""
+        """A code for `/open`, valid once and for a minute."""
         code = secrets.token_urlsafe(24)
         with self._lock:
             waiting = sorted(self._codes.items(), key=lambda one: one[1])[-CODES + 1 :]
@@ -117,7 +117,7 @@ class Tokens:
         return code
 
     def redeem(self, code: str) -> str | None:
-        """The pass for a code; None when it was used, is too old, or never was one."""
+        """The pass for a code; None when the code was used, is too old, or is wrong."""
         with self._lock:
             until = self._codes.pop(_digest(code), None)
         if until is None or until < self._now():
@@ -148,9 +148,10 @@ def _read(path: str) -> str:
         status = os.fstat(file.fileno())
         content = file.read(_TOKEN_BYTES + 1)
         if status.st_uid != os.getuid():
-            raise _NoToken("belonged to somebody else")
+            raise _NoToken("belonged to another user")
         if _open_to_others(status):
-            # Others may have read it. Some file systems have no modes: there, no harm is done.
+            # Others may have read it. On a file system without modes fchmod changes nothing; there
+            # the token is kept.
             os.fchmod(file.fileno(), oslayer.FILE_MODE)
             if not _open_to_others(os.fstat(file.fileno())):
                 raise _NoToken("could be read by others")

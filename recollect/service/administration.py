@@ -17,8 +17,8 @@ from recollect.store.interface import ProjectInfo
 SECRET = ("key", "token", "secret", "password")
 
 
-class Mark(Value, frozen=True, kw_only=True):
-    """How a project is known again: by its git directory, root, remote or alias."""
+class ProjectIdentity(Value, frozen=True, kw_only=True):
+    """What a project is recognised by: its git directory, root, remote or alias."""
 
     kind: str
     value: str
@@ -28,7 +28,7 @@ class ProjectLine(Value, frozen=True, kw_only=True):
     project_id: str
     name: str
     namespace: str
-    marks: tuple[Mark, ...]
+    marks: tuple[ProjectIdentity, ...]
     created_at: Moment | None
     last_seen: Moment | None
     events: int
@@ -37,15 +37,15 @@ class ProjectLine(Value, frozen=True, kw_only=True):
 
 
 class ProjectChange(Value, frozen=True, kw_only=True):
-    """A new name, or a path or remote that is the same project."""
+    """A new name, or an alias: another path or remote of the same project."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     alias: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
 
 
 class EmbeddingStats(Value, frozen=True, kw_only=True):
-    """`set_aside`: memories that the model could not read, with the reason; they are among the
-    missing, and are tried again after a restart."""
+    """`set_aside`: ids of memories that could not be embedded, with the reason. They count as
+    missing and are tried again after a restart."""
 
     state: str
     model: str
@@ -57,7 +57,7 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
 
 
 def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
-    """Every project with what it holds, the most recent first; the global one last."""
+    """Every project with its counts, the most recent first; the global one last."""
     known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     lines = [_line(runtime, one) for one in known]
     everywhere = projects.namespace(runtime.actor)
@@ -116,14 +116,14 @@ def backfill(runtime: ServiceRuntime) -> EmbeddingStats:
 
 
 def all_settings(runtime: ServiceRuntime) -> list[dict[str, Any]]:
-    """Every setting with its value; what is secret is only said to be set."""
+    """Every setting with its value; a secret is shown as "(set)"."""
     return [
-        {**one, "value": _told(one["name"], getattr(runtime.settings, one["name"]))}
+        {**one, "value": _without_secret(one["name"], getattr(runtime.settings, one["name"]))}
         for one in settings.described()
     ]
 
 
-def _told(name: str, value: Any) -> Any:
+def _without_secret(name: str, value: Any) -> Any:
     secret = isinstance(value, str) and any(name.endswith(word) for word in SECRET)
     return "(set)" if secret and value else value
 
@@ -135,7 +135,7 @@ def _line(runtime: ServiceRuntime, info: ProjectInfo) -> ProjectLine:
         project_id=info.project_id,
         name=info.name,
         namespace=namespace,
-        marks=tuple(Mark(kind=kind, value=value) for kind, value in info.identities),
+        marks=tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities),
         created_at=info.created_at,
         last_seen=info.last_seen,
         events=stats.events,

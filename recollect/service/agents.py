@@ -1,6 +1,6 @@
-"""The agents of this machine: which are connected, when each was heard, and proof that one works.
+"""The agents of this machine: which are connected, when each last sent an event, and a test.
 
-In: their names. Out: a line for each; a marker sent through a hook.
+In: their names. Out: one line for each. The test sends a marker through an agent's hook.
 """
 
 from recollect.core.errors import RecollectError
@@ -13,7 +13,7 @@ from recollect.service.runtime import ServiceRuntime
 
 
 class AgentLine(Value, frozen=True, kw_only=True):
-    """`state` is installed, absent, partial or what is wrong; `found` whether it is here at all."""
+    """`state` is installed, absent, partial or an error message; `found`: it is on this machine."""
 
     name: str
     title: str
@@ -23,14 +23,14 @@ class AgentLine(Value, frozen=True, kw_only=True):
     last_heard: Moment | None
 
 
-class Proven(Value, frozen=True, kw_only=True):
+class AgentProof(Value, frozen=True, kw_only=True):
     ok: bool
     message: str
     hint: str
 
 
 def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
-    """Those that are here, connected or heard of; the connected ones first."""
+    """Agents that are on this machine, connected, or sent an event; connected ones first."""
     here = of_this_machine(runtime.settings)
     heard = runtime.store.sessions.last_heard()
     lines = []
@@ -54,8 +54,9 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
-def proven(runtime: ServiceRuntime, name: str) -> Proven:
-    """BadInput for an agent that nobody knows."""
+def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
+    """Send a marker through the agent's hook and look for it in the store. BadInput for an unknown
+    agent."""
     host = installer(name)
 
     def stored(place: str) -> list[str]:
@@ -63,4 +64,4 @@ def proven(runtime: ServiceRuntime, name: str) -> Proven:
         return [encode(one.event.body).decode() for one in page.items]
 
     proof: Proof = prove(runtime.settings, host, stored)
-    return Proven(ok=proof.ok, message=proof.message, hint=proof.hint)
+    return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)

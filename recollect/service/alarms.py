@@ -1,7 +1,7 @@
 """Alarms: warnings that are not errors. Silence, junk, contradictions, full caches.
 
-In: what the store and the daemon know, as `Facts`. Out: alarms, each with what to do. The rules
-are pure functions; `gather` reads what they need.
+In: figures of the store and the daemon, as `AlarmInputs`. Out: alarms, each with what to do. The
+rules are pure functions; `alarm_inputs` collects the figures.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from recollect.core import private_sessions
 from recollect.core.kinds import traits
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import everywhere
+from recollect.service.scope import all_namespaces
 
 SILENT = timedelta(days=7)
-FORGOTTEN = timedelta(days=60)  # a host that was not used for so long is no longer expected
+FORGOTTEN = timedelta(days=60)  # a host that was not used for this long is no longer expected
 STALLED = timedelta(hours=6)
 WINDOW = timedelta(days=30)
 VERDICTS = 5
@@ -27,7 +27,7 @@ ADDED = 10
 CONTRADICTED = 0.2
 CACHE = 0.95
 
-Level = Literal["note", "warning", "error"]  # a note is nothing wrong
+Level = Literal["note", "warning", "error"]  # a note is for information only
 
 
 class Alarm(Value, frozen=True, kw_only=True):
@@ -46,8 +46,8 @@ class Alarm(Value, frozen=True, kw_only=True):
     hint: str
 
 
-class Facts(Value, frozen=True, kw_only=True):
-    """What the rules look at."""
+class AlarmInputs(Value, frozen=True, kw_only=True):
+    """The figures that the rules use."""
 
     now: datetime
     hosts: dict[str, datetime]
@@ -55,7 +55,7 @@ class Facts(Value, frozen=True, kw_only=True):
     waiting_newest: datetime | None = None
     quarantined: int = 0
     last_run: datetime | None = None
-    extracts: bool = False  # whether anything extracts at all
+    extracts: bool = False  # whether this store is extracted at all
     verdicts: dict[str, int] = msgspec.field(default_factory=dict)
     added: int = 0
     superseded: int = 0
@@ -65,11 +65,11 @@ class Facts(Value, frozen=True, kw_only=True):
     private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
 
 
-def alarms(facts: Facts) -> tuple[Alarm, ...]:
+def alarms(facts: AlarmInputs) -> tuple[Alarm, ...]:
     return tuple(_all(facts))
 
 
-def _all(facts: Facts) -> Iterator[Alarm]:
+def _all(facts: AlarmInputs) -> Iterator[Alarm]:
     yield from _silent(facts)
     yield from _extraction(facts)
     yield from _junk(facts)
@@ -79,7 +79,7 @@ def _all(facts: Facts) -> Iterator[Alarm]:
         yield Alarm(
             name="cache_size",
             level="warning",
-            message=f"the search indexes take {used} of {most} MB: projects take turns in memory",
+            message=f"the search indexes use {used} of {most} MB: some are loaded again and again",
             hint=f"recollect settings set cache_mb {2 * most}",
         )
     if facts.private:
@@ -89,24 +89,24 @@ def _all(facts: Facts) -> Iterator[Alarm]:
         yield Alarm(
             name="embedding_off",
             level="warning",
-            message=f"memories are found by words alone: {facts.embedding_problem}",
+            message=f"search works by words only: {facts.embedding_problem}",
             hint="recollect model fetch",
         )
 
 
-def _silent(facts: Facts) -> Iterator[Alarm]:
+def _silent(facts: AlarmInputs) -> Iterator[Alarm]:
     for host, heard in facts.hosts.items():
         if SILENT < facts.now - heard < FORGOTTEN:
             days = (facts.now - heard).days
             yield Alarm(
                 name="silent_host",
                 level="warning",
-                message=f"{host} was last heard of {days} days ago",
+                message=f"{host} sent its last event {days} days ago",
                 hint=f"recollect install {host}, or recollect doctor --prove",
             )
 
 
-def _extraction(facts: Facts) -> Iterator[Alarm]:
+def _extraction(facts: AlarmInputs) -> Iterator[Alarm]:
     stalled = (
         facts.extracts
         and facts.waiting
@@ -133,38 +133,38 @@ def _extraction(facts: Facts) -> Iterator[Alarm]:
         )
 
 
-def _junk(facts: Facts) -> Iterator[Alarm]:
+def _junk(facts: AlarmInputs) -> Iterator[Alarm]:
     total = sum(count for verdict, count in facts.verdicts.items() if verdict != "none")
     bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
     if total >= VERDICTS and bad / total > JUNK:
         yield Alarm(
             name="junk_rate",
             level="warning",
-            message=f"{bad} of the last {total} verdicts say that what was injected was no good",
+            message=f"{bad} of the last {total} verdicts rate injected memories as wrong or never",
             hint="recollect receipt list",
         )
 
 
-def _contradictions(facts: Facts) -> Iterator[Alarm]:
+def _contradictions(facts: AlarmInputs) -> Iterator[Alarm]:
     if facts.added >= ADDED and facts.superseded / facts.added > CONTRADICTED:
         yield Alarm(
             name="contradiction_rate",
             level="warning",
-            message=f"{facts.superseded} facts were replaced by others while {facts.added} "
-            "memories were made: beliefs keep changing",
+            message=f"{facts.superseded} facts were replaced while {facts.added} memories were "
+            "made: beliefs change unusually often",
             hint="GET /api/operations",
         )
 
 
-# --- reading what they need ----------------------------------------------------------------------
+# --- collecting the figures ----------------------------------------------------------------------
 
 
-def gather(runtime: ServiceRuntime) -> Facts:
+def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
     now = runtime.clock.now()
     backlog = runtime.store.events.backlog()
     verdicts: Counter[str] = Counter()
     superseded = 0
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         for operation in runtime.store.log.page(namespace, limit=200).items:
             if now - operation.at > WINDOW:
                 break
@@ -178,7 +178,7 @@ def gather(runtime: ServiceRuntime) -> Facts:
     )
     health = _embedding(runtime)
     runs = _last_run(runtime)
-    return Facts(
+    return AlarmInputs(
         now=now,
         hosts=runtime.store.sessions.last_heard(),
         waiting=sum(one.count for one in backlog),
@@ -202,13 +202,13 @@ def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:
 
 
 def _last_run(runtime: ServiceRuntime) -> datetime | None:
-    """When extraction last finished; None when this store keeps no runs."""
+    """When the last extraction run started; None when the store keeps no runs."""
     runs = getattr(runtime.store, "runs", None)
     if runs is None:
         return None
     newest = [
         page.items[0]
-        for namespace in everywhere(runtime)
+        for namespace in all_namespaces(runtime)
         if (page := runs.page(namespace, limit=1)).items
     ]
     times = [moment for one in newest if (moment := getattr(one, "started_at", None))]

@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect.core.kinds import traits
 from recollect.core.values import Session, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, listing, project_id
+from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter, Stats, Tallied, Tally
 
 BYTES_PER_TOKEN = 4
@@ -25,7 +25,7 @@ FAR = 2.5
 
 
 class AnalyticsQuery(Scope, frozen=True, kw_only=True):
-    """`utc_offset_min` says where midnight is, for days and hours."""
+    """`utc_offset_min`: the time zone for days and hours, in minutes from UTC."""
 
     days: Annotated[int, Meta(ge=1, le=366)] = 30
     utc_offset_min: Annotated[int, Meta(ge=-840, le=840)] = 0
@@ -54,8 +54,8 @@ class RetrievalPoint(Value, frozen=True, kw_only=True):
     longest_ms: float
 
 
-class Retrieval(Value, frozen=True, kw_only=True):
-    """Over the period by day; percentiles of the newest so many."""
+class RetrievalFigures(Value, frozen=True, kw_only=True):
+    """Retrievals by day; the percentiles are of the newest 500."""
 
     timeline: tuple[RetrievalPoint, ...]
     triggers: dict[str, int]
@@ -66,8 +66,8 @@ class Retrieval(Value, frozen=True, kw_only=True):
 
 
 class Economics(Value, frozen=True, kw_only=True):
-    """What it cost to find out, against what it costs to read again. All in tokens; what was
-    captured is estimated from its bytes."""
+    """Tokens spent to learn what is remembered, against tokens to read it again. Captured text is
+    estimated from its bytes."""
 
     discovery_tokens: int
     memory_tokens: int
@@ -78,7 +78,7 @@ class Economics(Value, frozen=True, kw_only=True):
 
 
 class Anomaly(Value, frozen=True, kw_only=True):
-    """A session far from the usual: `z` is how many standard deviations."""
+    """A session that differs much from the mean, by `z` standard deviations."""
 
     session_id: str
     host: str
@@ -113,7 +113,7 @@ class StatsAnswer(Value, frozen=True, kw_only=True):
 
 
 def stats(runtime: ServiceRuntime, scope: Scope) -> StatsAnswer:
-    namespaces = listing(runtime, scope)
+    namespaces = namespaces_to_list(runtime, scope)
     whole = scope.project in (None, "all") and not scope.namespace and not scope.project_path
     found = (
         [runtime.store.upkeep.stats()]
@@ -147,13 +147,15 @@ def overview(runtime: ServiceRuntime, asked: AnalyticsQuery) -> AnalyticsOvervie
         memories=_count(_tally(runtime, asked, "records")),
         sessions=_count(_tally(runtime, asked, "sessions")),
         retrievals=_count(_tally(runtime, asked, "receipts")),
-        projects=len({project_id(namespace) for namespace in listing(runtime, asked)} - {""}),
+        projects=len(
+            {project_id(namespace) for namespace in namespaces_to_list(runtime, asked)} - {""}
+        ),
         economics=economics(runtime, asked),
     )
 
 
 def timeline(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Point, ...]:
-    """One point a day, days without anything too."""
+    """One point per day, empty days included."""
     days: dict[str, Counter[str]] = {day: Counter() for day in _days(runtime, asked)}
     named: tuple[tuple[Tallied, str], ...] = (
         ("events", "events"),
@@ -203,19 +205,19 @@ def heatmap(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[tuple[int, 
     return tuple(tuple(row) for row in table)
 
 
-def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Retrieval:
+def retrieval(runtime: ServiceRuntime, asked: AnalyticsQuery) -> RetrievalFigures:
     days: dict[str, list[Tally]] = {}
     tallies = _tally(runtime, asked, "receipts")
     for one in tallies:
         days.setdefault(_day(one.at, asked), []).append(one)
     recent = [
         receipt
-        for namespace in listing(runtime, asked)
+        for namespace in namespaces_to_list(runtime, asked)
         for receipt in runtime.store.receipts.page(namespace, limit=LATENCIES).items
     ]
     took = sorted(receipt.latency_us / 1000 for receipt in recent)
     spoke = sum(bool(receipt.injected) for receipt in recent)
-    return Retrieval(
+    return RetrievalFigures(
         timeline=tuple(
             RetrievalPoint(
                 day=day,
@@ -256,7 +258,7 @@ def anomalies(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Anomaly, 
     """Sessions of the period that took much longer or shorter, or left many more memories."""
     since = runtime.clock.now() - timedelta(days=asked.days)
     found: list[tuple[Session, float, float]] = []
-    for namespace in listing(runtime, asked):
+    for namespace in namespaces_to_list(runtime, asked):
         held: Counter[str | None] = Counter()
         place: Cursor | None = None
         while True:
@@ -273,12 +275,12 @@ def anomalies(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Anomaly, 
                 found.append((one, minutes, float(held[one.session_id])))
     odd: list[Anomaly] = []
     if len(found) >= LEAST_SESSIONS:
-        odd += _far("minutes", [(one, minutes) for one, minutes, _ in found])
-        odd += _far("memories", [(one, memories) for one, _, memories in found])
+        odd += _outliers("minutes", [(one, minutes) for one, minutes, _ in found])
+        odd += _outliers("memories", [(one, memories) for one, _, memories in found])
     return tuple(sorted(odd, key=lambda one: -abs(one.z)))
 
 
-def _far(
+def _outliers(
     what: Literal["minutes", "memories"], figures: list[tuple[Session, float]]
 ) -> Iterator[Anomaly]:
     values = [value for _, value in figures]
@@ -303,7 +305,7 @@ def _tally(runtime: ServiceRuntime, asked: AnalyticsQuery, what: Tallied) -> lis
     since = until - timedelta(days=asked.days)
     return [
         one
-        for namespace in listing(runtime, asked)
+        for namespace in namespaces_to_list(runtime, asked)
         for one in runtime.store.upkeep.tally(what, since, until, namespace=namespace)
     ]
 

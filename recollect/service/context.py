@@ -1,7 +1,7 @@
-"""What would be injected now, and why: injection looked at without injecting.
+"""What would be injected now, and why, without injecting it.
 
-In: a prompt, or nothing for the start of a session. Out: the text, its memories, every candidate
-with its parts. Nothing is written unless a receipt is asked for.
+In: a prompt, or nothing for the start of a session. Out: the text, its memories, and every
+candidate with the parts of its score. Nothing is written unless a receipt is asked for.
 """
 
 import time
@@ -14,8 +14,8 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, reading
-from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shown
+from recollect.service.scope import Scope, namespaces_to_search
+from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shortened
 
 if TYPE_CHECKING:
     from recollect.inject.recall import Preview
@@ -36,8 +36,8 @@ class ContextQuery(Scope, frozen=True, kw_only=True):
     as_of: Moment | None = None
 
 
-class Weighed(Value, frozen=True, kw_only=True):
-    """One candidate: whether it would be said, and if not, why."""
+class CandidateOutcome(Value, frozen=True, kw_only=True):
+    """One candidate: whether it would be injected, and if not, why."""
 
     record_id: str
     title: str
@@ -52,7 +52,7 @@ class ContextAnswer(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
     tokens: int
-    candidates: tuple[Weighed, ...]
+    candidates: tuple[CandidateOutcome, ...]
     notes: dict[str, Any]
     latency_ms: float
     receipt_id: str | None = None
@@ -65,8 +65,8 @@ class ExplainQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class Scored(Value, frozen=True, kw_only=True):
-    """A memory's score: the bare signals, and what each adds once it is weighed."""
+class ScoredMemory(Value, frozen=True, kw_only=True):
+    """A memory with its score: `parts` are the signals, `weighed` what each adds to the score."""
 
     score: float
     parts: dict[str, float]
@@ -75,7 +75,7 @@ class Scored(Value, frozen=True, kw_only=True):
 
 
 class Explanation(Value, frozen=True, kw_only=True):
-    """`speaks` says whether anything would be injected with this threshold."""
+    """`speaks`: something would be injected with this threshold."""
 
     query: str
     mode: Mode
@@ -87,7 +87,7 @@ class Explanation(Value, frozen=True, kw_only=True):
     weights: dict[str, float]
     left_out: dict[str, str]
     stages_us: dict[str, int]
-    items: tuple[Scored, ...]
+    items: tuple[ScoredMemory, ...]
 
 
 def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQuery) -> "Preview":
@@ -112,13 +112,13 @@ def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQu
 
 
 def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
-    """By default of nobody's session, so nothing counts as said already."""
-    namespaces = reading(runtime, asked)
+    """Without a session id nothing counts as injected already."""
+    namespaces = namespaces_to_search(runtime, asked)
     if asked.as_of is None:
         ready(runtime, namespaces)
         runtime.recall().graphs.fill(namespaces)
     elif asked.receipt:
-        raise BadInput("a receipt is of now, not of the past", field="receipt")
+        raise BadInput("receipt cannot be combined with as_of", field="receipt")
     question = RecallQuestion(
         trigger=PROMPT if asked.query.strip() else START,
         text=asked.query,
@@ -126,7 +126,7 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         session_id=asked.session_id,
         event_id=None,
         limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
-        reason="resume",  # what a session was told already stays told
+        reason="resume",  # what the session received already is not repeated
     )
     preview = _preview(runtime, question, asked)
     receipt = preview.receipt
@@ -139,22 +139,22 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         context=preview.context,
         records=preview.records,
         tokens=receipt.tokens,
-        candidates=tuple(_weighed(one) for one in detail.pop("candidates")),
+        candidates=tuple(_candidate_outcome(one) for one in detail.pop("candidates")),
         notes=detail,
         latency_ms=receipt.latency_us / 1000,
         receipt_id=receipt.receipt_id if asked.receipt else None,
     )
 
 
-def _weighed(told: dict[str, Any]) -> Weighed:
-    """What a receipt says of a candidate, as far as it is asked for here."""
-    fields = Weighed.__struct_fields__
-    return Weighed(**{name: value for name, value in told.items() if name in fields})
+def _candidate_outcome(candidate: dict[str, Any]) -> CandidateOutcome:
+    """A candidate of a receipt, without the fields that are not shown here."""
+    fields = CandidateOutcome.__struct_fields__
+    return CandidateOutcome(**{name: value for name, value in candidate.items() if name in fields})
 
 
 def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
-    """A question's candidates with every signal, as the ranking sees them."""
-    namespaces = reading(runtime, asked)
+    """The candidates for a query, with every signal of the ranking."""
+    namespaces = namespaces_to_search(runtime, asked)
     whole = ready(runtime, namespaces)
     engine = runtime.recall().engine
     began = time.perf_counter()
@@ -184,7 +184,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     threshold = default if asked.threshold is None else asked.threshold
     left_out = dict(ranked.left_out)
     if not whole:
-        left_out["index"] = "not all of it fits into the cache at once"
+        left_out["index"] = "the indexes do not fit into the cache together"
     return Explanation(
         query=asked.query,
         mode=asked.mode,
@@ -197,7 +197,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
         left_out=left_out,
         stages_us=stages,
         items=tuple(
-            Scored(
+            ScoredMemory(
                 score=round(one.score, 6),
                 parts=one.parts,
                 weighed={
@@ -205,7 +205,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
                     for name, part in one.parts.items()
                     if name in weights
                 },
-                record=shown(records[one.id], full=False),
+                record=shortened(records[one.id], full=False),
             )
             for one in ranked.results
             if one.id in records

@@ -1,7 +1,7 @@
-"""A conversation that outgrows its budget: the old part is summarised, the newest turns stay.
+"""Fits a conversation into a token budget: the old part is summarised, the newest turns stay.
 
-In: turns and a budget of tokens. Out: the turns to go on with. Below three quarters of the budget
-nothing changes. When asked to, what was summed up is kept as an episode, words and all.
+In: turns and a budget. Out: the turns to continue with. Below three quarters of the budget nothing
+changes. With `store` the summarised turns are kept in full as a memory.
 """
 
 from dataclasses import replace
@@ -18,28 +18,28 @@ from recollect.lifecycle.conversation import (
     tokens_of,
 )
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, writing
+from recollect.service.scope import Scope, namespace_to_write
 
 
-class Said(Value, frozen=True, kw_only=True):
+class ConversationTurn(Value, frozen=True, kw_only=True):
     role: Annotated[str, Meta(min_length=1, max_length=64)]
     content: Annotated[str, Meta(max_length=200_000)]
 
 
-class Conversation(Scope, frozen=True, kw_only=True):
-    """`store` keeps what was summed up, in the project that is named or globally."""
+class CompactRequest(Scope, frozen=True, kw_only=True):
+    """`store` keeps the summarised turns as a memory, in the given project or the global one."""
 
-    turns: Annotated[tuple[Said, ...], Meta(max_length=5000)]
+    turns: Annotated[tuple[ConversationTurn, ...], Meta(max_length=5000)]
     token_budget: Annotated[int, Meta(ge=100, le=1_000_000)] = 2000
     store: bool = False
     session_id: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
 
 
-class Compacted(Value, frozen=True, kw_only=True):
-    """`summarised` turns went into the summary, which is the first of the turns; `record_id` is
-    the episode that keeps them."""
+class CompactAnswer(Value, frozen=True, kw_only=True):
+    """`summarised`: the number of turns in the summary, which comes first in `turns`; `record_id`:
+    the memory that keeps them."""
 
-    turns: tuple[Said, ...]
+    turns: tuple[ConversationTurn, ...]
     kept: int
     summarised: int
     summary: str
@@ -47,11 +47,11 @@ class Compacted(Value, frozen=True, kw_only=True):
     record_id: str | None = None
 
 
-def compact(runtime: ServiceRuntime, given: Conversation) -> Compacted:
+def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
     messages = tuple(ConversationMessage(one.role, one.content) for one in given.turns)
     found = compact_conversation(messages, given.token_budget)
     if found is None:
-        return Compacted(
+        return CompactAnswer(
             turns=given.turns,
             kept=len(given.turns),
             summarised=0,
@@ -69,14 +69,16 @@ def compact(runtime: ServiceRuntime, given: Conversation) -> Compacted:
                 for one in found.summarised
             ),
         )
-        episode = episode_of(clean, writing(runtime, given), given.session_id, runtime.clock.now())
+        episode = episode_of(
+            clean, namespace_to_write(runtime, given), given.session_id, runtime.clock.now()
+        )
         stored, _ = runtime.memories.remember(
-            episode, runtime.actor, "a conversation was summed up"
+            episode, runtime.actor, "a conversation was summarised"
         )
         record_id = stored.record_id
         runtime.embed_soon()
-    return Compacted(
-        turns=tuple(Said(role=one.role, content=one.content) for one in found.messages),
+    return CompactAnswer(
+        turns=tuple(ConversationTurn(role=one.role, content=one.content) for one in found.messages),
         kept=len(found.messages) - 1,
         summarised=len(found.summarised),
         summary=found.summary,

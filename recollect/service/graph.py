@@ -1,7 +1,7 @@
 """Entities: what is known of them, how they are related, and the memories that name them.
 
-In: names and ids. Out: entities with facts, relations and memories; neighbourhoods; paths. A name
-that nobody knows raises NotFound.
+In: names and ids. Out: entities with facts, relationships and memories; neighbourhoods; paths. An
+unknown name raises NotFound.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from recollect.core.values import (
 )
 from recollect.service.pagination import Listing, cursor
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, listing, reading
+from recollect.service.scope import Scope, namespaces_to_list, namespaces_to_search
 from recollect.service.search import SearchQuery, search
 from recollect.store.interface import Cursor
 
@@ -66,7 +66,7 @@ class NeighboursQuery(Scope, frozen=True, kw_only=True):
 
 
 class Neighbourhood(Value, frozen=True, kw_only=True):
-    """`whole` is false when there was more than the limit."""
+    """`whole` is false when the limit cut it off."""
 
     root: str
     entities: tuple[Entity, ...]
@@ -86,15 +86,15 @@ class Path(Value, frozen=True, kw_only=True):
 
 
 class Paths(Value, frozen=True, kw_only=True):
-    """The shortest ways from one to the other."""
+    """The shortest paths from `source` to `target`."""
 
     source: str
     target: str
     paths: tuple[Path, ...]
 
 
-class KnownThings(Value, frozen=True, kw_only=True):
-    """What else is known in a project."""
+class ProjectBeliefs(Value, frozen=True, kw_only=True):
+    """The facts, preferences and procedures of a project."""
 
     facts: tuple[Fact, ...]
     preferences: tuple[Preference, ...]
@@ -115,9 +115,9 @@ class EntityRecall(Value, frozen=True, kw_only=True):
 
 
 def entities(runtime: ServiceRuntime, asked: EntitiesQuery) -> Listing[Entity]:
-    """By mentions, most first, then by name; with a query, those that fit it."""
+    """Most mentioned first, then by name; with a query, those that match it."""
     found: list[Entity] = []
-    for namespace in listing(runtime, asked):
+    for namespace in namespaces_to_list(runtime, asked):
         if asked.query.strip():
             found += [
                 one
@@ -214,16 +214,16 @@ def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
     return Paths(source=source.entity_id, target=target.entity_id, paths=tuple(found))
 
 
-def known_things(runtime: ServiceRuntime, asked: FactsQuery) -> KnownThings:
+def project_beliefs(runtime: ServiceRuntime, asked: FactsQuery) -> ProjectBeliefs:
     facts: list[Fact] = []
     preferences: list[Preference] = []
     procedures: list[Procedure] = []
-    for namespace in listing(runtime, asked):
+    for namespace in namespaces_to_list(runtime, asked):
         facts += runtime.visible_store.graph.facts(namespace, as_of=asked.as_of)
         preferences += runtime.visible_store.graph.preferences(namespace)
         procedures += runtime.visible_store.graph.procedures(namespace)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
-    return KnownThings(
+    return ProjectBeliefs(
         facts=tuple(facts[: asked.limit]),
         preferences=tuple(preferences[: asked.limit]),
         procedures=tuple(procedures[: asked.limit]),
@@ -234,7 +234,7 @@ def recall_entity(runtime: ServiceRuntime, name: str, scope: Scope) -> EntityRec
     """Everything that is known about a name."""
     wanted = name.strip().casefold()
     details: list[EntityDetail] = []
-    for namespace in reading(runtime, scope):
+    for namespace in namespaces_to_search(runtime, scope):
         for one in runtime.visible_store.graph.entities(namespace):
             if wanted in (one.entity_id.casefold(), *_names(one)):
                 where = EntityQuery(namespace=namespace, entity_id=one.entity_id)
@@ -251,11 +251,11 @@ def _names(entity: Entity) -> tuple[str, ...]:
 
 def _entity(runtime: ServiceRuntime, scope: Scope, named: str) -> Entity:
     """By id or by name."""
-    for namespace in listing(runtime, scope):
+    for namespace in namespaces_to_list(runtime, scope):
         found = runtime.visible_store.graph.get_entity(namespace, named)
         if found is not None:
             return found
-    for namespace in listing(runtime, scope):
+    for namespace in namespaces_to_list(runtime, scope):
         for one in runtime.visible_store.graph.entities(namespace):
             if named.casefold() in _names(one):
                 return one
@@ -263,7 +263,7 @@ def _entity(runtime: ServiceRuntime, scope: Scope, named: str) -> Entity:
 
 
 def _memories(runtime: ServiceRuntime, name: str, scope: Scope) -> tuple[Record, ...]:
-    """Memories that name it: by words, because a name is a word."""
+    """Memories whose text contains the name."""
     if not name.strip():
         return ()
     answer = search(
@@ -283,8 +283,8 @@ def _memories(runtime: ServiceRuntime, name: str, scope: Scope) -> tuple[Record,
 
 
 def _words(record: Record) -> str:
-    said = (record.title, record.summary, record.detail)
-    return " ".join((*said, *record.facts, *record.concepts, *record.files)).casefold()
+    texts = (record.title, record.summary, record.detail)
+    return " ".join((*texts, *record.facts, *record.concepts, *record.files)).casefold()
 
 
 def _entity_key(entity: Entity) -> tuple[int, str]:

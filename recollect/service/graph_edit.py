@@ -1,7 +1,7 @@
 """Editing the graph by hand: facts, preferences, procedures and entities, changed or removed.
 
-In: the id of a thing and what shall be different. Out: the operation that undo takes back. What a
-person says counts as a correction: nothing that was merely observed replaces it later.
+In: the id of an item and the change. Out: the operation, which can be undone. A change by a person
+is stored as a correction, which nothing merely observed replaces later.
 """
 
 from typing import Annotated, Any
@@ -24,10 +24,10 @@ from recollect.core.values import (
 )
 from recollect.extract.tombstones import tombstone_of_belief
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import everywhere
+from recollect.service.scope import all_namespaces
 from recollect.store.interface import Transaction
 
-Thing = Entity | Relationship | Fact | Procedure | Preference
+GraphItem = Entity | Relationship | Fact | Procedure | Preference
 _IDS = {
     Entity: "entity_id",
     Relationship: "relationship_id",
@@ -35,36 +35,36 @@ _IDS = {
     Procedure: "procedure_id",
     Preference: "preference_id",
 }
-# What `value` and `confidence` are called in each kind that has them.
+# The field that `value` and `confidence` stand for in each kind of item.
 _VALUE: dict[type[Any], str] = {Fact: "object", Preference: "value", Entity: "description"}
 _SURE: dict[type[Any], str] = {Fact: "confidence", Procedure: "confidence", Preference: "strength"}
 
 
-class Mending(Value, frozen=True, kw_only=True):
-    """A fact's object, a preference's value or an entity's description; how sure it is."""
+class GraphItemChange(Value, frozen=True, kw_only=True):
+    """`value`: a fact's object, a preference's value or an entity's description."""
 
     value: FactText | None = None
     confidence: Unit | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
-class Mended(Value, frozen=True, kw_only=True):
+class GraphItemChanged(Value, frozen=True, kw_only=True):
     thing_id: str
     op_id: str
 
 
-def mend(runtime: ServiceRuntime, thing_id: str, wanted: Mending) -> Mended:
+def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> GraphItemChanged:
     thing = find(runtime, thing_id)
     changes: dict[str, Any] = {}
     for given, names in ((wanted.value, _VALUE), (wanted.confidence, _SURE)):
         if given is None:
             continue
         if type(thing) not in names:
-            raise BadInput(f"{thing_id} has no such property to change")
+            raise BadInput(f"this field of {thing_id} cannot be changed")
         clean = privacy.scrub(given).text if isinstance(given, str) else given
         changes[names[type(thing)]] = clean
     if not changes:
-        raise BadInput("nothing to change was given", hint="value, confidence")
+        raise BadInput("no change was given", hint="value, confidence")
     if isinstance(thing, (Fact, Preference)):
         changes["source_type"] = "corrected"
     return _changed(
@@ -72,15 +72,15 @@ def mend(runtime: ServiceRuntime, thing_id: str, wanted: Mending) -> Mended:
     )
 
 
-def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> Mended:
-    """Out of the graph and out of what is injected; undo brings it back."""
+def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> GraphItemChanged:
+    """Remove from the graph, and so from what is injected; undo brings it back."""
     return _changed(runtime, "delete", find(runtime, thing_id), reason)
 
 
-def find(runtime: ServiceRuntime, thing_id: str) -> Thing:
-    for namespace in everywhere(runtime):
+def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
+    for namespace in all_namespaces(runtime):
         graph = runtime.store.graph
-        some: list[Thing] = [
+        some: list[GraphItem] = [
             *graph.facts(namespace),
             *graph.preferences(namespace),
             *graph.procedures(namespace),
@@ -89,12 +89,14 @@ def find(runtime: ServiceRuntime, thing_id: str) -> Thing:
         for one in some:
             if getattr(one, _IDS[type(one)]) == thing_id:
                 return one
-    raise NotFound(f"nothing that is known has the id {thing_id}", hint="GET /api/facts")
+    raise NotFound(
+        f"there is no fact, preference, procedure or entity {thing_id}", hint="GET /api/facts"
+    )
 
 
 def _changed(
-    runtime: ServiceRuntime, kind: Any, thing: Thing, reason: str, now: Thing | None = None
-) -> Mended:
+    runtime: ServiceRuntime, kind: Any, thing: GraphItem, reason: str, now: GraphItem | None = None
+) -> GraphItemChanged:
     thing_id = getattr(thing, _IDS[type(thing)])
 
     stated = thing if now is None and isinstance(thing, (Fact, Preference, Procedure)) else None
@@ -113,4 +115,4 @@ def _changed(
     op_id = runtime.store.transaction(work)
     runtime.tombstones.reload()
     runtime.publish("memory", {"namespace": thing.namespace, "thing_id": thing_id})
-    return Mended(thing_id=thing_id, op_id=op_id)
+    return GraphItemChanged(thing_id=thing_id, op_id=op_id)

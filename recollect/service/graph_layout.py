@@ -1,7 +1,7 @@
 """The graph for the dashboard: projects, entities, concepts, memories, and the lines between them.
 
-In: where to look and how much of it. Out: nodes and links, the best connected first; the same data
-gives the same picture. With a focus, only what is within two steps of it.
+In: a scope and a limit. Out: nodes and links, the best connected first; the same data gives the
+same layout. With a focus, only nodes within two steps of it.
 """
 
 import os
@@ -14,7 +14,7 @@ from msgspec import Meta
 from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, listing, project_id
+from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import RecordFilter
 
 MOST = 1000
@@ -24,12 +24,12 @@ _STEPS = 2
 _WORD = re.compile(r"[\w.-]+")
 
 
-class PictureQuery(Scope, frozen=True, kw_only=True):
+class GraphLayoutQuery(Scope, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=10, le=MOST)] = 300
     focus: Name | None = None
 
 
-class Node(Value, frozen=True, kw_only=True):
+class GraphNode(Value, frozen=True, kw_only=True):
     id: str
     kind: Literal["project", "entity", "concept", "memory"]
     label: str
@@ -37,40 +37,40 @@ class Node(Value, frozen=True, kw_only=True):
     project_id: str = ""
 
 
-class Link(Value, frozen=True, kw_only=True):
+class GraphLink(Value, frozen=True, kw_only=True):
     source: str
     target: str
     label: str = ""
 
 
-class Picture(Value, frozen=True, kw_only=True):
-    """`more` says that not everything is shown."""
+class GraphLayout(Value, frozen=True, kw_only=True):
+    """`more`: the limit left nodes out."""
 
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
+    nodes: tuple[GraphNode, ...]
+    links: tuple[GraphLink, ...]
     more: bool
 
 
-def picture(runtime: ServiceRuntime, asked: PictureQuery) -> Picture:
-    drawing = _Drawing(MOST if asked.focus else asked.limit)
-    namespaces = listing(runtime, asked)
+def layout(runtime: ServiceRuntime, asked: GraphLayoutQuery) -> GraphLayout:
+    drawing = _LayoutBuilder(MOST if asked.focus else asked.limit)
+    namespaces = namespaces_to_list(runtime, asked)
     names = {one.project_id: one.name for one in runtime.store.projects.all()}
     share = max(10, drawing.most // max(1, len(namespaces)))
     for namespace in namespaces:
         drawing.add(runtime, namespace, names, share)
     nodes, links = drawing.nodes, drawing.links
     if asked.focus:
-        kept = _around(asked.focus, links, asked.limit)
+        kept = _near(asked.focus, links, asked.limit)
         nodes = {one: nodes[one] for one in nodes if one in kept}
         links = {one: links[one] for one in links if one[0] in kept and one[1] in kept}
-    return Picture(nodes=tuple(nodes.values()), links=tuple(links.values()), more=drawing.more)
+    return GraphLayout(nodes=tuple(nodes.values()), links=tuple(links.values()), more=drawing.more)
 
 
-class _Drawing:
+class _LayoutBuilder:
     def __init__(self, most: int) -> None:
         self.most = most
-        self.nodes: dict[str, Node] = {}
-        self.links: dict[tuple[str, str], Link] = {}
+        self.nodes: dict[str, GraphNode] = {}
+        self.links: dict[tuple[str, str], GraphLink] = {}
         self.more = False
 
     def add(
@@ -90,7 +90,7 @@ class _Drawing:
         ][:share]
         if not entities and not records:
             return
-        root = Node(
+        root = GraphNode(
             id=f"project:{project_id(namespace) or 'global'}",
             kind="project",
             label=names.get(project_id(namespace), "everywhere"),
@@ -101,7 +101,9 @@ class _Drawing:
         chosen = entities[: int(share * _ENTITY_SHARE)]
         self.more = self.more or len(chosen) < len(entities)
         for entity in chosen:
-            node = Node(id=entity.entity_id, kind="entity", label=entity.name, type=entity.type)
+            node = GraphNode(
+                id=entity.entity_id, kind="entity", label=entity.name, type=entity.type
+            )
             if self._put(node):
                 self._join(root.id, node.id)
         for entity in chosen:
@@ -114,7 +116,7 @@ class _Drawing:
         counted = Counter(concept for record in records for concept in record.concepts)
         often = [(name, number) for name, number in counted.items() if number > 1]
         for concept, _ in sorted(often, key=lambda one: (-one[1], one[0]))[:most]:
-            if self._put(Node(id=f"concept:{concept}", kind="concept", label=concept)):
+            if self._put(GraphNode(id=f"concept:{concept}", kind="concept", label=concept)):
                 self._join(root, f"concept:{concept}")
 
     def _memories(self, root: str, records: list[Record], entities: list[Entity]) -> None:
@@ -124,7 +126,7 @@ class _Drawing:
             for name in (entity.name, *entity.aliases)
         }
         for record in records:
-            node = Node(
+            node = GraphNode(
                 id=record.record_id,
                 kind="memory",
                 label=record.title,
@@ -143,7 +145,7 @@ class _Drawing:
             if not found:
                 self._join(root, record.record_id)
 
-    def _put(self, node: Node) -> bool:
+    def _put(self, node: GraphNode) -> bool:
         if node.id not in self.nodes and len(self.nodes) >= self.most:
             self.more = True
             return False
@@ -153,11 +155,13 @@ class _Drawing:
     def _join(self, source: str, target: str, label: str = "") -> bool:
         if source == target or source not in self.nodes or target not in self.nodes:
             return False
-        self.links.setdefault((source, target), Link(source=source, target=target, label=label))
+        self.links.setdefault(
+            (source, target), GraphLink(source=source, target=target, label=label)
+        )
         return True
 
 
-def _around(focus: str, links: dict[tuple[str, str], Link], most: int) -> set[str]:
+def _near(focus: str, links: dict[tuple[str, str], GraphLink], most: int) -> set[str]:
     near: dict[str, list[str]] = defaultdict(list)
     for source, target in links:
         near[source].append(target)

@@ -1,7 +1,7 @@
 """Listings over several namespaces as if they were one.
 
-In: a way to get a page of one namespace. Out: a page of all, newest first; following `next` meets
-every row that was there at the start exactly once.
+In: a function that reads a page of one namespace. Out: a page of all, newest first. Following
+`next` returns every row that existed at the start exactly once.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ _STEP = 200
 
 
 class Listing(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """Some rows, newest first; `next` goes on, as `before` of the next request."""
+    """One page, newest first; pass `next` as `before` to get the next page."""
 
     items: tuple[T, ...]
     next: str | None = None
@@ -30,7 +30,7 @@ def cursor(text: str | None) -> Cursor | None:
     return Cursor.parse(text) if text else None
 
 
-def merged(
+def merge_pages(
     namespaces: Sequence[str],
     fetch: Callable[[str], Page[T]],
     key: Callable[[T], Key],
@@ -69,7 +69,7 @@ def operations(
         more = len(found) > limit
         return Page(tuple(found[:limit]), Cursor(0, "more") if more else None)
 
-    return merged(namespaces, fetch, operation_key, limit)
+    return merge_pages(namespaces, fetch, operation_key, limit)
 
 
 def record_key(record: Record) -> Key:

@@ -1,6 +1,6 @@
-"""Reading memories: by id, as a list, along time, with their past and their source.
+"""Reading memories: by id, as a list, as a timeline, with earlier versions and source events.
 
-In: ids and filters. Out: memories, pages, versions, events. No vector ever leaves.
+In: ids and filters. Out: memories, pages, versions, events. Vectors are never returned.
 """
 
 from typing import Annotated
@@ -27,14 +27,14 @@ from recollect.service.pagination import (
     Listing,
     cursor,
     event_key,
-    merged,
+    merge_pages,
     operations,
     receipt_key,
     record_key,
 )
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, everywhere, listing
-from recollect.service.search import Filters, fits, shown
+from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
+from recollect.service.search import Filters, matches, shortened
 from recollect.service.write import find
 from recollect.store.interface import Cursor, Page, RecordFilter
 
@@ -51,7 +51,7 @@ class ListQuery(Filters, frozen=True, kw_only=True):
 
 
 class TimelineQuery(Filters, frozen=True, kw_only=True):
-    """Around a memory, around a moment, or, with neither, the newest."""
+    """Memories around `anchor` or around the time `at`; without either, the newest."""
 
     anchor: RecordId | None = None
     at: Moment | None = None
@@ -60,14 +60,14 @@ class TimelineQuery(Filters, frozen=True, kw_only=True):
 
 
 class TimelineAnswer(Value, frozen=True, kw_only=True):
-    """In the order in which they were made; `anchor` is among them when one was given."""
+    """Oldest first; includes `anchor` when one was given."""
 
     anchor: str | None
     items: tuple[Record, ...]
 
 
 class PastVersion(Value, frozen=True, kw_only=True):
-    """A memory as it was from one moment to another, and what ended that."""
+    """A memory as it was from `since` to `until`, and the operation that replaced it."""
 
     record: Record
     since: Moment
@@ -78,7 +78,7 @@ class PastVersion(Value, frozen=True, kw_only=True):
 
 
 class History(Value, frozen=True, kw_only=True):
-    """`record` is how it is now, if it is still there; earlier versions newest first."""
+    """`record`: the present version, if there is one; `versions`: earlier ones, newest first."""
 
     record_id: str
     record: Record | None
@@ -93,7 +93,7 @@ class EventRow(Value, frozen=True, kw_only=True):
 
 
 class Provenance(Value, frozen=True, kw_only=True):
-    """The raw events that a memory comes from; `missing` ones are no longer kept."""
+    """The events that a memory was made from; `missing`: ids that are no longer stored."""
 
     record_id: str
     events: tuple[EventRow, ...]
@@ -101,17 +101,17 @@ class Provenance(Value, frozen=True, kw_only=True):
 
 
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
-    """The ones that exist, in the order asked for, each once."""
+    """The memories that exist, in the order of the ids, each once."""
     found = {
         record.record_id: record
-        for namespace in everywhere(runtime)
+        for namespace in all_namespaces(runtime)
         for record in runtime.visible_store.records.get(namespace, record_ids)
     }
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
 
 
-def told(runtime: ServiceRuntime, record_id: str) -> Record:
-    """A memory as it may be told. NotFound when there is none, or nothing of it may."""
+def visible_memory(runtime: ServiceRuntime, record_id: str) -> Record:
+    """A memory without what was forgotten. NotFound when there is none or nothing is left of it."""
     for record in get(runtime, (record_id,)):
         return record
     raise NotFound(f"there is no memory {record_id}")
@@ -123,22 +123,21 @@ def memories(runtime: ServiceRuntime, asked: ListQuery) -> Listing[Record]:
     def fetch(namespace: str) -> Page[Record]:
         return _matching(runtime, namespace, asked, place, asked.limit)
 
-    found = merged(listing(runtime, asked), fetch, record_key, asked.limit)
+    found = merge_pages(namespaces_to_list(runtime, asked), fetch, record_key, asked.limit)
     return Listing(
-        items=tuple(shown(record, full=asked.full) for record in found.items), next=found.next
+        items=tuple(shortened(record, full=asked.full) for record in found.items), next=found.next
     )
 
 
 def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
-    """So many before and after a memory (of its own project) or a moment; without either, the
-    newest."""
+    """Memories before and after `anchor` (in its project) or `at`; without either, the newest."""
     if asked.anchor is not None:
-        record = told(runtime, asked.anchor)
+        record = visible_memory(runtime, asked.anchor)
         namespaces: tuple[str, ...] = (record.namespace,)
         place = Cursor(*record_key(record))
         middle = [record]
     else:
-        namespaces = listing(runtime, asked)
+        namespaces = namespaces_to_list(runtime, asked)
         place = Cursor(to_micros(asked.at or runtime.clock.now()) + 1, "")
         middle = []
     earlier: list[Record] = []
@@ -150,22 +149,22 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
             for record in runtime.visible_store.records.newer(
                 namespace, place, _filter(asked), limit=asked.after if asked.after else 1
             )[: asked.after]
-            if fits(record, asked)
+            if matches(record, asked)
         ]
     earlier.sort(key=record_key, reverse=True)
     later.sort(key=record_key)
     items = [*reversed(earlier[: asked.before]), *middle, *later[: asked.after]]
     return TimelineAnswer(
-        anchor=asked.anchor, items=tuple(shown(record, full=asked.full) for record in items)
+        anchor=asked.anchor, items=tuple(shortened(record, full=asked.full) for record in items)
     )
 
 
 def history(runtime: ServiceRuntime, record_id: str) -> History:
-    """What became of a memory, also of one that is gone."""
+    """The versions of a memory and the operations on it, also of one that was deleted."""
     live = get(runtime, (record_id,))
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         for one in runtime.store.log.versions(namespace, record_id):
             ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
@@ -205,8 +204,8 @@ def provenance(runtime: ServiceRuntime, record_id: str) -> Provenance:
 
 
 def event(runtime: ServiceRuntime, event_id: str, namespace: str) -> EventRow | None:
-    """An event of this namespace, or, when its memory was moved, of another."""
-    for one in dict.fromkeys((namespace, *everywhere(runtime))):
+    """An event of this namespace; if its memory was moved, it may be in another."""
+    for one in dict.fromkeys((namespace, *all_namespaces(runtime))):
         stored = runtime.store.events.get(one, event_id)
         if stored is not None:
             return EventRow(
@@ -231,7 +230,7 @@ def events(
     if asked.session_id is not None:
         found = _of_session(runtime, asked, asked.session_id, place, namespaces)
     else:
-        found = merged(
+        found = merge_pages(
             namespaces,
             lambda namespace: runtime.store.events.page(
                 namespace, kind=asked.kind, before=place, limit=asked.limit
@@ -257,8 +256,8 @@ def _of_session(
     place: Cursor | None,
     namespaces: tuple[str, ...],
 ) -> Listing[StoredEvent]:
-    """A session as it happened, the last first; one that went through several projects has its
-    own order in each, and is listed one project after the other."""
+    """The events of a session, last first. A session in several projects has an order in each, so
+    it is listed project by project."""
     found: list[StoredEvent] = []
     for namespace in sorted(namespaces):
         if place is not None and runtime.store.events.get(namespace, place.id) is None:
@@ -290,7 +289,7 @@ def receipts(
     runtime: ServiceRuntime, asked: LogQuery, namespaces: tuple[str, ...]
 ) -> Listing[Receipt]:
     place = cursor(asked.before)
-    return merged(
+    return merge_pages(
         namespaces,
         lambda namespace: runtime.store.receipts.page(
             namespace, session_id=asked.session_id, before=place, limit=asked.limit
@@ -301,7 +300,7 @@ def receipts(
 
 
 def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         found = runtime.store.receipts.get(namespace, receipt_id)
         if found is not None:
             return found
@@ -309,7 +308,7 @@ def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
 
 
 class OperationsQuery(Scope, frozen=True, kw_only=True):
-    """`undoable`: only what can still be undone."""
+    """`undoable`: only operations that can still be undone."""
 
     before: Before | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
@@ -317,7 +316,9 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
 
 
 def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
-    page = operations(runtime.store, listing(runtime, asked), cursor(asked.before), asked.limit)
+    page = operations(
+        runtime.store, namespaces_to_list(runtime, asked), cursor(asked.before), asked.limit
+    )
     page = msgspec.structs.replace(
         page, items=tuple(one for one in page.items if not _goes_along(one))
     )
@@ -332,7 +333,7 @@ def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
 
 
 def _goes_along(one: Operation) -> bool:
-    """A stone that was laid or lifted by a delete, an edit or their undo is part of that."""
+    """Whether this tombstone entry belongs to a delete, an edit or their undo."""
     detail = one.detail if isinstance(one.detail, dict) else {}
     return one.kind == "tombstone" and detail.get("cause") in ("delete", "edit")
 
@@ -341,7 +342,7 @@ def _goes_along(one: Operation) -> bool:
 
 
 def _filter(asked: Filters) -> RecordFilter:
-    """What the store narrows by itself; the rest is `fits`."""
+    """The filters that the store applies; `matches` applies the others."""
     shared = asked.type in BELIEF_TYPES  # `decision` is a type of notes, too
     return RecordFilter(
         kind=asked.kind,
@@ -356,7 +357,7 @@ def _filter(asked: Filters) -> RecordFilter:
 def _matching(
     runtime: ServiceRuntime, namespace: str, asked: Filters, place: Cursor | None, limit: int
 ) -> Page[Record]:
-    """A page of what fits; the store narrows most of it, the rest is done here."""
+    """A page of the memories that match; the store applies most filters, this function the rest."""
     if limit == 0:
         return Page(())
     exact = asked.file is None and asked.type is None
@@ -369,7 +370,7 @@ def _matching(
             limit=limit if exact else _STEP,
             as_of=asked.as_of,
         )
-        found += [record for record in page.items if exact or fits(record, asked)]
+        found += [record for record in page.items if exact or matches(record, asked)]
         place = page.next
         if place is None or len(found) > limit or exact:
             break

@@ -1,7 +1,7 @@
-"""What happened in a period: for people, and for the agent that plans the week.
+"""A report on a period, for people and for agents that plan.
 
 In: a period and a project. Out: a report as data and as Markdown: overview, days, types, sessions,
-what was learned, what was done, what comes next, and the files where it happened.
+what was learned and done, next steps, and the files with the most memories.
 """
 
 import re
@@ -13,7 +13,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import TYPES, traits
 from recollect.core.values import Moment, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, listing
+from recollect.service.scope import Scope, namespaces_to_list
 from recollect.store.interface import Cursor, RecordFilter
 
 Period = Literal["day", "week", "weekly", "month", "monthly"]
@@ -27,7 +27,7 @@ _BULLET = re.compile(r"^[ \t]*+[-*][ \t]++(.+)$", re.MULTILINE)
 
 
 class ReportQuery(Scope, frozen=True, kw_only=True):
-    """A period by name that ends now, or from one moment to another."""
+    """A named period that ends now, or the time from `since` to `until`."""
 
     period: Period = "week"
     since: Moment | None = None
@@ -61,8 +61,8 @@ class SessionLine(Value, frozen=True, kw_only=True):
     memories: int
 
 
-class Told(Value, frozen=True, kw_only=True):
-    """Something learned, done or planned, and the memory it stands in."""
+class ReportItem(Value, frozen=True, kw_only=True):
+    """Something learned, done or planned, and the memory that contains it."""
 
     text: str
     record_id: str
@@ -80,9 +80,9 @@ class Report(Value, frozen=True, kw_only=True):
     timeline: tuple[Day, ...]
     types: dict[str, int]
     sessions: tuple[SessionLine, ...]
-    learnings: tuple[Told, ...]
-    tasks: tuple[Told, ...]
-    next_steps: tuple[Told, ...]
+    learnings: tuple[ReportItem, ...]
+    tasks: tuple[ReportItem, ...]
+    next_steps: tuple[ReportItem, ...]
     hotspots: tuple[Hotspot, ...]
     complete: bool
     markdown: str = ""
@@ -93,7 +93,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
     since = asked.since or until - timedelta(days=_DAYS[asked.period])
     if since >= until:
         raise BadInput("the period ends before it begins", field="since")
-    namespaces = listing(runtime, asked)
+    namespaces = namespaces_to_list(runtime, asked)
     records, complete = _records(runtime, namespaces, since, until)
     tallies = {
         what: [
@@ -148,7 +148,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
 
 
 def markdown(made: Report) -> str:
-    """The report as a page."""
+    """The report as Markdown."""
     view = made.overview
     lines = [
         f"# What happened from {_day(made.since)} to {_day(made.until)}",
@@ -186,7 +186,8 @@ def markdown(made: Report) -> str:
 def _records(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, until: datetime
 ) -> tuple[list[Record], bool]:
-    """The period's memories, newest first; at most so many that a report stays quick."""
+    """The period's memories, newest first, at most PAGES pages per namespace so that it stays
+    fast; and whether these are all."""
     found: list[Record] = []
     complete = True
     for namespace in namespaces:
@@ -232,7 +233,7 @@ def _sessions(
     )
 
 
-def _learnings(records: list[Record]) -> tuple[Told, ...]:
+def _learnings(records: list[Record]) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for record in records:
         if record.traits.is_belief or _is_lesson(record):
@@ -246,13 +247,13 @@ def _is_lesson(record: Record) -> bool:
     return record.observation_type is not None and TYPES[record.observation_type].is_lesson
 
 
-def _tasks(records: list[Record]) -> tuple[Told, ...]:
+def _tasks(records: list[Record]) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for record in records:
         if record.traits.is_summary:
             for line in _section(record, "Completed") or [record.title]:
                 told.setdefault(line, record.record_id)
-    if not told:  # nobody summed up: what was asked and answered
+    if not told:  # without summaries: the titles of turns
         for record in records:
             if record.traits.is_turn and record.category is None:
                 told.setdefault(record.title, record.record_id)
@@ -261,7 +262,7 @@ def _tasks(records: list[Record]) -> tuple[Told, ...]:
 
 def _next_steps(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, records: list[Record]
-) -> tuple[Told, ...]:
+) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for namespace in namespaces:
         stood = runtime.visible_store.sessions.last_checkpoint(namespace)
@@ -283,8 +284,10 @@ def _section(record: Record, name: str) -> list[str]:
     return _BULLET.findall(rest.partition("\n### ")[0]) if found else []
 
 
-def _first(told: dict[str, str]) -> tuple[Told, ...]:
-    return tuple(Told(text=text, record_id=where) for text, where in list(told.items())[:MOST])
+def _first(told: dict[str, str]) -> tuple[ReportItem, ...]:
+    return tuple(
+        ReportItem(text=text, record_id=where) for text, where in list(told.items())[:MOST]
+    )
 
 
 def _type(record: Record) -> str:

@@ -1,7 +1,7 @@
-"""What the operations need of the daemon's Runtime, as types.
+"""Protocols for what the operations use of the daemon's Runtime.
 
-In: nothing. Out: protocols, which `daemon.runtime.Runtime` and `daemon.recall.RecallParts` satisfy.
-An operation takes the runtime as its first argument and names what it uses of it.
+`daemon.runtime.Runtime` and `daemon.recall.RecallParts` satisfy them. Every operation takes the
+runtime as its first argument.
 """
 
 import threading
@@ -35,7 +35,7 @@ class LoadedRecall(Protocol):
     recall_now: Recall
 
     def embed_soon(self) -> None:
-        """Give vectors to what has none, now instead of at the next occasion."""
+        """Start making missing vectors now."""
 
     def health(self) -> dict[str, Any]:
         """The state of embedding and the size of the index."""
@@ -50,27 +50,27 @@ class ServiceRuntime(Protocol):
     memories: Memories
     counters: Counters
     tombstones: Tombstones
-    add_lock: threading.Lock  # held while it is decided whether something is new, and added
+    add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 
     @property
     def store(self) -> Store: ...
 
     @property
     def visible_store(self) -> Store:
-        """The store for whoever only reads: without what was forgotten."""
+        """The store for reading, without what was forgotten."""
 
     @property
     def actor(self) -> str: ...
 
     @property
     def loaded_recall(self) -> LoadedRecall | None:
-        """None while it is being loaded."""
+        """None until recall is loaded."""
 
     def recall(self) -> LoadedRecall:
         """Waits until recall is loaded; StoreError when that takes too long."""
 
     def embed_soon(self) -> None:
-        """Something new wants its vector; full text finds it already."""
+        """Start making missing vectors; until then a new memory is found by words only."""
 
     def publish(self, kind: str, data: Any) -> None:
-        """Tell whoever watches the daemon."""
+        """Send to the clients of the live feed."""

@@ -1,6 +1,6 @@
-"""A few memories of an invented project, to see what a memory looks like before there is one.
+"""A sample project with a few invented memories, to show what the dashboard looks like.
 
-In: nothing. Out: a project called `sample`, which one call takes away again.
+In: nothing. Out: a project called `sample`, which one call removes again.
 """
 
 import os
@@ -25,7 +25,7 @@ _KNOWLEDGE: tuple[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]], .
 )  # fmt: skip
 _OBSERVATIONS: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("error", "Deploy failed: the migration lock was held", "A worker kept its transaction open; "
-     "stopping workers before migrating mended it.", ("deploy", "database"), ("deploy.sh",)),
+     "stopping workers before migrating fixed it.", ("deploy", "database"), ("deploy.sh",)),
     ("discovery", "Invoices are rendered twice when the template warms up",
      "The first request fills the cache and renders again.", ("invoices",), ("src/render.py",)),
     ("tool_use", "Moved the nightly report to its own worker", "It no longer delays webhooks.",
@@ -33,13 +33,13 @@ _OBSERVATIONS: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...
 )  # fmt: skip
 
 
-class Sampled(Value, frozen=True, kw_only=True):
+class SampleProject(Value, frozen=True, kw_only=True):
     project: str
     memories: int
 
 
-def add(runtime: ServiceRuntime) -> Sampled:
-    """Adding it twice is adding it once."""
+def add(runtime: ServiceRuntime) -> SampleProject:
+    """Adding it again changes nothing."""
     place = runtime.settings.path(FOLDER)
     oslayer.private_directory(place)
     oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
@@ -72,17 +72,17 @@ def add(runtime: ServiceRuntime) -> Sampled:
         ),
     )
     namespace = runtime.namespaces.of(place)
-    return Sampled(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
+    return SampleProject(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
 
 
-def remove(runtime: ServiceRuntime) -> Sampled:
-    """All that is in the sample's project; nothing else."""
+def remove(runtime: ServiceRuntime) -> SampleProject:
+    """Delete the memories of the sample project, and nothing else."""
     namespace = runtime.namespaces.of(runtime.settings.path(FOLDER))
     gone = 0
     while True:
         page = runtime.visible_store.records.page(namespace, limit=200)
         if not page.items:
-            return Sampled(project=FOLDER, memories=gone)
+            return SampleProject(project=FOLDER, memories=gone)
         ids = [record.record_id for record in page.items]
         runtime.memories.delete(namespace, ids, runtime.actor, "the sample")
         gone += len(ids)

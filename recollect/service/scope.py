@@ -1,6 +1,6 @@
-"""Where an operation looks: namespaces for a project as people name it.
+"""Scopes: the namespaces of a project as the user names it.
 
-In: its id, its name, a path, `global` or `all`. Out: namespaces. A project that nobody knows raises
+In: a project's id, name or path, `global` or `all`. Out: namespaces. An unknown project raises
 NotFound.
 """
 
@@ -28,59 +28,59 @@ class Scope(Value, frozen=True, kw_only=True):
     project_path: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
 
 
-def reading(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
-    """Where a question looks: in a project also at what holds everywhere; by default, in all."""
-    one = _one(runtime, scope)
+def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
+    """For searches: the project and the global namespace; by default, all."""
+    one = _namespace(runtime, scope)
     if one is None:
-        return everywhere(runtime) or (projects.namespace(runtime.actor),)
+        return all_namespaces(runtime) or (projects.namespace(runtime.actor),)
     if scope.namespace:
         return (one,)
     return tuple(dict.fromkeys((one, projects.namespace(runtime.actor))))
 
 
-def listing(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
-    """Where a listing looks: in one project, or in all."""
-    one = _one(runtime, scope)
-    return everywhere(runtime) if one is None else (one,)
+def namespaces_to_list(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
+    """For listings: one project, or all."""
+    one = _namespace(runtime, scope)
+    return all_namespaces(runtime) if one is None else (one,)
 
 
-def writing(runtime: ServiceRuntime, scope: Scope) -> str:
-    """Where something new goes: into a project, or to what holds everywhere."""
+def namespace_to_write(runtime: ServiceRuntime, scope: Scope) -> str:
+    """For a new memory: one project, or the global namespace."""
     if scope.project == ALL:
-        raise BadInput("something new belongs to one project, not to all", field="project")
+        raise BadInput("a new memory belongs to one project, not to all", field="project")
     path = scope.project_path or scope.project or ""
     if path.startswith("/"):
         refuse_kept_out(runtime, path)
-    return _one(runtime, scope) or projects.namespace(runtime.actor)
+    return _namespace(runtime, scope) or projects.namespace(runtime.actor)
 
 
 def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
-    """Nothing is remembered of a project that is kept out, nor told in it."""
+    """Conflict for a directory that is kept out of memory."""
     if why := runtime.keep_out.rules_for(directory).off:
         raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 
-def everywhere(runtime: ServiceRuntime) -> tuple[str, ...]:
+def all_namespaces(runtime: ServiceRuntime) -> tuple[str, ...]:
     return tuple(runtime.store.projects.namespaces())
 
 
-def _one(runtime: ServiceRuntime, scope: Scope) -> str | None:
+def _namespace(runtime: ServiceRuntime, scope: Scope) -> str | None:
     if scope.namespace:
         return scope.namespace
     if scope.project_path:
-        return _at(runtime, scope.project_path)
+        return _namespace_of_directory(runtime, scope.project_path)
     if scope.project is None or scope.project == ALL:
         return None
     if scope.project == GLOBAL:
         return projects.namespace(runtime.actor)
     if scope.project.startswith("/"):
-        return _at(runtime, scope.project)
+        return _namespace_of_directory(runtime, scope.project)
     return projects.namespace(runtime.actor, project(runtime, scope.project).project_id)
 
 
-def _at(runtime: ServiceRuntime, path: str) -> str:
-    """The namespace of a directory. One that is gone still stands for the project that was there;
-    one that never was is refused, because what is told of it would end up with no project."""
+def _namespace_of_directory(runtime: ServiceRuntime, path: str) -> str:
+    """The namespace of a directory. If the directory is gone, that of the project that was there;
+    a directory that never existed is refused, because the memory would belong to no project."""
     if os.path.exists(path):
         return runtime.namespaces.of(path)
     whole = "" if "\0" in path else projects.canonical(path)
@@ -95,17 +95,17 @@ def _at(runtime: ServiceRuntime, path: str) -> str:
     if whole and not projects.locate(whole).is_global:
         return runtime.namespaces.of(whole)
     raise NotFound(
-        f"there is no directory {path!r}, and no project is known that was there",
-        hint="Check the path, or name a project. " + _known(runtime),
+        f"there is no directory {path!r}, and no known project was there",
+        hint="Check the path, or name a project. " + _known_projects(runtime),
     )
 
 
-def _known(runtime: ServiceRuntime) -> str:
-    """The projects that can be named, the latest first."""
+def _known_projects(runtime: ServiceRuntime) -> str:
+    """A hint that lists the known projects, latest first."""
     latest = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     names = list(dict.fromkeys(one.name for one in latest))
     if not names:
-        return "No project is known yet; global is what belongs to none."
+        return "There are no projects yet; `global` is for what belongs to none."
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"Known: {', '.join(names[:NAMED])}{more}; also global and all."
 
@@ -116,19 +116,19 @@ def project(runtime: ServiceRuntime, named: str) -> ProjectInfo:
     if not found:
         raise NotFound(
             f"there is no project {named!r}",
-            hint=_known(runtime),
+            hint=_known_projects(runtime),
         )
     if len(found) > 1:
         raise BadInput(
-            f"several projects are called {named!r}: {', '.join(map(_placed, found))}",
+            f"several projects are called {named!r}: {', '.join(map(_with_root, found))}",
             field="project",
             hint="Name it by its id, or by its directory.",
         )
     return found[0]
 
 
-def _placed(one: ProjectInfo) -> str:
-    """Its id, and where it lies if that is known."""
+def _with_root(one: ProjectInfo) -> str:
+    """The project's id with its root directory, if that is known."""
     root = next((value for kind, value in one.identities if kind == "root"), "")
     return f"{one.project_id} ({root})" if root else one.project_id
 

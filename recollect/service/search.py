@@ -1,8 +1,8 @@
-"""Search: the same engine that chooses what is injected, asked by a person or an agent.
+"""Search, with the same engine that chooses what is injected.
 
-In: a question, a mode, filters. Out: memories with scores and their parts. A memory is found from
-the moment in which its write was acknowledged. Without a model the answer is that of words alone,
-and says so.
+In: a query, a mode, filters. Out: memories with scores and their parts. A memory is found as soon
+as its write was acknowledged. Without an embedding model the search is by words only, and the
+answer says so.
 """
 
 import time
@@ -18,7 +18,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.values import Moment, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, reading
+from recollect.service.scope import Scope, namespaces_to_search
 
 if TYPE_CHECKING:
     from recollect.retrieve.engine import SearchEngine
@@ -29,13 +29,13 @@ DETAIL_CHARS = 600
 READY_S = 10.0
 _LOOK_S = 0.01
 _DAY_US = 86_400_000_000
-_DEPTHS = (200, 2_000, 50_000)  # how far down a filtered search looks, step by step
+_DEPTHS = (200, 2_000, 50_000)  # how many results a filtered search ranks, until enough match
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 
 
 class Filters(Scope, frozen=True, kw_only=True):
-    """What memories are narrowed to; what is not given narrows nothing."""
+    """Filters for memories; those that are not given do not filter."""
 
     kind: RecordKind | None = None
     type: ObservationType | KnowledgeType | None = None
@@ -55,8 +55,8 @@ class SearchQuery(Filters, frozen=True, kw_only=True):
     raw: bool = False
 
 
-class Found(Value, frozen=True, kw_only=True):
-    """A memory, how well it fits, and what that is made of."""
+class SearchHit(Value, frozen=True, kw_only=True):
+    """A memory with its score and the parts of the score."""
 
     score: float
     parts: dict[str, float]
@@ -64,11 +64,11 @@ class Found(Value, frozen=True, kw_only=True):
 
 
 class SearchAnswer(Value, frozen=True, kw_only=True):
-    """`confidence` is what injection would compare with `floor`: below it, it would say nothing."""
+    """If `confidence` is below `floor`, nothing would be injected."""
 
     query: str
     mode: Mode
-    items: tuple[Found, ...]
+    items: tuple[SearchHit, ...]
     semantic: bool
     confidence: float | None
     floor: float | None
@@ -80,16 +80,16 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     began = time.perf_counter()
     if not asked.query.strip():
         raise BadInput("query must not be empty", field="query")
-    namespaces = reading(runtime, asked)
+    namespaces = namespaces_to_search(runtime, asked)
     if asked.raw:
         if asked.as_of:
-            raise BadInput("raw syntax and as_of do not go together", field="raw")
+            raise BadInput("raw cannot be combined with as_of", field="raw")
         answer = _raw(runtime, asked, namespaces)
     elif asked.as_of:
-        answer = _past(runtime, asked, namespaces, asked.as_of)
+        answer = _as_of(runtime, asked, namespaces, asked.as_of)
     elif ready(runtime, namespaces):
         answer = _engine(
-            runtime, asked, namespaces, runtime.recall().engine, _live(runtime, namespaces)
+            runtime, asked, namespaces, runtime.recall().engine, _fetch_current(runtime, namespaces)
         )
     else:
         answer = _words(runtime, asked, namespaces)
@@ -98,44 +98,44 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
 
 
 def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:
-    """Fill what is not filled; False when it cannot be done in time."""
-    shelves = runtime.recall().index_cache
-    shelves.fill(namespaces)
+    """Load the indexes of these namespaces; False when that takes too long."""
+    cache = runtime.recall().index_cache
+    cache.fill(namespaces)
     deadline = time.monotonic() + READY_S
-    while not shelves.ready(namespaces):
-        # Another thread fills it, or all together do not fit into the cache.
-        if not shelves.filling(namespaces) or time.monotonic() > deadline:
+    while not cache.ready(namespaces):
+        # Another thread fills them, or they do not fit into the cache together.
+        if not cache.filling(namespaces) or time.monotonic() > deadline:
             return False
         time.sleep(_LOOK_S)
     return True
 
 
 def end_of_day(moment: datetime) -> int:
-    """What is recent weighs more, counted from the end of the day: so the same question has the
-    same answer at every door and all day long."""
+    """Recency is measured from the end of the day, so that the same query gives the same answer
+    all day and at every door."""
     return (to_micros(moment) // _DAY_US + 1) * _DAY_US
 
 
-def shown(record: Record, *, full: bool) -> Record:
-    """A memory for a list: a long text is cut, unless all of it is wanted."""
+def shortened(record: Record, *, full: bool) -> Record:
+    """A memory for a list: a long detail is cut, unless `full`."""
     if full or len(record.detail) <= DETAIL_CHARS:
         return record
     return msgspec.structs.replace(record, detail=record.detail[: DETAIL_CHARS - 1] + "…")
 
 
-def fits(record: Record, wanted: Filters) -> bool:
+def matches(record: Record, wanted: Filters) -> bool:
     return (
         wanted.kind in (None, record.kind)
         and wanted.type in (None, record.observation_type, record.knowledge_type)
         and wanted.session_id in (None, record.session_id)
         and (wanted.concept is None or wanted.concept in record.concepts)
         and (wanted.file is None or any(_same(wanted.file, path) for path in record.files))
-        and (wanted.since is None or _made(record) >= wanted.since)
-        and (wanted.until is None or _made(record) < wanted.until)
+        and (wanted.since is None or _created(record) >= wanted.since)
+        and (wanted.until is None or _created(record) < wanted.until)
     )
 
 
-# --- the ways ------------------------------------------------------------------------------------
+# --- ways to search ------------------------------------------------------------------------------
 
 Fetch = Callable[[Sequence[str]], dict[str, Record]]
 
@@ -148,7 +148,7 @@ def _engine(
     fetch: Fetch,
 ) -> SearchAnswer:
     now = end_of_day(asked.as_of or runtime.clock.now())
-    items: list[Found] = []
+    items: list[SearchHit] = []
     ranked: Ranked | None = None
     for depth in _depths(asked):
         ranked = engine.search(
@@ -176,17 +176,19 @@ def _depths(asked: SearchQuery) -> Sequence[int]:
     return _DEPTHS if narrowed else (asked.limit,)
 
 
-def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[Found]:
+def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[SearchHit]:
     records = fetch([one.id for one in ranked.results])
     for one in ranked.results:
         record = records.get(one.id)
-        if record is not None and fits(record, asked):
-            yield Found(
-                record=shown(record, full=asked.full), score=round(one.score, 6), parts=one.parts
+        if record is not None and matches(record, asked):
+            yield SearchHit(
+                record=shortened(record, full=asked.full),
+                score=round(one.score, 6),
+                parts=one.parts,
             )
 
 
-def _live(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
+def _fetch_current(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
     def fetch(ids: Sequence[str]) -> dict[str, Record]:
         return {
             record.record_id: record
@@ -197,7 +199,7 @@ def _live(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
     return fetch
 
 
-def _past(
+def _as_of(
     runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
     from recollect.retrieve.as_of import engine_as_of
@@ -216,12 +218,12 @@ def _past(
 
 def _raw(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
     return _by_store(
-        runtime, asked, namespaces, {"semantic": "raw syntax is about words"}, raw=True
+        runtime, asked, namespaces, {"semantic": "a raw query searches words only"}, raw=True
     )
 
 
 def _words(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
-    why = {"index": "still being filled; searched by words in the store"}
+    why = {"index": "still loading; searched by words in the store"}
     return _by_store(runtime, asked, namespaces, why, raw=False)
 
 
@@ -233,17 +235,17 @@ def _by_store(
     *,
     raw: bool,
 ) -> SearchAnswer:
-    items: list[Found] = []
+    items: list[SearchHit] = []
     for depth in _depths(asked):
         hits = runtime.visible_store.records.search(namespaces, asked.query, depth, raw=raw)
         items = [
-            Found(
-                record=shown(hit.record, full=asked.full),
+            SearchHit(
+                record=shortened(hit.record, full=asked.full),
                 score=round(hit.score, 6),
                 parts={hit.by: round(hit.score, 6)},
             )
             for hit in hits
-            if fits(hit.record, asked)
+            if matches(hit.record, asked)
         ]
         if len(items) >= asked.limit or len(hits) < depth:
             break
@@ -260,10 +262,10 @@ def _by_store(
 
 
 def _same(wanted: str, path: str) -> bool:
-    """A file is named in full or by its end: `retry.py` is also `src/retry.py`."""
+    """Whether a path is, or ends with, the wanted one: `retry.py` matches `src/retry.py`."""
     return path == wanted or path.endswith("/" + wanted.lstrip("/"))
 
 
-def _made(record: Record) -> datetime:
+def _created(record: Record) -> datetime:
     assert record.created_at is not None
     return record.created_at

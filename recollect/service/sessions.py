@@ -1,6 +1,6 @@
-"""Sessions: which there were, what was said in them, where they stood, how to go on.
+"""Sessions: list them, show what was said, their checkpoints, and a text to resume from.
 
-In: a session or a project. Out: pages, conversations, checkpoints and a text to resume with.
+In: a session or a project. Out: pages, conversations, checkpoints and that text.
 """
 
 from typing import Annotated, Any
@@ -21,9 +21,9 @@ from recollect.core.values import (
     Value,
 )
 from recollect.ingest.turns import UNANSWERED
-from recollect.service.pagination import Listing, cursor, merged, session_key
+from recollect.service.pagination import Listing, cursor, merge_pages, session_key
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, everywhere, listing
+from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
 from recollect.store.interface import RecordFilter
 
 TURNS = 3
@@ -44,8 +44,8 @@ class SessionDetail(Value, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
-class Line(Value, frozen=True, kw_only=True):
-    """One thing said or done."""
+class ConversationLine(Value, frozen=True, kw_only=True):
+    """One message or tool call."""
 
     event_id: str
     at: Moment
@@ -57,16 +57,16 @@ class Line(Value, frozen=True, kw_only=True):
     failed: bool = False
 
 
-class Conversation(Value, frozen=True, kw_only=True):
-    """In the order in which it happened; `next` goes on, as `after` of the next request."""
+class ConversationPage(Value, frozen=True, kw_only=True):
+    """Messages and tool calls in order; pass `next` as `after` to get the next page."""
 
     session_id: str
-    items: tuple[Line, ...]
+    items: tuple[ConversationLine, ...]
     next: int | None
 
 
 class Resume(Value, frozen=True, kw_only=True):
-    """Where the last session stood, as data and as a text to begin with."""
+    """Where the last session stopped, as data and as text."""
 
     session: Session | None
     checkpoint: Checkpoint | None
@@ -77,8 +77,8 @@ class Resume(Value, frozen=True, kw_only=True):
 
 def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
     place = cursor(asked.before)
-    return merged(
-        listing(runtime, asked),
+    return merge_pages(
+        namespaces_to_list(runtime, asked),
         lambda namespace: runtime.store.sessions.page(namespace, before=place, limit=asked.limit),
         session_key,
         asked.limit,
@@ -86,7 +86,7 @@ def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
 
 
 def session(runtime: ServiceRuntime, session_id: str) -> Session:
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         found = runtime.store.sessions.get(namespace, session_id)
         if found is not None:
             return found
@@ -111,20 +111,24 @@ def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
     )
 
 
-def conversation(runtime: ServiceRuntime, session_id: str, after: int, limit: int) -> Conversation:
+def conversation(
+    runtime: ServiceRuntime, session_id: str, after: int, limit: int
+) -> ConversationPage:
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
     lines = tuple(line for one in part for line in _lines(one.event))
     more = after + limit < len(stored)
-    return Conversation(session_id=session_id, items=lines, next=after + limit if more else None)
+    return ConversationPage(
+        session_id=session_id, items=lines, next=after + limit if more else None
+    )
 
 
 def checkpoint(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None) -> Checkpoint:
     if session_id is not None:
         namespaces: tuple[str, ...] = (session(runtime, session_id).namespace,)
     else:
-        namespaces = listing(runtime, scope)
+        namespaces = namespaces_to_list(runtime, scope)
     found = [
         one
         for namespace in namespaces
@@ -143,7 +147,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
     else:
         recent = [
             one
-            for namespace in listing(runtime, scope)
+            for namespace in namespaces_to_list(runtime, scope)
             for one in runtime.store.sessions.page(namespace, limit=20).items
         ]
         known = max(recent, key=lambda one: one.last_event_at, default=None)
@@ -151,7 +155,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
         stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
         stood = None
-    summary, turns = _said(runtime, scope, known if session_id else None, known)
+    summary, turns = _last_summary_and_turns(runtime, scope, known if session_id else None, known)
     return Resume(
         session=known,
         checkpoint=stood,
@@ -161,11 +165,11 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
     )
 
 
-def _said(
+def _last_summary_and_turns(
     runtime: ServiceRuntime, scope: Scope, only: Session | None, known: Session | None
 ) -> tuple[Record | None, tuple[Record, ...]]:
-    """The last summary, and the last turns of the session to go on with."""
-    namespaces = (only.namespace,) if only else listing(runtime, scope)
+    """The last summary, and the last turns of the session to resume."""
+    namespaces = (only.namespace,) if only else namespaces_to_list(runtime, scope)
     where = RecordFilter(kind="summary", session_id=only.session_id if only else None)
     summaries = [
         record
@@ -213,25 +217,25 @@ def _text(
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
 
-def _lines(event: Event) -> list[Line]:
+def _lines(event: Event) -> list[ConversationLine]:
     base: dict[str, Any] = {"event_id": event.event_id, "at": event.valid_time, "kind": event.kind}
     match event.body:
         case TextBody(content=content):
             role = "user" if event.kind == "prompt" else "assistant"
-            return [Line(**base, role=role, text=content)]
+            return [ConversationLine(**base, role=role, text=content)]
         case MessageBody(turns=turns):
-            return [Line(**base, role=turn.role, text=turn.content) for turn in turns]
+            return [ConversationLine(**base, role=turn.role, text=turn.content) for turn in turns]
         case JsonBody(data=data):
-            return [_done(base, data)]
+            return [_tool_line(base, data)]
 
 
-def _done(base: dict[str, Any], data: Any) -> Line:
+def _tool_line(base: dict[str, Any], data: Any) -> ConversationLine:
     call = data if isinstance(data, dict) else {}
     files = call.get("files")
     named = tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()
     command = call.get("command")
     tool = call.get("tool") or call.get("signal")
-    return Line(
+    return ConversationLine(
         **base,
         role="tool",
         text=command if isinstance(command, str) else ", ".join(named),

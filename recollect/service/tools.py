@@ -63,7 +63,7 @@ class Tool:
 
 
 def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) -> str:
-    """Run a tool. NotFound-like mistakes and bad arguments raise; nothing else is expected to."""
+    """Run a tool. Raises only RecollectError: bad arguments, and ids or names that do not exist."""
     tool = BY_NAME.get(name)
     if tool is None:
         raise BadInput(f"there is no tool {name!r}", hint=", ".join(BY_NAME))
@@ -81,33 +81,33 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
     return text if tool.fenced else fence.disarm(text)
 
 
-# --- running -------------------------------------------------------------------------------------
+# --- the tools -----------------------------------------------------------------------------------
 
 
 def _search(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = search.search(runtime, convert(search.SearchQuery, given))
-    items = tuple(one for one in answer.items if _may(runtime, one.record))
-    return found(msgspec.structs.replace(answer, items=items))
+    items = tuple(one for one in answer.items if _allowed_record(runtime, one.record))
+    return search_text(msgspec.structs.replace(answer, items=items))
 
 
-def _may(runtime: ServiceRuntime, record: Record) -> bool:
+def _allowed_record(runtime: ServiceRuntime, record: Record) -> bool:
     """Whether an agent may read a memory."""
     return runtime.settings.share_sensitive or not is_sensitive(told(record))
 
 
-def _allowed(runtime: ServiceRuntime, text: str) -> str:
+def _allowed_text(runtime: ServiceRuntime, text: str) -> str:
     """A text made of many memories, without the lines that need consent."""
     if runtime.settings.share_sensitive:
         return text
     return "\n".join(line for line in text.split("\n") if not is_sensitive(line))
 
 
-def found(answer: search.SearchAnswer) -> str:
+def search_text(answer: search.SearchAnswer) -> str:
     if not answer.items:
-        return "Nothing was found. Try other words, or project: all."
-    lines = [f"{line(one.record)} (score {one.score:.2f})" for one in answer.items]
+        return "No memories found. Try other words, or project: all."
+    lines = [f"{memory_line(one.record)} (score {one.score:.2f})" for one in answer.items]
     if (answer.confidence or 0.0) < (answer.floor or 0.0):
-        lines.insert(0, "Nothing fits well; these are the nearest:")
+        lines.insert(0, "No good match; the nearest memories are:")
     if "semantic" in answer.left_out and answer.mode != "keyword":
         lines.append(f"(by words alone: {answer.left_out['semantic']})")
     return "\n".join(lines)
@@ -116,7 +116,7 @@ def found(answer: search.SearchAnswer) -> str:
 def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = context.context(runtime, convert(context.ContextQuery, given))
     if not answer.context:
-        return "Nothing that is remembered fits."
+        return "No memory is relevant to this."
     return f"{answer.context}\nids: {', '.join(answer.records)}"
 
 
@@ -126,8 +126,12 @@ def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
         asked = msgspec.structs.replace(asked, before=20)
     answer = read.timeline(runtime, asked)
     marks = {answer.anchor: "> "}
-    lines = [marks.get(one.record_id, "") + line(one) for one in answer.items if _may(runtime, one)]
-    return "\n".join(lines) or "Nothing is remembered here yet."
+    lines = [
+        marks.get(one.record_id, "") + memory_line(one)
+        for one in answer.items
+        if _allowed_record(runtime, one)
+    ]
+    return "\n".join(lines) or "There are no memories here yet."
 
 
 class _Ids(Scope, frozen=True, kw_only=True):
@@ -138,9 +142,12 @@ def _get(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     wanted = convert(_Ids, given).ids
     records = read.get(runtime, wanted)
     missing = [one for one in wanted if one not in {record.record_id for record in records}]
-    parts = [whole(record) if _may(runtime, record) else withheld(record) for record in records]
+    parts = [
+        memory_text(record) if _allowed_record(runtime, record) else withheld(record)
+        for record in records
+    ]
     if missing:
-        parts.append(f"Not there: {', '.join(missing)}")
+        parts.append(f"Not found: {', '.join(missing)}")
     return "\n\n".join(parts)
 
 
@@ -161,7 +168,7 @@ def _sum_up(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _stored(added: write.Added) -> str:
     if not added.stored:
-        return f"It is stored already: {added.record.record_id}"
+        return f"Already stored: {added.record.record_id}"
     return f"Stored: {added.record.record_id} (undo: {added.op_id})"
 
 
@@ -171,12 +178,12 @@ class _Session(Scope, frozen=True, kw_only=True):
 
 def _resume(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(_Session, given)
-    return _allowed(runtime, sessions.resume(runtime, asked, asked.session_id).text)
+    return _allowed_text(runtime, sessions.resume(runtime, asked, asked.session_id).text)
 
 
 def _report(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     made = report.report(runtime, convert(report.ReportQuery, given))
-    return _allowed(runtime, report.markdown(made))
+    return _allowed_text(runtime, report.markdown(made))
 
 
 class _Named(Scope, frozen=True, kw_only=True):
@@ -187,10 +194,10 @@ def _entity(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(_Named, given)
     answer = graph.recall_entity(runtime, asked.name, asked)
     if not runtime.settings.share_sensitive:
-        memories = tuple(one for one in answer.memories if _may(runtime, one))
+        memories = tuple(one for one in answer.memories if _allowed_record(runtime, one))
         entities = tuple(_without_private(one) for one in answer.entities)
         answer = msgspec.structs.replace(answer, memories=memories, entities=entities)
-    return _allowed(runtime, about(answer))
+    return _allowed_text(runtime, entity_text(answer))
 
 
 def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:
@@ -198,7 +205,7 @@ def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:
     return msgspec.structs.replace(one, facts=facts)
 
 
-def about(answer: graph.EntityRecall) -> str:
+def entity_text(answer: graph.EntityRecall) -> str:
     lines: list[str] = []
     for one in answer.entities:
         known = one.entity
@@ -211,15 +218,15 @@ def about(answer: graph.EntityRecall) -> str:
             f"- {each.source} {each.relationship.type} {each.target}" for each in one.relations
         ]
     if answer.memories:
-        lines += ["Memories:", *map(line, answer.memories)]
+        lines += ["Memories:", *map(memory_line, answer.memories)]
     return "\n".join(lines)
 
 
-# --- words ---------------------------------------------------------------------------------------
+# --- answers as text -----------------------------------------------------------------------------
 
 
-def line(record: Record) -> str:
-    """A memory in a list: its id, when, what kind, what."""
+def memory_line(record: Record) -> str:
+    """A memory in a list: id, date, kind, title and the beginning of its summary."""
     kind = record.knowledge_type or record.observation_type or record.traits.label
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
     said = _flat(record.summary)
@@ -228,7 +235,7 @@ def line(record: Record) -> str:
     return text
 
 
-def whole(record: Record) -> str:
+def memory_text(record: Record) -> str:
     """A memory in full."""
     parts = [f"{record.record_id} [{record.valid_from:%Y-%m-%d %H:%M}] {record.title}"]
     type_ = record.knowledge_type or record.observation_type or ""
@@ -267,7 +274,7 @@ _WHEN = {"type": "string"}
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "search_memory",
-        "Search memories by words and meaning. Gives ids and titles, best first.",
+        "Search memories by words and meaning. Returns ids and titles, best first.",
         {
             "query": _TEXT,
             "limit": _number(10),
@@ -283,14 +290,14 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "get_context",
-        "What matters for a task, chosen and cut to a budget; without query, for a fresh start.",
+        "The memories that matter for a task, within a token budget; without query, for a start.",
         {"query": _TEXT, "token_budget": _number(1200)},
         _context,
         fenced=True,
     ),
     Tool(
         "timeline",
-        "Memories in order of time: around an id, around a moment, or the latest.",
+        "Memories in order of time: around an id, around a time, or the latest.",
         {
             "anchor": _TEXT,
             "at": _WHEN,
@@ -308,7 +315,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "store_observation",
-        "Store a note: something found out, done or gone wrong.",
+        "Store a note: something found out, done, or that went wrong.",
         {
             "title": _TEXT,
             "content": _TEXT,
@@ -343,7 +350,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "store_summary",
-        "Store a summary of a session for whoever resumes it; request is what was asked for.",
+        "Store a summary of a session, to resume from; request is what the user asked for.",
         {
             "request": _TEXT,
             "completed": _TEXTS,
@@ -372,7 +379,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "recall_entity",
-        "Everything known about a name: facts, relations, memories.",
+        "Everything known about a name: facts, relationships, memories.",
         {"name": _TEXT},
         _entity,
         ("name",),
@@ -382,7 +389,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def described(tools: Sequence[Tool] = TOOLS) -> list[dict[str, Any]]:
-    """What `tools/list` says."""
+    """The answer to `tools/list`."""
     return [
         {
             "name": tool.name,

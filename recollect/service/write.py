@@ -1,7 +1,7 @@
-"""Writing memories by hand: validate, scrub, deduplicate, store, log; the index hears of it.
+"""Writing memories by hand: validate, scrub, deduplicate, store, log, update the index.
 
-In: what a person or an agent wants remembered, changed or forgotten. Out: the memory and the
-operation that undo takes back. The same content twice is one memory.
+In: what a person or an agent wants to add, change or forget. Out: the memory and the operation,
+which can be undone. The same content twice is one memory.
 """
 
 import functools
@@ -32,7 +32,7 @@ from recollect.core.values import (
 )
 from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, everywhere, listing, writing
+from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
 
 Content = Annotated[str, Meta(max_length=50_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
@@ -48,7 +48,7 @@ CHECKPOINT_FILES = 20
 
 
 class NewObservation(Scope, frozen=True, kw_only=True):
-    """Something that was seen, done or found out."""
+    """A note: something that was seen, done or found out."""
 
     title: Title
     type: ObservationType = "discovery"
@@ -62,7 +62,7 @@ class NewObservation(Scope, frozen=True, kw_only=True):
 
 
 class NewKnowledge(Scope, frozen=True, kw_only=True):
-    """Something that holds: a constraint, a decision, a heuristic, or what was rejected."""
+    """A belief: a constraint, a decision, a heuristic, or a rejected option."""
 
     type: KnowledgeType
     title: Title
@@ -80,7 +80,7 @@ class NewKnowledge(Scope, frozen=True, kw_only=True):
 
 
 class NewSummary(Scope, frozen=True, kw_only=True):
-    """What a session was about: asked, done, learned, and what comes next."""
+    """A summary of a session: what was asked, done and learned, and the next steps."""
 
     request: Annotated[str, Meta(min_length=1, max_length=2000)]
     title: Title | None = None
@@ -96,7 +96,7 @@ class NewSummary(Scope, frozen=True, kw_only=True):
 
 
 class NewNote(Scope, frozen=True, kw_only=True):
-    """A few words to keep."""
+    """A short note: just text."""
 
     text: Annotated[str, Meta(min_length=1, max_length=50_000)]
     concepts: Concepts = ()
@@ -104,9 +104,9 @@ class NewNote(Scope, frozen=True, kw_only=True):
     session_id: Name | None = None
 
 
-class Change(Value, frozen=True, kw_only=True):
-    """What of a memory shall be different; what is left out stays. `version`, when given, must be
-    the one that is stored, so that nobody overwrites what they have not seen."""
+class MemoryEdit(Value, frozen=True, kw_only=True):
+    """Changes to a memory; fields that are left out stay. `version`, if given, must be the stored
+    one, so that nobody overwrites a version they have not seen."""
 
     title: Title | None = None
     summary: Annotated[str, Meta(max_length=SUMMARY_CHARS)] | None = None
@@ -122,7 +122,7 @@ class Change(Value, frozen=True, kw_only=True):
 
 
 class Added(Value, frozen=True, kw_only=True):
-    """`stored` is false when the same was remembered already; then that memory is given."""
+    """`stored` is false when the same memory exists already; `record` is then that one."""
 
     record: Record
     stored: bool
@@ -140,7 +140,7 @@ class Deleted(Value, frozen=True, kw_only=True):
 
 
 class Undone(Value, frozen=True, kw_only=True):
-    """What came back, and what went away again."""
+    """Ids of the memories that came back, and of those that went."""
 
     op_id: str
     undoes: str
@@ -153,7 +153,7 @@ class Undone(Value, frozen=True, kw_only=True):
 
 def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
     new = _scrubbed(runtime, given)
-    summary, detail = _halves(new.content)
+    summary, detail = _summary_and_detail(new.content)
     return _add(
         runtime,
         given,
@@ -173,7 +173,7 @@ def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
 
 def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge) -> Added:
     new = _scrubbed(runtime, given)
-    summary, detail = _halves(new.content)
+    summary, detail = _summary_and_detail(new.content)
     facts = [
         *([f"Severity: {new.severity}"] if new.severity else []),
         *([f"Reason: {new.reason}"] if new.reason else []),
@@ -220,7 +220,7 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
         given,
         checkpoint=new if new.session_id else None,
         kind="summary",
-        title=new.title or _line(new.request),
+        title=new.title or _title(new.request),
         summary=said,
         detail="\n\n".join(parts),
         facts=new.learned,
@@ -235,11 +235,11 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
 
 def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
     new = _scrubbed(runtime, given)
-    title = _line(new.text)
+    title = _title(new.text)
     if not title:
-        raise BadInput("a note needs some words", field="text")
+        raise BadInput("the text is empty", field="text")
     rest = "" if title == " ".join(new.text.split()) else new.text
-    summary, detail = _halves(rest)
+    summary, detail = _summary_and_detail(rest)
     return _add(
         runtime,
         given,
@@ -259,8 +259,10 @@ def _add(
     runtime: ServiceRuntime, scope: Scope, *, checkpoint: NewSummary | None = None, **fields: Any
 ) -> Added:
     if not fields["title"].strip():
-        raise BadInput("nothing is left of the title once it is cleaned", field="title")
-    namespace = writing(runtime, scope)
+        raise BadInput(
+            "the title is empty once private spans and secrets are removed", field="title"
+        )
+    namespace = namespace_to_write(runtime, scope)
     record = values.check(
         Record(
             record_id=ids.new_id(ids.RECORD),
@@ -300,7 +302,7 @@ def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
 
 
 def content_hash(record: Record) -> str:
-    """The same words give the same hash, however they are spaced."""
+    """The same words give the same hash, whatever the spacing."""
     said = (record.title, record.summary, record.detail, *record.facts)
     text = [record.kind, record.observation_type, record.knowledge_type,
             *(" ".join(one.split()) for one in said)]  # fmt: skip
@@ -310,22 +312,22 @@ def content_hash(record: Record) -> str:
 # --- changing ------------------------------------------------------------------------------------
 
 
-def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
+def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed:
     known = find(runtime, record_id)
     if change.version not in (None, known.version):
         raise Conflict(
-            f"{record_id} is at version {known.version} by now, not {change.version}",
+            f"{record_id} is at version {known.version}, not {change.version}",
             hint="Read it again and repeat the change.",
         )
     clean = _scrubbed(runtime, change)
     wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
     if not wanted:
-        raise BadInput("nothing to change was given", hint="title, summary, detail, facts, …")
+        raise BadInput("no change was given", hint="title, summary, detail, facts, …")
     if fixed := sorted(wanted.keys() - set(known.traits.editable)):
         raise BadInput(f"{fixed[0]} of a {known.traits.label} cannot be changed", field=fixed[0])
     edited = values.check(msgspec.structs.replace(known, **wanted))
     if edited == known:
-        raise BadInput("that is how it is already")
+        raise BadInput("the memory is already like that")
     edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
     sessions = runtime.tombstones.sessions_of(known)
     stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
@@ -338,21 +340,21 @@ def edit(runtime: ServiceRuntime, record_id: str, change: Change) -> Changed:
 def delete(
     runtime: ServiceRuntime, record_ids: tuple[str, ...], reason: str = "", *, never: bool = False
 ) -> Deleted:
-    """Memories go with their vectors and index entries, and what else was made of the same
-    statements is not told; undo brings all of it back. With `never`, what they say is not learned
-    again either, until undo. NotFound when none of them is there."""
+    """Delete memories with their vectors and index entries, and hide what else was made of the same
+    statements; undo brings all of it back. With `never`, they are not learned again either, until
+    undo. NotFound when none of them exists."""
     gone: list[str] = []
     operations: list[str] = []
     now = runtime.clock.now()
 
-    def stone(record: Record) -> dict[str, Any]:
+    def tombstone(record: Record) -> dict[str, Any]:
         sessions = where.get(record.record_id, ())
         return tombstone_of(record, "delete", again=not never, sessions=sessions, at=now)
 
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         there = runtime.store.records.get(namespace, record_ids)
         where = {one.record_id: runtime.tombstones.sessions_of(one) for one in there}
-        operation = runtime.memories.delete(namespace, record_ids, runtime.actor, reason, stone)
+        operation = runtime.memories.delete(namespace, record_ids, runtime.actor, reason, tombstone)
         if operation is not None:
             gone += operation.targets
             operations.append(operation.op_id)
@@ -364,34 +366,34 @@ def delete(
 
 def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = "") -> Changed:
     known = find(runtime, record_id)
-    target = writing(runtime, scope)
+    target = namespace_to_write(runtime, scope)
     if target == known.namespace:
-        raise Conflict(f"{record_id} is there already")
+        raise Conflict(f"{record_id} is already in that project")
     _, came = runtime.memories.move(known, target, runtime.actor, reason)
     feedback = runtime.recall().feedback
     if feedback.of(known.namespace).get(record_id) == "never":
-        feedback.give(target, record_id, "never", runtime.actor)  # a verdict goes where it goes
+        feedback.give(target, record_id, "never", runtime.actor)  # the verdict moves along
     runtime.embed_soon()
     return Changed(record=find(runtime, record_id), op_id=came.op_id)
 
 
 def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None = None) -> Undone:
-    """Take an operation back; without an id, the newest that can be, where the scope looks."""
+    """Undo an operation; without an id, the newest in the scope that can be undone."""
     operation = _operation(runtime, op_id) if op_id else _newest(runtime, scope or Scope())
     detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "move" and "to" in detail:
-        operation = _other_half(runtime, operation, detail["to"])
+        operation = _arrival_of_move(runtime, operation, detail["to"])
         detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "feedback":
-        return _take_back(runtime, operation, detail)
+        return _undo_verdict(runtime, operation, detail)
     done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
-        # Out of the one, back into the other; in between the archive holds it.
+        # Out of one namespace, back into the other; in between the archive holds the memory.
         back = runtime.memories.undo(detail["from"], detail["left_by"], runtime.actor)
         restored += back.created
     removed -= set(restored)
-    _follow(runtime, operation, [*done.created, *done.targets])
+    _update_tombstones(runtime, operation, [*done.created, *done.targets])
     return Undone(
         op_id=done.op_id,
         undoes=operation.op_id,
@@ -400,8 +402,8 @@ def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None 
     )
 
 
-def _follow(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> None:
-    """The stones of what was undone go with it; and lie again when the undo is undone."""
+def _update_tombstones(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> None:
+    """Lift the tombstones of an undone delete or edit; restore them when that undo is undone."""
     first, lifting = undone, True
     while first.undoes:
         earlier = runtime.store.log.get(first.namespace, first.undoes)
@@ -418,8 +420,8 @@ def _follow(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> N
             runtime.tombstones.restore(first.namespace, one, cause, runtime.actor)
 
 
-def _take_back(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
-    """A verdict, as long as no later one stands in its place."""
+def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
+    """Undo a verdict, unless a later one has replaced it."""
     record_id, feedback = str(detail.get("record_id")), runtime.recall().feedback
     if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
         raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
@@ -429,8 +431,8 @@ def _take_back(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]
 
 
 def find(runtime: ServiceRuntime, record_id: str) -> Record:
-    """A memory wherever it is."""
-    for namespace in everywhere(runtime):
+    """A memory, in whatever namespace it is."""
+    for namespace in all_namespaces(runtime):
         for record in runtime.store.records.get(namespace, [record_id]):
             return record
     raise NotFound(f"there is no memory {record_id}")
@@ -444,15 +446,15 @@ def judge(
 
 
 def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
-    for namespace in everywhere(runtime):
+    for namespace in all_namespaces(runtime):
         found = runtime.store.log.get(namespace, op_id)
         if found is not None:
             return found
     raise NotFound(f"there is no operation {op_id}")
 
 
-def _other_half(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:
-    """A move is two entries; undoing either takes both back, the arrival first."""
+def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:
+    """The entry of the arrival: a move logs two, and both are undone, the arrival first."""
     for one in runtime.store.log.page(namespace, limit=200).items:
         if isinstance(one.detail, dict) and one.detail.get("left_by") == left.op_id:
             return one
@@ -460,28 +462,28 @@ def _other_half(runtime: ServiceRuntime, left: Operation, namespace: str) -> Ope
 
 
 def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
-    """The last thing that was done to memories and can be undone. What was undone stays so, unless
-    somebody names that undo; but an undo of an undo is done anew, and can be taken back."""
-    standing: list[Operation] = []
-    for namespace in listing(runtime, scope):
+    """The newest operation that can be undone. An undo is not undone unless it is named; an undo of
+    an undo counts as a change of its own."""
+    candidates: list[Operation] = []
+    for namespace in namespaces_to_list(runtime, scope):
         items = runtime.store.log.page(namespace, limit=50).items
         undos = {one.op_id for one in items if one.undoes}
         wanted = [one for one in items if not one.undoes or one.undoes in undos]
         can = runtime.store.log.undoable(namespace, [one.op_id for one in wanted])
-        can |= _never_standing(runtime, namespace, wanted)
-        standing += [one for one in wanted if one.op_id in can]
-    if not standing:
+        can |= _undoable_never(runtime, namespace, wanted)
+        candidates += [one for one in wanted if one.op_id in can]
+    if not candidates:
         raise NotFound(
             "there is nothing to undo here",
-            hint="recollect change list shows undos to take back; with -p all, in every project.",
+            hint="recollect change list shows what can be undone; -p all, in every project.",
         )
-    return max(standing, key=lambda one: (one.at, bool(one.created), one.op_id))
+    return max(candidates, key=lambda one: (one.at, bool(one.created), one.op_id))
 
 
-def _never_standing(
+def _undoable_never(
     runtime: ServiceRuntime, namespace: str, items: Sequence[Operation]
 ) -> set[str]:
-    """Of verdicts only "never again" is undone as the newest: the others take nothing away."""
+    """Verdicts that can be undone: only "never", since the others hide nothing."""
     given = [
         (one.op_id, one.detail["record_id"])
         for one in items
@@ -501,8 +503,8 @@ V = TypeVar("V", bound=Value)
 
 
 def _scrubbed(runtime: ServiceRuntime, given: V) -> V:
-    """Every text cleaned of private spans, secrets and what we injected ourselves; where it
-    belongs is not text."""
+    """Remove private spans, secrets and text that we injected ourselves from every text; the scope
+    is left as it is."""
     tree = msgspec.to_builtins(given)
     kept = {name: tree.pop(name) for name in ("project", "namespace", "project_path")
             if name in tree}  # fmt: skip
@@ -529,14 +531,15 @@ def _without_own(tree: Any, own_text: Any) -> Any:
     return tree
 
 
-def _halves(content: str) -> tuple[str, str]:
-    """A short text is the summary; a long one is kept in full beside its beginning."""
+def _summary_and_detail(content: str) -> tuple[str, str]:
+    """Summary and detail: a short text is the summary; a long one is the detail, and its beginning
+    the summary."""
     if len(content) <= SUMMARY_CHARS:
         return content, ""
     return content[:1000].rsplit(" ", 1)[0] + "…", content
 
 
-def _line(text: str) -> str:
+def _title(text: str) -> str:
     flat = " ".join(text.split())
     if len(flat) <= TITLE_CHARS:
         return flat

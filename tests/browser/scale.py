@@ -13,7 +13,7 @@ import time
 from playwright.sync_api import Browser, Page
 
 from recollect.core import projects
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.store.sqlite import SqliteStore
 from tests.browser.browsers import TOPICS, chromium, enter
@@ -27,7 +27,7 @@ ROUNDS = 7
 
 def fill(home: pathlib.Path, memories: int) -> None:
     store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
-    place = Place(root="/work/large")
+    place = ProjectPlace(root="/work/large")
     namespace = projects.namespace("ada", store.projects.resolve(place))
     for start in range(0, memories, BATCH):
         batch = []

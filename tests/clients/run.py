@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import Ask, FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch
@@ -242,7 +242,7 @@ def _meaning(home: Home, name: str) -> Any:
     text = re.sub(r"http://127\.0\.0\.1:\d+", "<model>", text)
     if path.suffix == ".toml":
         return tomllib.loads(text)
-    return Document.read(text.encode(), name).plain()
+    return JsonDocument.read(text.encode(), name).plain()
 
 
 # --- several clients -----------------------------------------------------------------------------

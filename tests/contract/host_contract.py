@@ -15,7 +15,7 @@ import msgspec
 from recollect.core.ids import new_ulid
 from recollect.core.values import EVENT_BODY_BYTES, Event, EventSource, check, encode
 from recollect.hosts import hooks, registry
-from recollect.hosts.payloads import Capture, Draft, Payload
+from recollect.hosts.payloads import Capture, EventDraft, Payload
 
 DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "hosts")
 REPOSITORY = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir)
@@ -62,7 +62,7 @@ def told(capture: Capture) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value not in (None, "", [], False)}
 
 
-def event_of(capture: Capture, draft: Draft) -> Event:
+def event_of(capture: Capture, draft: EventDraft) -> Event:
     """The event that the pipeline would make of a draft."""
     return Event(
         event_id=new_ulid(),

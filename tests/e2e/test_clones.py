@@ -3,8 +3,6 @@
 import pathlib
 import time
 
-import pytest
-
 from tests.e2e.test_commands import run
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
@@ -64,9 +62,3 @@ def test_a_clone_is_joined_and_a_claim_is_offered(
     assert daemon.client.get("/healthz")["clones"]["offers"] == []
     prompt(daemon, evil, "Again")
     assert told(daemon, evil) == {"Hello", "Again"}
-
-
-@pytest.mark.parametrize(("given", "why"), [("/", "belongs to no project"), ("/x/y", "not exist")])
-def test_what_cannot_be_separated_is_said(daemon: RealDaemon, given: str, why: str) -> None:
-    done = run(daemon, "separate", given)
-    assert done.returncode in (1, 2) and why in done.stderr

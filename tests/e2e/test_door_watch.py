@@ -5,12 +5,7 @@ import pathlib
 import time
 from typing import Any
 
-import pytest
-
 from recollect.capture import paths
-from recollect.core.clock import ManualClock
-from recollect.ingest.counters import Counters
-from recollect.server.door_watch import Door, DoorWatch
 from tests.e2e.test_postgres import recollect
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
@@ -72,38 +67,3 @@ def test_a_token_that_was_damaged_while_nothing_ran_is_renewed_at_the_start(
     daemon.start()
     assert len((daemon.home / "token").read_text()) == 65
     assert daemon.client.get("/healthz")["token_renewed"] == RENEWED
-
-
-def test_a_door_that_does_not_answer_is_noted_once_and_forgotten_when_it_does() -> None:
-    counters = Counters(ManualClock())
-    watch = DoorWatch(ManualClock(), counters)
-    failing = True
-    reopened: list[str] = []
-
-    def knock() -> None:
-        if failing:
-            raise ConnectionRefusedError(111, "Connection refused")
-
-    watch._doors = {
-        "hooks": Door(knock, lambda: reopened.append("hooks")),
-        "tcp": Door(lambda: None),
-    }
-    for _ in range(3):
-        watch.look()
-    status = watch.status()
-    assert status["tcp"] == {"answers": True, "since": None, "problem": ""}
-    assert status["hooks"]["problem"] == "Connection refused" and reopened == ["hooks"] * 3
-    assert len(counters.errors_last_hour()) == 1
-    failing = False
-    watch.look()
-    assert watch.status()["hooks"]["answers"]
-
-
-def test_settings_that_are_all_taken_back_leave_no_empty_file(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "home"
-    assert recollect(home, "settings", "set", "backup_days", "3").returncode == 0
-    assert recollect(home, "settings", "unset", "backup_days").returncode == 0
-    assert (home / "settings.toml").stat().st_size > 0
-    assert recollect(home, "settings", "list").returncode == 0

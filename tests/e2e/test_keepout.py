@@ -110,32 +110,3 @@ def test_a_private_session_is_seen_and_ends(tmp_path: pathlib.Path) -> None:
         (stored,) = daemon.events(expected=1)
         assert stored["body"]["content"] == "an ordinary prompt"
         assert daemon.client.get("/healthz")["private_sessions"] == []
-
-
-def test_ignoring_holds_at_once_and_has_a_way_back(tmp_path: pathlib.Path) -> None:
-    project = tmp_path / "shop"
-    project.mkdir()
-    (project / "Makefile").touch()
-    with real_daemon(tmp_path / "home") as daemon:
-        prompt(daemon, "first", project)
-        assert "Kept out from now on" in cli(daemon, project, "ignore", "add", "--here")
-        prompt(daemon, "second", project)
-        assert f"project:{project}" in cli(daemon, project, "ignore", "list")
-        assert "Nothing is captured here" in cli(daemon, project, "ignore", "list")
-        refused = daemon.http(
-            "POST", "/api/notes", json.dumps({"text": "x", "project": str(project)}).encode()
-        )
-        assert refused[0] == 409 and b"kept out" in refused[2]
-        doctor = run(daemon, project, "doctor")
-        assert "here: nothing is captured" in doctor.stdout
-        assert "nothing is captured here" in doctor.stdout and "1 (project)" in doctor.stdout
-        reason = f"kept out of memory: the setting ignore has project:{project}"
-        assert reason in cli(daemon, project, "search", "what I know")
-        assert reason in cli(daemon, project, "context", "what do we know of retries?")
-        assert "kept out" not in cli(daemon, tmp_path, "search", "what I know")
-        cli(daemon, project, "ignore", "remove", "--here")
-        cli(daemon, project, "ignore", "add", "--tool", "Web*")
-        assert cli(daemon, project, "ignore", "list").strip() == "tool:Web*"
-        prompt(daemon, "third", project)
-        said = [one["body"]["content"] for one in daemon.events(str(project), expected=2)]
-        assert said == ["first", "third"]

@@ -91,10 +91,14 @@ class Server:
         self.directory.chmod(0o755)
         self._options = SMALL if durable else (*FAST, *SMALL)
         self._names = itertools.count()
-        self._run(
-            "initdb", "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "--no-sync",
-            "-U", "postgres", "-D", str(self.data),
-        )  # fmt: skip
+        try:
+            self._run(
+                "initdb", "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "--no-sync",
+                "-U", "postgres", "-D", str(self.data),
+            )  # fmt: skip
+        except BaseException:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise
 
     def start(self) -> "Server":
         settings = " ".join(f"-c {one}" for one in self._options)

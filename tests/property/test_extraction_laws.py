@@ -23,14 +23,13 @@ from recollect.core.projects import namespace as namespace_of
 from recollect.core.settings import Settings
 from recollect.core.values import Record, check
 from recollect.core.vector_bytes import DIMENSIONS
-from recollect.embedding.embedder import MODEL
+from recollect.embedding.embedder import MODEL, vector_rows
 from recollect.extract.model import ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.reconcile.cluster import clusters, unit
 from recollect.reconcile.extraction_run import ExtractionOptions
 from recollect.reconcile.judge import Merge, verdict
 from recollect.reconcile.neighbours import neighbours
-from recollect.reconcile.record_vectors import rows
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
@@ -141,7 +140,7 @@ def test_a_merge_is_all_or_nothing_wherever_it_fails(fault: int, shared: SqliteS
     namespace = fresh_namespace()
     old = [record(f"old{n} @{n} ", namespace=namespace, author="assistant") for n in (0, 5)]
     shared.records.put(
-        old, [row for n, one in zip((0, 5), old, strict=True) for row in rows(one, [at(n)])]
+        old, [row for n, one in zip((0, 5), old, strict=True) for row in vector_rows(one, [at(n)])]
     )
     shared.events.put([arrival("new", namespace=namespace)])
     steps = itertools.count()
@@ -232,10 +231,12 @@ def test_neighbours_are_the_nearest_ten_above_the_threshold(
     made = [record(f"{n}", namespace=namespace) for n in degrees]
     episode = record("e", namespace=namespace, kind="episode")
     foreign = record("f", namespace=other)
-    all_rows = [row for n, one in zip(degrees, made, strict=True) for row in rows(one, [at(n)])]
+    all_rows = [
+        row for n, one in zip(degrees, made, strict=True) for row in vector_rows(one, [at(n)])
+    ]
     shared.records.put(
         [*made, episode, foreign],
-        [*all_rows, *rows(episode, [at(asked)]), *rows(foreign, [at(asked)])],
+        [*all_rows, *vector_rows(episode, [at(asked)]), *vector_rows(foreign, [at(asked)])],
     )
     (found,) = neighbours(shared, namespace, [unit(at(asked))], 0.80)
     cosines = sorted((math.cos(math.radians(n - asked)) for n in degrees), reverse=True)

@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from recollect.core.errors import BadInput
-from recollect.hosts.json_edit import BOM, Document, Path
+from recollect.hosts.json_edit import BOM, JsonDocument, Path
 
 # No "explain" phase: it traces every line and costs minutes when something fails.
 settings.register_profile(
@@ -84,8 +84,8 @@ def containers(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
 @given(documents())
 def test_parsing_reads_what_was_written(document: tuple[Any, str]) -> None:
     value, text = document
-    assert Document(text, "f").plain() == value
-    assert Document.read(text.encode(), "f").raw == text.encode()
+    assert JsonDocument(text, "f").plain() == value
+    assert JsonDocument.read(text.encode(), "f").raw == text.encode()
 
 
 @LAW
@@ -95,7 +95,7 @@ def test_an_insert_adds_itself_only_and_its_removal_restores_every_byte(
 ) -> None:
     value, text = document
     path, holder = data.draw(st.sampled_from(containers(value)))
-    before = Document(text, "f")
+    before = JsonDocument(text, "f")
     if isinstance(holder, list):
         after = before.append(path, new)
         place: Path = (*path, len(holder))
@@ -125,8 +125,8 @@ def test_a_replacement_keeps_all_other_bytes(
     path, holder = data.draw(st.sampled_from(places))
     steps = list(holder) if isinstance(holder, dict) else range(len(holder))
     step = data.draw(st.sampled_from(steps))
-    node = Document(text, "f")._find((*path, step))
-    after = Document(text, "f").set((*path, step), new)
+    node = JsonDocument(text, "f")._find((*path, step))
+    after = JsonDocument(text, "f").set((*path, step), new)
     holder[step] = new
     assert node is not None
     assert after.plain() == value
@@ -146,7 +146,7 @@ def test_a_removal_takes_one_thing_and_keeps_every_comment(
     path, holder = data.draw(st.sampled_from(places))
     steps = list(holder) if isinstance(holder, dict) else range(len(holder))
     step = data.draw(st.sampled_from(steps))
-    after = Document(text, "f").remove((*path, step))
+    after = JsonDocument(text, "f").remove((*path, step))
     del holder[step]
     assert after.plain() == value
 
@@ -155,7 +155,7 @@ def test_a_removal_takes_one_thing_and_keeps_every_comment(
 @given(st.text() | st.text(alphabet='{}[]",:/* \n\r1atrue\\', max_size=40))
 def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     try:
-        document = Document.read(text.encode("utf-8", "surrogatepass"), "the-file")
+        document = JsonDocument.read(text.encode("utf-8", "surrogatepass"), "the-file")
         document.set(("a", "b"), 1)
     except BadInput as error:
         assert re.search(r"the-file", str(error))
@@ -165,6 +165,6 @@ def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     try:
-        Document.read(raw, "the-file")
+        JsonDocument.read(raw, "the-file")
     except BadInput as error:
         assert "the-file" in str(error)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.hosts import toml_edit
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, TextBlock
 
 LAW = settings(max_examples=100, deadline=None)
@@ -85,7 +85,7 @@ def test_hooks_that_come_later_stay_where_they_are(
     value: Any, indent: Any, data: st.DataObject
 ) -> None:
     before = json.dumps(value, indent=indent).encode()
-    document = Document.read(file().put(before), "f")
+    document = JsonDocument.read(file().put(before), "f")
     for event in data.draw(st.lists(st.sampled_from(EVENTS), max_size=3)):
         document = document.append(("hooks", event), data.draw(GROUP))
     assert file().put(document.raw) == document.raw

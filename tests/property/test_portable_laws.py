@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from recollect import privacy
 from recollect.core import ids
 from recollect.core.clock import ManualClock
-from recollect.core.projects import Place, namespace
+from recollect.core.projects import ProjectPlace, namespace
 from recollect.core.settings import Settings
 from recollect.core.values import (
     Arrival,
@@ -100,7 +100,9 @@ def two_stores() -> Iterator[tuple[SqliteStore, SqliteStore, pathlib.Path]]:
 
 def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
     """A life of memories in one project; gives its namespace."""
-    here = namespace("ada", store.projects.resolve(Place(root="/srv/engine", remote="host/engine")))
+    here = namespace(
+        "ada", store.projects.resolve(ProjectPlace(root="/srv/engine", remote="host/engine"))
+    )
     event_ids: list[str] = []
     record_ids: list[str] = []
     for number, (step, what, value, when) in enumerate(steps):
@@ -211,7 +213,7 @@ def test_a_preview_is_what_happens_and_nothing_else(
 ) -> None:
     with two_stores() as (store, _, _):
         here = live(store, steps)
-        elsewhere = namespace("ada", store.projects.resolve(Place(root="/srv/other")))
+        elsewhere = namespace("ada", store.projects.resolve(ProjectPlace(root="/srv/other")))
         bystander = record("Bystander", namespace=elsewhere)
         store.records.put([bystander])
         foreseen = store.bulk.choose(here, what)

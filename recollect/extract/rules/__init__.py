@@ -1,8 +1,8 @@
 """Extraction by rules: provider `none`, the default. Deterministic, and nothing leaves the machine.
 
-In: a batch of events. Out: an Extraction. `extractor.py` puts it together; `turns.py` reads a
-session, `prose.py` its words; `outcome.py` says what came of a turn, `statements.py` what was
-stated; the patterns are data in `patterns.py`.
+In: a batch of events. Out: an Extraction. `extractor.py` connects the parts: `turns.py` reads a
+session, `prose.py` finds its sentences, `outcome.py` the result of a turn, `statements.py` what
+somebody stated. The patterns are data in `patterns.py`.
 """
 
 from recollect.extract.rules.extractor import RulesExtractor

@@ -21,7 +21,7 @@ from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
-from recollect.extract.rules.statements import Statement, own_sentences
+from recollect.extract.rules.statements import BeliefStatement, own_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_DEFINED = 5
@@ -39,7 +39,7 @@ _CONSTRAINT = re.compile(r"(?<=\w)(?:@[\w.^~-]++$|[=<>~!].*|\[.*)", re.DOTALL)
 _LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
 
 
-def preference(statement: Statement, turn: Turn) -> PreferenceClaim:
+def preference(statement: BeliefStatement, turn: Turn) -> PreferenceClaim:
     category, key = _key(statement.text)
     return PreferenceClaim(
         category=category,
@@ -54,12 +54,12 @@ def preference(statement: Statement, turn: Turn) -> PreferenceClaim:
 
 
 def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
-    """What the events of this turn that are new show."""
+    """The facts in the new events of this turn."""
     for event_id, text in turn.prompts:
         if event_id in fresh:
             for sentence in own_sentences(text):
-                yield from _said(sentence, turn, event_id)
-                yield from _wished(sentence, turn, event_id)
+                yield from _facts_of_sentence(sentence, turn, event_id)
+                yield from _wish(sentence, turn, event_id)
     for event_id, text in turn.answers:
         if event_id in fresh:
             for sentence in sentences(text)[:MOST_ANSWERED]:
@@ -73,12 +73,12 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
         if call.tool_class == "command":
             yield from _moved(call, turn)
             if project:
-                yield from _shown(call, project, turn)
+                yield from _facts_of_command(call, project, turn)
         elif call.tool_class == "file-write":
             yield from _defined(call, turn)
 
 
-def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     if sentence.endswith("?"):
         return
     source: SourceType = "corrected" if _CORRECTS.search(sentence) else "stated"
@@ -102,8 +102,8 @@ def _said(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
         yield ChangeClaim(sentence, plain, turn.at, source, (event_id,))
 
 
-def _wished(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
-    """A standing wish in so many words, though no rule."""
+def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+    """A lasting preference that is stated outright, but not as a rule."""
     if sentence.endswith("?"):
         return
     for category, key, pattern in predicates.WISHES:
@@ -119,7 +119,7 @@ def _wished(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
             return
 
 
-def _shown(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
+def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
     for step in steps(call.command):
         for pattern, predicate, thing in predicates.COMMANDS:
             if pattern.search(step):
@@ -174,7 +174,7 @@ def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:
 
 
 def _defined(call: ToolCall, turn: Turn) -> Iterator[Claim]:
-    """The types of a file that was written whole."""
+    """The types that are defined in a file that was written as a whole."""
     content = call.input.get("content") if isinstance(call.input, dict) else None
     pattern = predicates.DEFINES.get(os.path.splitext(call.files[0])[1]) if call.files else None
     if pattern is None or not isinstance(content, str):
@@ -209,7 +209,7 @@ def _name(text: str) -> str:
 
 
 def _key(text: str) -> tuple[str, str]:
-    """What a preference is about: a family of rivals, or its first telling words."""
+    """What a preference is about: a family of alternatives, or its first significant words."""
     for category, key, pattern in predicates.WISHES:
         if pattern.search(text):
             return category, key

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (patterns are read line by line)
 """Concepts, category and importance of a memory, by rules that are tables.
 
 In: its words, files and commands. Out: at most five concepts (A28), one of nine categories (A29),
@@ -93,7 +92,7 @@ _WORDS = (
     (re.compile(r"\bmigrat\w+\b", re.I), "migration"),
 )
 
-# Category, and what speaks for it: a pattern over words and files, and how much it weighs.
+# Each category with its evidence: patterns over words and files, and their weights.
 _CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
     (
         "security",
@@ -169,7 +168,7 @@ CATEGORIES = (*(name for name, _, _ in _CATEGORIES), GENERAL)
 
 
 def concepts(text: str, files: Iterable[str], commands: Iterable[str] = ()) -> tuple[str, ...]:
-    """What it is about; the most often met first."""
+    """The concepts of a text, the most frequent first."""
     found: Counter[str] = Counter()
     for path in files:
         language = _LANGUAGES.get(os.path.splitext(path)[1].lower())
@@ -198,7 +197,7 @@ def category(text: str, files: Iterable[str] = ()) -> str:
 
 
 def importance(type_: str, category: str, *, files: int = 0, verified: bool = False) -> int:
-    """How much it matters: what it is, then how much was touched and whether it was shown to work."""
+    """From the type, the number of files touched, and whether it was verified."""
     score = TYPES[type_].importance
     score += (category == "security") + (files >= 4) + verified
     return max(1, min(10, score))

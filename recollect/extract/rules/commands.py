@@ -1,4 +1,4 @@
-"""Command lines: their steps, what they are as such, commit messages, and the line that failed.
+"""Command lines: their steps, a comparable form, commit messages, and the line of an error.
 
 In: a shell command or its output. Out: text. Nothing is run, nothing raises.
 """
@@ -28,7 +28,7 @@ _VARIABLE = (
     (re.compile(r"(?<=[\s=])(?:\"[^\"]*\"|'[^']*')"), "<text>"),
     (re.compile(r"(?<=[\s=#])\d+\b"), "<n>"),
 )
-# How many words of a command say what it is; one for all others.
+# How many words identify a command; one for those not listed.
 _SUBCOMMANDS = (
     *(
         (program, 2)
@@ -54,7 +54,7 @@ _NOT_TELLING = re.compile(
 
 
 def steps(command: str) -> list[str]:
-    """The commands of a line, without pipes and redirections, changes of directory left out."""
+    """The commands of a line, without pipes, redirections and `cd`."""
     if "<<" in command:
         command = command[: command.index("<<")]
     found = []
@@ -66,12 +66,12 @@ def steps(command: str) -> list[str]:
 
 
 def signature(step: str) -> str:
-    """The command as such: what two runs of the same thing have in common."""
+    """What two runs of the same command have in common."""
     return " ".join(step.split())[:200]
 
 
 def template(step: str) -> str:
-    """A step with what varies from run to run taken out."""
+    """A step without what varies from run to run."""
     step = _COMMIT_TEXT.sub(" -m <text>", signature(step))
     for pattern, name in _VARIABLE:
         step = pattern.sub(name, step)
@@ -79,7 +79,7 @@ def template(step: str) -> str:
 
 
 def family(step: str) -> str:
-    """A step as it is compared with others: program, sub-commands and options, no arguments."""
+    """A step for comparison with others: program, sub-commands and options, no arguments."""
     words = template(step).split()
     depth = next((depth for start, depth in _SUBCOMMANDS if words[:1] == [start]), 1)
     return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
@@ -98,7 +98,7 @@ def commit_subject(call: ToolCall) -> str:
 
 
 def program(step: str) -> list[str]:
-    """The words of a step; an odd quote splits at spaces."""
+    """The words of a step; if its quotes do not match, it is split at spaces."""
     try:
         return shlex.split(step)
     except ValueError:

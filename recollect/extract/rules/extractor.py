@@ -21,7 +21,7 @@ from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.prose import cut
-from recollect.extract.rules.statements import Statement, stated
+from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.store_reads import RuleReads
 from recollect.extract.rules.summary import MOST_FILES, Summary, TurnResult, progress, summary
 from recollect.extract.rules.turns import ToolCall, Turn, turns_of
@@ -29,7 +29,7 @@ from recollect.store.interface import Batch
 
 SNAPSHOT = 10
 MOST_EVIDENCE = 100
-# How far back procedures are looked for, in tool calls of the project.
+# The number of the project's latest tool calls in which procedures are searched.
 LOOK_BACK = 400
 CONTEXT = 800  # events of a session on either side of new ones; a summary tells of 50 turns
 HEAD = 50  # events among which the first turn of a session begins
@@ -47,15 +47,15 @@ class RulesExtractor:
     def extract(self, batch: Batch) -> Extraction:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
         refused = partial(self._reads.refused, batch.namespace)
-        found = _Found(batch.namespace, self._clock.now())
+        found = _BatchResult(batch.namespace, self._clock.now())
         stops: list[tuple[StoredEvent, Sequence[TurnResult], Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
-            told = _told(turns, worked=bool(turns) and first is not turns[0].first)
+            told = _turn_results(turns, worked=bool(turns) and first is not turns[0].first)
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
-            whole = summary([_allowed(one, refused) for one in told])
+            whole = summary([_without_refused(one, refused) for one in told])
             if whole is not None:
                 found.add_summary(first, whole, told[-1].turn)
                 stop = next((one for one in reversed(new) if _is_stop(one)), None)
@@ -111,7 +111,7 @@ class RulesExtractor:
         return list(procedures(runs, fresh))
 
     def _runs(self, namespace: str, session_id: str, newest: int) -> tuple[CommandRun, ...]:
-        """What a session ran. Sessions that did not go on are not read again for every batch."""
+        """The command runs of a session; read again only when the session has new tool calls."""
         with self._lock:
             known = self._ran.pop((namespace, session_id), None)
         if known is None or known[0] != newest:
@@ -149,13 +149,13 @@ class RulesExtractor:
             questions=whole.questions,
             files=whole.files[-MOST_FILES:],
             snapshot=tuple(snapshot)[-SNAPSHOT:],
-            # When work stopped, not when it was read: the last to be heard is not the last stop.
+            # The time of the stop, not of the extraction: sessions may be extracted out of order.
             created_at=min(event.valid_time, self._clock.now()),
         )
 
 
-class _Found:
-    """What one batch gives, as it is put together."""
+class _BatchResult:
+    """Collects what one batch gives."""
 
     def __init__(self, namespace: str, now: datetime) -> None:
         self._namespace = namespace
@@ -233,7 +233,7 @@ class _Found:
         self.candidates.append(Candidate(record=record))
         return record.record_id
 
-    def _add_statement(self, turn: Turn, statement: Statement) -> None:
+    def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
         if statement.rule:
             self.claims.append(claims.preference(statement, turn))
         words = f"{statement.text} {statement.reason}"
@@ -261,12 +261,12 @@ class _Found:
         self.candidates.append(Candidate(record=record))
 
     def _at(self, turn: Turn) -> datetime:
-        """When it held; a host whose clock runs ahead makes no memory of the future."""
+        """The time of a turn, at most now: a host's clock may run ahead."""
         return min(turn.at, self._now)
 
 
-def _allowed(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
-    """A turn without what the user turned down: it must not come back inside a summary."""
+def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
+    """A turn without what has a tombstone: it must not come back inside a summary."""
     came = told.outcome
     return TurnResult(
         told.turn,
@@ -276,7 +276,7 @@ def _allowed(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
     )
 
 
-def _told(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
+def _turn_results(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
     """What came of each turn; what fails is carried over until it passes. `worked`: something was
     done in turns before these."""
     told: list[TurnResult] = []
@@ -284,7 +284,7 @@ def _told(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
     answer_before = ""
     for turn in turns:
         repairs: list[RepairedCommand] = find_repairs(turn, broken)
-        said = tuple(stated(turn, answer_before))
+        said = tuple(statements_of(turn, answer_before))
         sentences = [sentence for one in said for sentence in one.said]
         came = outcome(turn, repairs, first_work=not worked, stated=sentences)
         told.append(TurnResult(turn, came, said))
@@ -301,7 +301,7 @@ def _by_session(events: Sequence[StoredEvent]) -> dict[str, list[StoredEvent]]:
 
 
 def _evidence(turn: Turn) -> tuple[str, ...]:
-    """The events an outcome rests on: what was said, what was written, what was run."""
+    """The events that support an outcome: messages, writes and commands."""
     spoken = [event_id for event_id, _ in (*turn.prompts, *turn.answers)]
     calls = [call.event_id for call in turn.calls if call.tool_class != "file-read"]
     found = dict.fromkeys([*spoken, *calls]) or dict.fromkeys(turn.event_ids)
@@ -326,6 +326,6 @@ def _is_command(stored: StoredEvent) -> bool:
 
 
 def _derived(event_id: str, key: str) -> str:
-    """An id that follows from an event and what is made of it."""
+    """An id derived from an event and a key, so that the same event gives the same id."""
     digest = hashlib.blake2b(key.encode(), digest_size=6).digest()
     return ids.derive_ulid(event_id, 1 + int.from_bytes(digest, "big"))

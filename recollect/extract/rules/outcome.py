@@ -1,7 +1,7 @@
-"""What came of a turn: a change, a mended error, a discovery, research; or nothing worth keeping.
+"""The outcome of a turn: a change, a fixed error, a discovery, research; or nothing worth keeping.
 
-In: a turn, and what failed before it. Out: at most one Outcome. Many calls make one outcome: a row
-per call would be a log, not a memory.
+In: a turn, and what failed before it. Out: at most one TurnOutcome, however many calls it made: a
+row per call would be a log, not a memory.
 """
 
 import os
@@ -13,7 +13,14 @@ from recollect.core.values import Author, ToolClass
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
-from recollect.extract.rules.prose import capitalised, cut, listed, near, plain, sentences
+from recollect.extract.rules.prose import (
+    capitalised,
+    cut,
+    list_sentences,
+    plain,
+    sentences,
+    with_short_paths,
+)
 from recollect.extract.rules.turns import ToolCall, Turn
 
 TITLE_CHARS = 160
@@ -59,7 +66,7 @@ def outcome(
     subjects = map(commit_subject, turn.commands())
     subject = next((one for one in subjects if len(content_words(one)) >= 3), "")
     problem = is_problem(turn)
-    acted = bool(written or repairs) or (problem and _mended(turn))
+    acted = bool(written or repairs) or (problem and _ran_fix(turn))
     if acted:
         if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject, told):
             return None
@@ -72,11 +79,11 @@ def outcome(
         return None
     if problem or _names_cause(lead):
         return _discovery(turn, lead)
-    return (_discovery(turn, lead) if _inquires(turn) else None) or _research(turn, lead)
+    return (_discovery(turn, lead) if _asks_why(turn) else None) or _research(turn, lead)
 
 
 def informative(text: str) -> list[str]:
-    """The first sentences of an answer that say something: no chatter, no offers."""
+    """The first informative sentences of an answer: no chatter, no offers."""
     found: list[str] = []
     done = patterns.NEXT_SECTION.split(text, maxsplit=1)[0]
     for sentence in sentences(done)[:40]:
@@ -102,7 +109,7 @@ def informative(text: str) -> list[str]:
 def headline(answer: str, lead: Sequence[str], asked: str = "") -> str:
     """The sentence that can stand alone, best first: it says what was done; it says what is so now;
     the order itself, as a person gave it; what was done, from a list; it names something."""
-    details = listed(answer)
+    details = list_sentences(answer)
     whole = [one for one in lead if _says_what(one) and not patterns.DANGLES.search(one)]
     said = [one for one in whole if one not in details and not patterns.LEANS.match(one)]
     ways = (
@@ -130,7 +137,7 @@ def order(asked: str) -> str:
 
 
 def is_problem(turn: Turn) -> bool:
-    """The user reports that something is wrong."""
+    """Whether the user reports that something is wrong."""
     text = turn.asked[:3000]
     if text.lstrip().lower().startswith("implement"):
         return False
@@ -154,7 +161,7 @@ def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
 
 
 def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedCommand]:
-    """Commands that pass now and failed before. `broken` carries what fails from turn to turn."""
+    """Commands that pass now and failed before. `broken` keeps failing commands between turns."""
     found: list[RepairedCommand] = []
     edits: dict[str, list[str]] = {key: [] for key in broken}
     for call in turn.calls:
@@ -192,10 +199,10 @@ def _work(
 ) -> TurnOutcome | None:
     cause = _cause(lead, strict=not problem)
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
-    facts = [_told(one) for one in mended]
+    facts = [_repair_text(one) for one in mended]
     outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
     kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
-    if kind == "tool_use" and not written and not repairs and not _changed(turn):
+    if kind == "tool_use" and not written and not repairs and not _ran_change(turn):
         return None
     asked = request(turn, told)
     title = cause if cause and kind == "error" else subject or headline(turn.answered, lead, asked)
@@ -221,7 +228,7 @@ def _work(
 
 
 def _discovery(turn: Turn, lead: list[str]) -> TurnOutcome | None:
-    """Nothing was changed, but the answer knows why."""
+    """Nothing was changed, but the answer names a cause."""
     cause = _cause(lead, strict=not is_problem(turn)) or _finding(turn, lead)
     guess = any(patterns.UNSURE.search(one) for one in lead[:3])
     if not cause or guess or not names(" ".join(lead)):
@@ -261,7 +268,7 @@ def _outcome(
     author: Author,
     verified: bool = False,
 ) -> TurnOutcome:
-    title = titled(title, turn.project)
+    title = as_title(title, turn.project)
     said = [one for one in rest if one and one[:60].lower() not in title.lower()]
     return TurnOutcome(
         type=kind,
@@ -276,12 +283,12 @@ def _outcome(
     )
 
 
-def titled(text: str, project: str) -> str:
-    """A sentence as a title: who did it and the road to a file say nothing there."""
+def as_title(text: str, project: str) -> str:
+    """A sentence as a title: without who did it, and with short paths."""
     text = patterns.HEADED.sub("", text)
     if patterns.DONE_FIRST.match(text):
         text = patterns.WHO_DID.sub("", text)
-    return cut(capitalised(near(text, project).rstrip(" :")), TITLE_CHARS)
+    return cut(capitalised(with_short_paths(text, project).rstrip(" :")), TITLE_CHARS)
 
 
 def _cause(lead: Sequence[str], *, strict: bool) -> str:
@@ -297,10 +304,10 @@ def _cause(lead: Sequence[str], *, strict: bool) -> str:
 
 
 def _finding(turn: Turn, lead: Sequence[str]) -> str:
-    """Somebody asked why, and the answer says so without the word."""
-    if not _inquires(turn):
+    """The user asked why, and the answer gives the cause without the word "because"."""
+    if not _asks_why(turn):
         return ""
-    details = listed(turn.answered)
+    details = list_sentences(turn.answered)
     return next(
         (
             one
@@ -314,7 +321,7 @@ def _finding(turn: Turn, lead: Sequence[str]) -> str:
     )
 
 
-def _inquires(turn: Turn) -> bool:
+def _asks_why(turn: Turn) -> bool:
     return bool(patterns.INQUIRY.search(turn.asked[:_SHORT_PROMPT]))
 
 
@@ -322,8 +329,8 @@ def _names_cause(lead: Sequence[str]) -> bool:
     return any(patterns.ROOT_CAUSE.search(one) for one in lead[:4])
 
 
-def _mended(turn: Turn) -> bool:
-    """A command worked that the answer names: it was the remedy, not a look."""
+def _ran_fix(turn: Turn) -> bool:
+    """Whether a command succeeded that the answer names: it was the fix, not an inspection."""
     answer = plain(turn.answered).lower()
     return any(
         not call.failed and len(words := step.lower().split()) > 1 and " ".join(words[:2]) in answer
@@ -342,8 +349,8 @@ def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[RepairedCommand
     return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
 
 
-def _changed(turn: Turn) -> bool:
-    """A command worked that did more than look or check."""
+def _ran_change(turn: Turn) -> bool:
+    """Whether a command succeeded that did more than inspect or check."""
     return any(
         not (patterns.LOOKING.match(step) or patterns.CHECKING.search(step))
         for call in turn.commands()
@@ -353,19 +360,19 @@ def _changed(turn: Turn) -> bool:
 
 
 def _says_nothing(turn: Turn, lead: Sequence[str], subject: str, told: frozenset[str]) -> bool:
-    """A question, a statement or too few words, and no answer to tell what was done."""
+    """The prompt is a question, a statement or too short, and no answer says what was done."""
     asked = request(turn, told)
     return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
 
 
 def _only_merges(turn: Turn) -> bool:
-    """History was moved and its conflicts resolved: the work stands where it was done."""
+    """Only merges and their conflicts: the work itself was recorded where it was done."""
     asked = patterns.MERGING.search(turn.asked[:300])
     return bool(asked) and any(patterns.MERGES.search(call.command) for call in turn.commands())
 
 
 def _left_open(turn: Turn, lead: Sequence[str]) -> bool:
-    """The last check failed and nobody said more, or the answer only guesses what to try next."""
+    """The last check failed and nothing was concluded, or the answer only guesses."""
     done = any(patterns.DONE.search(one) for one in lead)
     if any(patterns.UNSURE.search(one) for one in lead[:3]) and not done:
         return True
@@ -373,7 +380,7 @@ def _left_open(turn: Turn, lead: Sequence[str]) -> bool:
     return not lead and turn.followed and bool(checks) and checks[-1].failed
 
 
-def _told(repair: RepairedCommand) -> str:
+def _repair_text(repair: RepairedCommand) -> str:
     where = ", ".join(map(os.path.basename, repair.files[:3]))
     mended = f"; passes after a change to {where}" if where else "; passes now"
     return cut(f"{cut(repair.command, 80)} failed: {cut(repair.error, 140)}{mended}", 300)

@@ -12,7 +12,7 @@ def _any(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
 
 
-# --- what is no turn and no speech -----------------------------------------------------------------
+# --- messages that are not the user's -------------------------------------------------------------
 
 # The beginning of a message that a host wrote in the user's name.
 NOT_SAID = _any(
@@ -25,7 +25,7 @@ NOT_SAID = _any(
     r"Your task is to create a detailed summary",
     r"Operation stopped by hook",
 )
-# A whole prompt that carries on with the turn before it.
+# A prompt that only continues the turn before it.
 GOES_ON = re.compile(
     r"(?:\[Request interrupted.*|(?:ok(?:ay)?,? |sorry,? |please )?(?:continue|go on|carry on|"
     r"keep going|proceed|weiter|continua|contin[uú]a)(?: please)?[.! ]*)$",
@@ -42,7 +42,7 @@ REFUSED_CALL = _any(
 # A prompt that is mostly somebody else's text: a plan, a review, a log. Its own words come first.
 DOCUMENT = _any(r"^\s*implement the following plan", r"^\s*#{1,3} ", r"\n#{1,3} \S")
 
-# --- sentences that say nothing for later ----------------------------------------------------------
+# --- sentences that are not worth keeping ----------------------------------------------------------
 
 CHATTER = _any(
     r"^(?:done|perfect|great|excellent|good|ok(?:ay)?|sure|right|exactly|yes|no|agreed|understood|"
@@ -82,7 +82,7 @@ CHATTER = _any(
     r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
     r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
 )
-# What was done, said as such.
+# A sentence that says what was done.
 DONE = re.compile(
     r"^(?:i(?:'ve| have)? |we |also |now |it )?(?:also |now |successfully |just )*(?:add|remov|fix|chang|"
     r"creat|updat|renam|implement|extract|mov|replac|refactor|increas|reduc|introduc|consolidat|wrapp|"
@@ -99,7 +99,7 @@ DONE_FIRST = re.compile(
     r"resolved|configured|upgraded|downgraded|pinned|generated|merged|cleaned up|hardened|limited|registered)\b",
     re.IGNORECASE,
 )
-# Who did it, before what was done: no part of a title.
+# Who did it ("I have", "we"): not part of a title.
 WHO_DID = re.compile(
     r"^(?:(?:(?:i|we)(?:'ve| have)?|also|now|just|successfully|completely|summary:|final summary:|code change:) )+",
     re.IGNORECASE,
@@ -108,7 +108,7 @@ WHO_DID = re.compile(
 HEADED = re.compile(
     r"^(?:plan|summary|change|solution|fixed|code change|title):\s+(?=(?:\S+\s+){2})", re.IGNORECASE
 )
-# It leans on a sentence before it, or speaks of what may happen: it cannot stand alone as a title.
+# It depends on the sentence before it, or is hypothetical: it cannot stand alone as a title.
 LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|he|she|which|so|since|because|if|when|once|should|in case|"
     r"otherwise|instead|also,|then|again|same|there|the (?:comment|fix(?:es)? i|changes? i|above|"
@@ -130,7 +130,7 @@ ORDER = re.compile(
     r"consolidate|integrate|delete|clean|simplify|speed|bump|pin|expose|return|send|wrap|generate|persist|walk)\b)",
     re.IGNORECASE,
 )
-# A merge or a rebase: history moved, nothing was made.
+# A merge or a rebase: commits moved, no new work.
 MERGING = re.compile(
     r"\b(?:merge|rebase|conflict(?:s|ed)?|origin/ma(?:in|ster)|cherry-pick)\b", re.IGNORECASE
 )
@@ -141,15 +141,15 @@ ENUMERATED = re.compile(
     r"^(?:init|plan complete|what it tests)\b",
     re.IGNORECASE,
 )
-# A number before what was done says nothing in a title.
+# A number at the beginning, which is left out of titles.
 STEP_NUMBER = re.compile(r"^(?:step|phase|part) ?#?\d+\s*[:—-]\s*(?=\S)", re.IGNORECASE)
-# A step of the work that was taken, however short it is told.
+# A step that was done, even if the sentence is short.
 STEP_TAKEN = re.compile(
     r"^(?:(?:step|phase|part) ?#?\d+\b.{0,12}?[:—-]\s*\S.{5,}|(?:committed|pushed|merged|deployed|applied|released|fixed) "
     r"(?!(?:it|this|that|them)\b|the (?:issue|problem|bug|error)\b)\S+ \S.*)",
     re.IGNORECASE,
 )
-# What an answer sounds like when it does not know.
+# An answer that hedges or guesses.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
     r"hard to (?:say|tell)|my first suspect|i suspect|i guess|probably|likely)\b",
@@ -196,7 +196,7 @@ ROOT_CAUSE = _any(
     r"\bthe key insight\b|^la causa\b|^il problema era\b|^el problema era\b|^die ursache\b",
 )
 
-# A question after a cause, and the sentence that answers one which did not say "because".
+# A question about a cause, and the sentence that answers it without "because".
 INQUIRY = _any(
     r"\b(?:why|how come|how did (?:this|that|it))\b(?! (?:did|do|are|have|would) (?:you|we|i)\b)(?! not\b)",
     r"\b(?:check|find out|figure out|investigate|look into) (?:if|whether|why|what causes) (?:there|it|this|that|the)\b",
@@ -209,7 +209,7 @@ FINDING = _any(
 
 # --- what a user states ----------------------------------------------------------------------------
 
-# A rule that holds the next time too.
+# A lasting rule.
 _THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
 RULE = _any(
     r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) (?!mind\b)\w+",
@@ -288,7 +288,7 @@ CONVENTION = _any(
     r"^(?:bitte |por favor |per favore )?(?:kommentare|antworte|schreib|verwende|benutze)\b.{0,40}\b(?:auf|kein|nicht|statt)\b",
 )
 GONE = re.compile(r"\b(?:no longer|any ?more)\b", re.IGNORECASE)
-# It holds for this moment only.
+# A sentence that applies only now.
 FOR_NOW = re.compile(
     r"\b(?:yet|right now|for now|this time|just now|at the moment|until|today|again|for this|any ?more|"
     r"the (?:last|previous) (?:commit|change)|now)\b",
@@ -325,7 +325,7 @@ CORRECTION = _any(
     r"\bis not correct\b,? .{10,}",
 )
 
-# A no to what was done, what must not be, and what to do in its place.
+# The parts of a correction: the "no", what must not be, and what to do instead.
 SAYS_NO = re.compile(
     r"^(?:no|nope|nein|non|wrong|stop)(?=\s*[,.!:;—-])|^(?:please )?stop \w+ing\b", re.IGNORECASE
 )
@@ -339,7 +339,7 @@ POSITIVE = re.compile(
     re.IGNORECASE,
 )
 
-# A choice that was open.
+# A choice between options.
 DECISION = _any(
     r"\b(?:let'?s|we'?ll|we will|i'?ll|i'?d|we) (?:just )?(?:go|going|went|stick|stay) (?:with|for)\b",
     r"\bgo with (?:option|approach|variant|number|the)\b",
@@ -373,11 +373,11 @@ CHOSE = re.compile(
     r"we(?:'ll| will) (?:use|adopt|go with)|(?:the |our |my )?(?:final )?decision\s*:)(?!.*\b(?:always|never|from now on)\b) \S",
     re.IGNORECASE,
 )
-# The same in a short prompt only: in a long one it is a review that was pasted.
+# The same, in short prompts only: in a long one it is likely a pasted review.
 DECISION_IF_SHORT = _any(
     r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
 )
-# The other way, or why: with one of them a choice is specific enough by itself.
+# The alternative or the reason: with one of them a choice is specific enough.
 CONTRAST = _any(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to)\b",
     r"\bover (?!the (?:last|past|next)\b|time\b|\d)\S",
@@ -393,7 +393,7 @@ REASON_FIRST = re.compile(
     r"(?:this|that|it)(?:'s| is| was) because|(?:this|that|it)(?:'ll| will| would)? (?:makes?|keeps?|avoids?|lets?|saves?)|weil|denn|sonst|porque|perch[ée]|parce que|sinon)\b",
     re.IGNORECASE,
 )
-# Something that was weighed and turned down, with the reason.
+# A rejected option, with the reason.
 _TURNED_DOWN = r"(?:rejected|ruled out|decided against|dismissed|discarded|turned down|passed on|gave up on|voted against)"
 _NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doing things
     r"(?!(?:it|this|that|them|these|those|again|everything|to|\w+ing)\b)"
@@ -431,7 +431,7 @@ REJECTED_IF_REASONED = _any(
     r"(?:dropped|discarded|rejected|dismissed|left|decided)\b",
     r"^not (?:going|moving) (?:with|for) " + _NO_WAY + r"\S+",
 )
-# A way that was tried and given up: ours, or named; "the build" and "your fix" are of today.
+# An approach that was tried and given up: our own, or named; not "the build" or "your fix".
 TRIED = re.compile(
     r"\b(?:we(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?|i(?:'ve| have| had)?(?: already| also| once| first)? tried (?:out )?"
     r"(?!(?:the|an?|your|my|some)\b))(?!(?:to|it|this|that|them|again|both|everything|all|\w+ing|running)\b)(?!(?:the|your|a) (?:[\w-]+ )?"
@@ -439,7 +439,7 @@ TRIED = re.compile(
     r"(?!.*\b(?:still|again)\b)",
     re.IGNORECASE,
 )
-# An answer's own decision: with the other way or the reason named.
+# A decision of an answer that names the alternative or the reason.
 ANSWER_DECISION = _any(
     r"\b(?:i|we)(?:'ve| have)? (?:also |finally |therefore |thus )?(?:chose|chosen|adopted|picked(?! up\b)|opted|went with|gone with|"
     r"settled on|selected|decided (?:to|on|that|for|in favou?r of)) "
@@ -451,13 +451,13 @@ ANSWER_DECISION = _any(
     r"\b(?:the|our) decision (?:is|was) (?:to|that|for) \S.{3,}|\bit (?:was|has been) decided (?:to|that) \S.{3,}",
     r"^(?:the |our |my )?(?:final )?(?:decision|decided|chosen|choice|entscheidung|decisi[oó]n|decisione)\s*(?::|—|–| - ) ?\S.{3,}",
 )
-# What was used, with the other way and the reason both.
+# What was used, with both the alternative and the reason.
 ANSWER_USED = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:used|use|built|wrote|made|implemented) (?!it\b|this\b|that\b).{2,100}\b(?:instead of|rather than)\b"
     r".{2,100}\b(?:because|since|so that|otherwise)\b",
     re.IGNORECASE,
 )
-# Said so outright that it needs no reason beside it.
+# So explicit that no reason is needed.
 DECIDED_AGAINST = re.compile(r"\b(?:decided against|ruled out)\b", re.IGNORECASE)
 DECIDED = re.compile(
     r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b",
@@ -467,7 +467,7 @@ DECIDED = re.compile(
 ANSWER_KEPT = _any(
     r"\b(?:i|we) (?:kept|deliberately)\b.{5,160}\b(?:because|instead of|rather than|over|since|so that|on purpose|not the)\b",
 )
-# Told by somebody else, or what was decided was only what to do next.
+# Reported of somebody else, or a decision only about the next step.
 NO_DECISION = _any(
     r"\bi(?:'ve| have)? (?:decided|chose|opted) to (?:run|check|look|try|start|read|wait|stop|skip|rerun|re-run|re-read|ask|search|grep|open|"
     r"inspect|investigate|verify|continue|begin|test)\b",
@@ -508,7 +508,7 @@ FILLER = re.compile(
 
 # --- work ------------------------------------------------------------------------------------------
 
-# Chores: a turn that only did this leaves nothing worth a memory.
+# Chores: a turn that did only this is not worth a memory.
 CHORE = _any(
     r"^(?:lint|format|fmt|typo|whitespace|import order|rebase|push|commit|merge conflicts?|git status|"
     r"run (?:the )?(?:tests?|lint|build)|fix (?:the )?(?:lint|format\w*|imports?|typos?|gofmt))"
@@ -562,13 +562,13 @@ OFFER = re.compile(
 OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
 # A review of somebody's work: what it finds is for that day.
 REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)
-# A prompt that tells or asks: by itself it does not say what was done.
+# A prompt that is a statement or a question: alone it does not say what was done.
 NO_ORDER = re.compile(
     r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",
     re.IGNORECASE,
 )
 
-# A sentence that says that something is other than it was, however it says it.
+# A sentence that says that something changed.
 CHANGED = re.compile(
     r"\b(?:actually|scratch that|correction|sorry|my bad|i was wrong|make (?:it|that)|instead|now|"
     r"nowadays|these days|today|as of|from (?:now|today) on|since|no longer|any ?more|used to|"
@@ -587,7 +587,7 @@ REQUEST = re.compile(
     r"compare|measure|profile|benchmark|search|grep|go|start|stop|restart|continue|give|tell|put)\b",
     re.IGNORECASE,
 )
-# ... but one that only thinks about it, tries it, or tells of a test, changes nothing.
+# ... except one that only considers it, tries it, or reports a test.
 OPEN = re.compile(
     r"\b(?:if|whether|would|could|should (?:we|i)|might|may (?:be|have|well|switch|move|use|need|want|end)|maybe|perhaps|probably|try|trying|tried|"
     r"consider\w*|think(?:ing)? (?:of|about)|plan(?:s|ned|ning)?|want to|going to|let me|propos\w+|"

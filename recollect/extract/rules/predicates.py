@@ -2,30 +2,12 @@
 """The predicates that rules use: a small fixed vocabulary, and what gives rise to each.
 
 Data only. A sentence pattern names its subject `s` and its object `o`. A command table says what a
-project shows by running it. Predicates marked single hold one object at a time: a later one replaces
-it; the graph decides that.
+project shows by running it.
 """
 
 import re
 
 from recollect.extract.normalised_text import word_set
-
-# predicate -> whether a subject has only one object at a time
-PREDICATES: dict[str, bool] = {
-    "uses": False,
-    "deployed_on": True,
-    "runs_on": True,
-    "depends_on": False,
-    "located_in": True,
-    "version": True,
-    "renamed_to": True,
-    "replaced_by": True,
-    "owns": False,
-    "defines": False,
-    "configured_by": False,
-    "tested_by": False,
-    "built_by": False,
-}
 
 _NAME = r"[\w@./+-]*[\w@/+](?: \d+)?"
 _OBJECT = r"(?:the )?(?P<o>(?:old |new )?[\w@./+-]*[\w@/+](?: (?!for\b|and\b|but\b|since\b|with\b|in\b|btw\b|now\b|from\b|to\b|last\b|because\b)[\w.-]+)?)"

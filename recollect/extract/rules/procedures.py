@@ -22,7 +22,7 @@ FEWEST_STEPS = 3
 MOST_STEPS = 8
 MOST_FOUND = 5
 
-# What a sequence is for, by its most telling step.
+# The purpose of a sequence, by its most specific step.
 _PURPOSES = (
     (re.compile(r"\b(?:release|publish|bump\w*|tag)\b"), "Release"),
     (re.compile(r"\b(?:deploy|rollout|helm upgrade|terraform apply)\b"), "Deploy"),
@@ -45,12 +45,12 @@ class CommandRun:
 
 
 def runs_of(turns: Iterable[Turn]) -> tuple[CommandRun, ...]:
-    """Those that are long enough to be one way of doing something."""
+    """The runs that are long enough to be a procedure."""
     return tuple(run for turn in turns if len((run := _run(turn)).kinds) >= FEWEST_STEPS)
 
 
 def procedures(runs: Sequence[CommandRun], fresh: frozenset[str]) -> list[ProcedureClaim]:
-    """Sequences that a turn with new events took part in, longest first, none inside another."""
+    """Repeated sequences that include new events, longest first, none inside another."""
     seen: dict[tuple[str, ...], list[CommandRun]] = {}
     for run in runs:
         for gram in set(_grams(run.kinds)):

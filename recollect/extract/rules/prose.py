@@ -1,4 +1,4 @@
-"""Prose: sentences out of what people paste and models write.
+"""Extracts sentences from what people paste and models write.
 
 In: any text. Out: plain sentences, without code, tables, logs, quotes and markdown. Nothing raises;
 a text is read up to a bound, so that the work is linear and small.
@@ -65,8 +65,8 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def listed(text: str) -> frozenset[str]:
-    """The sentences that stand in lists and headings: details, not the point."""
+def list_sentences(text: str) -> frozenset[str]:
+    """The sentences in lists and headings, which are details."""
     marked = [line.strip() for line in text[:MOST_CHARS].splitlines() if _MARK.match(line.strip())]
     return frozenset(one for line in marked for one in _split(plain(_MARK.sub("", line))))
 
@@ -82,7 +82,7 @@ def options(text: str) -> dict[int, str]:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many characters on one line, cut at a word."""
+    """At most `most` characters on one line, cut at a word."""
     flat = " ".join(text.replace("\0", " ").split())
     if len(flat) <= most:
         return flat
@@ -91,7 +91,7 @@ def cut(text: str, most: int) -> str:
 
 
 def capitalised(text: str) -> str:
-    """As a sentence begins, unless a name begins it: `run_all` and `cmd/x.go` stay as they are."""
+    """With a capital first letter, unless a name comes first: `run_all`, `cmd/x.go`."""
     first = text.split(" ", 1)[0]
     named = (
         any(mark in first.rstrip(".,:;!?") for mark in "_./()") or first[1:] != first[1:].lower()
@@ -99,8 +99,8 @@ def capitalised(text: str) -> str:
     return text if named else text[:1].upper() + text[1:]
 
 
-def near(text: str, project: str) -> str:
-    """Paths as one says them: from the project on, or only their end."""
+def with_short_paths(text: str, project: str) -> str:
+    """With short paths: relative to the project, or only their end."""
     if project:
         text = text.replace(project + "/", "")
     return _FAR_PATH.sub(r"\1", text)
@@ -118,5 +118,5 @@ def _split(line: str) -> list[str]:
 
 
 def _is_code(line: str) -> bool:
-    """Much punctuation and few words: code or output that nobody fenced."""
+    """Much punctuation and few words: code or output without a fence."""
     return len(_SYMBOLS.findall(line)) * 6 > len(line)

@@ -24,7 +24,7 @@ _REASON_CHARS = 400
 
 
 @dataclass(frozen=True)
-class Statement:
+class BeliefStatement:
     type: KnowledgeType
     text: str
     reason: str  # why, or what was chosen; the whole sentence when the title had to be cut
@@ -36,8 +36,8 @@ class Statement:
     said: tuple[str, ...] = ()  # the sentences it was made of
 
 
-def stated(turn: Turn, answer_before: str) -> list[Statement]:
-    found: list[Statement] = []
+def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
+    found: list[BeliefStatement] = []
     for event_id, text in turn.prompts:
         found += _from_prompt(event_id, text, answer_before)
     for event_id, text in turn.answers:
@@ -46,7 +46,7 @@ def stated(turn: Turn, answer_before: str) -> list[Statement]:
 
 
 def own_sentences(text: str) -> list[str]:
-    """What in a prompt is the user's own: all of a short one, the edges of a document."""
+    """The user's own words: all of a short prompt, the beginning and end of a long one."""
     all_of_it = list(sentences(text))
     if patterns.DOCUMENT.search(text[:4000]):
         return all_of_it[:1] if not text.lstrip().lower().startswith("implement the") else []
@@ -55,8 +55,8 @@ def own_sentences(text: str) -> list[str]:
     return all_of_it
 
 
-def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement]:
-    found: list[Statement] = []
+def _from_prompt(event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
+    found: list[BeliefStatement] = []
     own = own_sentences(text)
     kinds = [_kind_of(one, short=len(text) < _SHORT) for one in own]
     joined = False
@@ -76,7 +76,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
         whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
         corrects = joined or any(map(patterns.CORRECTION.search, said))
         found.append(
-            Statement(
+            BeliefStatement(
                 type=kind,
                 text=cut(whole, _TITLE_CHARS),
                 reason=_because(whole, follows, _chosen(sentence, answer_before)),
@@ -93,7 +93,7 @@ def _from_prompt(event_id: str, text: str, answer_before: str) -> list[Statement
 
 
 def _because(whole: str, follows: str, chosen: str = "") -> str:
-    """What belongs to a statement beside its title: never just what stood next to it."""
+    """The reason of a statement, or what was chosen; not just the sentence next to it."""
     parts = [whole] if len(whole) > _TITLE_CHARS else []
     parts += [chosen] if chosen else []
     parts += [follows] if patterns.REASON_FIRST.match(follows) else []
@@ -124,7 +124,7 @@ def _kind_of(sentence: str, *, short: bool) -> KnowledgeType | None:
 
 
 def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
-    """The first that fits, strongest first."""
+    """The first kind whose patterns match, strongest first."""
     if patterns.PLAIN_QUESTION.search(bare) and not patterns.POLITE.match(bare):
         return None
     if sentence.rstrip().endswith("?"):
@@ -165,7 +165,7 @@ def _is_convention(bare: str) -> bool:
 
 
 def _chosen(sentence: str, answer_before: str) -> str:
-    """What "option 2" was, from the answer that offered it."""
+    """The text of "option 2", from the answer that offered it."""
     number = patterns.OPTION.search(sentence)
     if not number:
         return ""
@@ -174,7 +174,7 @@ def _chosen(sentence: str, answer_before: str) -> str:
 
 
 def _turns_down(sentence: str) -> bool:
-    """A way that was weighed and not taken; the weaker forms need the reason or the other way."""
+    """Whether an option was rejected; weaker forms need a reason or the alternative."""
     if patterns.REJECTED.search(sentence) or patterns.TRIED.search(sentence):
         return True
     return bool(patterns.REJECTED_IF_REASONED.search(sentence)) and _says_why(sentence)
@@ -184,14 +184,14 @@ def _says_why(sentence: str) -> bool:
     return bool(patterns.REASON.search(sentence) or patterns.CONTRAST.search(sentence))
 
 
-def _from_answer(event_id: str, text: str) -> list[Statement]:
-    """What an answer decided and what it turned down: the first of each."""
-    found: dict[KnowledgeType, Statement] = {}
+def _from_answer(event_id: str, text: str) -> list[BeliefStatement]:
+    """What an answer decided and what it rejected: the first of each."""
+    found: dict[KnowledgeType, BeliefStatement] = {}
     said = sentences(text)[:30]
     for sentence, follows in zip(said, (*said[1:], ""), strict=False):
         kind = _answer_kind(sentence, follows)
         if kind is not None and kind not in found:
-            found[kind] = Statement(
+            found[kind] = BeliefStatement(
                 kind,
                 cut(sentence, _TITLE_CHARS),
                 _because(sentence, follows),
@@ -229,5 +229,5 @@ def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
 
 
 def _decides(sentence: str) -> bool:
-    """Said as a decision outright, of something that is named."""
+    """Whether the sentence is an outright decision about something named."""
     return bool(patterns.DECIDED.search(sentence)) and bool(names(sentence))

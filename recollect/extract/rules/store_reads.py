@@ -17,7 +17,7 @@ class RuleReads(Protocol):
     def around(
         self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
     ) -> Sequence[StoredEvent]:
-        """A session about some of its events, as `Events.around` says."""
+        """The events of a session around some of its events, as `Events.around`."""
 
     def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
         """The first events of a session."""
@@ -29,13 +29,13 @@ class RuleReads(Protocol):
         """The newest tool calls of a project, newest first."""
 
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
-        """The live memory that says the same."""
+        """The stored memory with the same content."""
 
     def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
-        """The newest observations of a session, newest first."""
+        """The notes of a session, newest first."""
 
     def refused(self, namespace: str, value: str) -> bool:
-        """Whether a value was turned down for good."""
+        """Whether a value has a tombstone."""
 
 
 class StoreReads:

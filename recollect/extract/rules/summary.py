@@ -1,4 +1,4 @@
-"""A session in one memory, and where it stood when it stopped.
+"""The summary of a session, and its checkpoint.
 
 In: a session's turns with what came of each. Out: the summary (request, completed, learned, next
 steps, files) and a checkpoint. The summary's id follows from the session: it replaces itself as
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
-from recollect.extract.rules.outcome import TurnOutcome, ended, informative, request, titled
+from recollect.extract.rules.outcome import TurnOutcome, as_title, ended, informative, request
 from recollect.extract.rules.prose import cut, lines, sentences
-from recollect.extract.rules.statements import Statement
+from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
 
 MOST_TURNS = 50
@@ -34,16 +34,16 @@ _TURNS_BACK = 5
 
 @dataclass(frozen=True)
 class TurnResult:
-    """A turn, what came of it, and what was stated in it."""
+    """A turn with its outcome and its statements."""
 
     turn: Turn
     outcome: TurnOutcome | None
-    statements: tuple[Statement, ...]
+    statements: tuple[BeliefStatement, ...]
     refused: Callable[[str], bool] = lambda text: False
 
     @property
     def request(self) -> str:
-        """What was asked for; a rule or a decision asks for nothing."""
+        """What was asked for; empty for a rule or a decision."""
         said = (sentence for one in self.statements for sentence in one.said)
         return request(self.turn, frozenset(map(normalised, said)))
 
@@ -92,7 +92,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
     learned = [lesson for one in worked for lesson in _lessons(one)]
     learned += [one.text for one in (s for each in told for s in each.statements)]
     requests = _once(asked for one in told if (asked := one.request) and not one.refused(asked))
-    # Whoever commits and leaves has not done what was still to do.
+    # A commit at the end does not finish the next steps.
     last = next(
         (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
     )
@@ -113,7 +113,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
 
 
 def _still_to_do(told: Sequence[TurnResult]) -> list[str]:
-    """The last word on what comes next, without what was asked for or done after it."""
+    """The latest next steps, without those that were asked for or done afterwards."""
     since: list[str] = []
     for one in told[: -_TURNS_BACK - 1 : -1]:
         steps = next_steps(one.turn.answered)
@@ -129,7 +129,7 @@ def _covered(step: str, texts: Sequence[str]) -> bool:
 
 
 def _finished(one: TurnResult) -> str:
-    """What was done in a turn. An error's title is its cause, which is learned: mending is done."""
+    """What was done in a turn. An error's title is its cause, which belongs under Learned."""
     came = one.outcome
     if came is None or came.type not in ("tool_use", "error"):
         return ""
@@ -138,12 +138,12 @@ def _finished(one: TurnResult) -> str:
     said = (text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text))
     mended = next((text for text in said if normalised(text) != normalised(came.title)), "")
     asked = one.request
-    title = titled(mended, one.turn.project) if mended else f"Fixed: {asked}" if asked else ""
+    title = as_title(mended, one.turn.project) if mended else f"Fixed: {asked}" if asked else ""
     return came.title if not title or one.refused(mended or asked) else title
 
 
 def _lessons(came: TurnOutcome) -> list[str]:
-    """What a turn taught: a cause, or else what failed and what made it pass."""
+    """What was learned in a turn: a cause, or else what failed and what made it pass."""
     if came.type in ("error", "discovery"):
         return [came.title]
     return list(came.facts[:1]) if came.verified else []
@@ -167,7 +167,7 @@ def next_steps(answer: str) -> list[str]:
 
 
 def questions(answer: str) -> list[str]:
-    """What an answer leaves open; offers to go on are none."""
+    """The open questions of an answer, without offers to continue."""
     found = []
     for sentence in sentences(answer):
         named = patterns.OPEN_QUESTION.match(sentence)
@@ -178,7 +178,7 @@ def questions(answer: str) -> list[str]:
 
 
 def progress(told: Sequence[TurnResult]) -> str:
-    """Where the work stands: what was finished in turns before, and what the last answer says."""
+    """The progress: what earlier turns finished, and what the last answer says."""
     for index in range(len(told) - 1, -1, -1):
         said = _steps_taken(told[index].turn.answered)
         if said:
@@ -204,7 +204,7 @@ def _steps_taken(answer: str) -> list[str]:
 
 
 def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
-    """The prompts and answers of the turns that count, then their calls, within reason."""
+    """The prompts and answers of the relevant turns, then their calls, up to a limit."""
     telling = [one.turn for one in told if one.outcome or one.statements]
     spoken = [event for turn in telling for event, _ in (*turn.prompts, *turn.answers)]
     calls = [

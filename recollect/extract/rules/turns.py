@@ -50,7 +50,7 @@ class ToolCall:
 
     @property
     def refused(self) -> bool:
-        """The user said no to the call: that is not an error of the work."""
+        """Whether the user declined the call, which is not a failure."""
         return self.failed and bool(patterns.REFUSED_CALL.search(self.output[:300]))
 
 
@@ -87,7 +87,7 @@ class Turn:
         return (self.first.event.source.project_path or "").rstrip("/")
 
     def written(self) -> dict[str, None]:
-        """Files that were written, in order, each once."""
+        """The files that were written, in order, each once."""
         return {
             path: None
             for call in self.calls

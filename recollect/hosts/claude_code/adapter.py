@@ -9,7 +9,7 @@ from recollect.hosts.claude_format import ClaudeFormat, is_tool_result, text_par
 from recollect.hosts.reading import lines_from_the_end, section
 
 
-class ClaudeCode(ClaudeFormat):
+class ClaudeCodeAdapter(ClaudeFormat):
     def final_answer(self, transcript: bytes) -> str:
         """The text after the last thing the user said, from the lines of the main conversation."""
         for line in lines_from_the_end(transcript):
@@ -24,4 +24,4 @@ class ClaudeCode(ClaudeFormat):
         return ""
 
 
-ADAPTER = ClaudeCode(FACTS)
+ADAPTER = ClaudeCodeAdapter(FACTS)

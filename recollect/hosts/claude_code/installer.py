@@ -8,7 +8,7 @@ from recollect.hosts.installer import Installer, grouped_hooks
 from recollect.hosts.pieces import JsonFile, Member, Piece
 
 
-class ClaudeCode(Installer):
+class ClaudeCodeInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         if context.in_project:
             # The personal file: settings.json is shared with the team, and our paths are not.
@@ -32,4 +32,4 @@ class ClaudeCode(Installer):
         ]
 
 
-INSTALLER = ClaudeCode(FACTS)
+INSTALLER = ClaudeCodeInstaller(FACTS)

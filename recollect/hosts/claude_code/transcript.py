@@ -13,7 +13,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
 
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
 
@@ -39,7 +39,7 @@ def describe(path: str) -> Transcript | None:
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         if line.get("isSidechain") is True or line.get("isMeta") is True:
             continue
@@ -53,7 +53,7 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
     yield from talk.end()
 
 
-def _user(talk: Conversation, key: str, line: Data) -> Iterator[TranscriptEvent]:
+def _user(talk: TurnJoiner, key: str, line: Data) -> Iterator[TranscriptEvent]:
     at = moment(line.get("timestamp"))
     content = section(line, "message").get("content")
     if line.get("isCompactSummary") is True:
@@ -77,7 +77,7 @@ def _user(talk: Conversation, key: str, line: Data) -> Iterator[TranscriptEvent]
         yield from talk.prompt(key if index == 0 else f"{key}/{index}", at, text)
 
 
-def _assistant(talk: Conversation, line: Data) -> None:
+def _assistant(talk: TurnJoiner, line: Data) -> None:
     at = moment(line.get("timestamp"))
     content = section(line, "message").get("content")
     if isinstance(content, str):

@@ -14,7 +14,7 @@ from recollect.hosts.payloads import Capture
 from recollect.hosts.reading import Data, pick, section, word
 
 
-class Cline(Adapter):
+class ClineAdapter(Adapter):
     answered = ("TaskStart", "TaskResume", "UserPromptSubmit", "PostToolUse")
     session_fields = ("taskId", "task_id")
     routes: ClassVar[Mapping[str, str]] = {
@@ -71,4 +71,4 @@ class Cline(Adapter):
         return self.stopped(reading, answer, reason="complete")
 
 
-ADAPTER = Cline(FACTS)
+ADAPTER = ClineAdapter(FACTS)

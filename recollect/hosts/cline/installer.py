@@ -7,14 +7,14 @@ from recollect.hosts.changes import read
 from recollect.hosts.cline.facts import FACTS
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer, server_file
-from recollect.hosts.marker import Call, call
+from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import GENERATED, OwnFile, Piece
 from recollect.hosts.rules import OWN_RULES, RULES_REASON
 
 _EXTENSION = ("globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
 
 
-class Cline(Installer):
+class ClineInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         scripts = [
             OwnFile(path, f"hook for {event}", _script(context, event), 0o755)
@@ -37,7 +37,7 @@ class Cline(Installer):
             ),
         ]
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         return call(
             "UserPromptSubmit",
             hookName="UserPromptSubmit",
@@ -85,4 +85,4 @@ def _servers(context: Context) -> str:
     return os.path.join(code, *_EXTENSION)
 
 
-INSTALLER = Cline(FACTS)
+INSTALLER = ClineInstaller(FACTS)

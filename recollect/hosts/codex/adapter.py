@@ -17,7 +17,7 @@ from recollect.hosts.reading import Data, read_object
 _MAX_MESSAGES = 20
 
 
-class Codex(ClaudeFormat):
+class CodexAdapter(ClaudeFormat):
     session_fields = ("session_id", "thread-id")
     routes: ClassVar[Mapping[str, str]] = {
         **ClaudeFormat.routes,
@@ -47,4 +47,4 @@ class Codex(ClaudeFormat):
         )
 
 
-ADAPTER = Codex(FACTS)
+ADAPTER = CodexAdapter(FACTS)

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from recollect.hosts.changes import Change
+from recollect.hosts.changes import FileChange
 from recollect.hosts.codex import trust
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import SERVER, Context
@@ -11,7 +11,7 @@ from recollect.hosts.installer import Installer, grouped_hooks
 from recollect.hosts.pieces import JsonFile, Piece, TomlTable
 
 
-class Codex(Installer):
+class CodexInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         values: dict[str, Any] = {
             **context.server(),
@@ -26,13 +26,13 @@ class Codex(Installer):
             TomlTable(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
         ]
 
-    def plan_install(self, context: Context) -> list[Change]:
+    def plan_install(self, context: Context) -> list[FileChange]:
         """Trust in hooks that change is void: it goes, so that we know to ask for it again."""
         changes = super().plan_install(context)
         renewed = any(change.path == trust.hooks_path(context) for change in changes)
         return trust.withdrawn(context, changes) if renewed else changes
 
-    def plan_uninstall(self, context: Context) -> list[Change]:
+    def plan_uninstall(self, context: Context) -> list[FileChange]:
         changes = super().plan_uninstall(context)
         return trust.withdrawn(context, changes) if context.in_project else changes
 
@@ -48,8 +48,8 @@ class Codex(Installer):
     def needs_trust(self, context: Context) -> bool:
         return not trust.trusted(context)
 
-    def plan_trust(self, context: Context) -> list[Change]:
+    def plan_trust(self, context: Context) -> list[FileChange]:
         return trust.planned(context)
 
 
-INSTALLER = Codex(FACTS)
+INSTALLER = CodexInstaller(FACTS)

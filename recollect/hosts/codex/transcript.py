@@ -15,7 +15,7 @@ import msgspec
 from recollect.hosts import transcript_files as files
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
 
 _MESSAGES = (b'"type":"message"', b'"type":"function_call"', b'"type":"custom_tool_call"')
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)", re.MULTILINE)
@@ -45,7 +45,7 @@ def describe(path: str) -> Transcript | None:
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     session = transcript.session_id
     told_as_events = files.occurrences(transcript.path, (f'"{_SPEAKS}"'.encode(),)) > 0
     for number, line in files.objects(transcript.path):

@@ -16,11 +16,11 @@ from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError
 from recollect.hosts import toml_edit
-from recollect.hosts.changes import Change, read
+from recollect.hosts.changes import FileChange, read
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import Context
 from recollect.hosts.installer import grouped_hooks
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 
 ASK_SECONDS = 20.0
 
@@ -45,7 +45,7 @@ def hook_keys(context: Context) -> list[str]:
     """The names under which Codex keeps its trust in our hooks: file, event, group, position."""
     path = hooks_path(context)
     try:
-        found = grouped_hooks(FACTS, context).places(Document.read(read(path), path))
+        found = grouped_hooks(FACTS, context).places(JsonDocument.read(read(path), path))
     except BadInput:
         return []  # planning the file itself will say what is wrong with it
     files = dict.fromkeys((path, os.path.realpath(path)))
@@ -69,7 +69,7 @@ def user_config_path(context: Context) -> str:
     return os.path.join(context.at("CODEX_HOME", ".codex"), "config.toml")
 
 
-def withdrawn(context: Context, changes: list[Change]) -> list[Change]:
+def withdrawn(context: Context, changes: list[FileChange]) -> list[FileChange]:
     """The changes, and the user's config.toml without trust in our present hooks."""
     path, why = user_config_path(context), "remove: trust in Recollect's earlier hooks"
     before = read(path)
@@ -80,10 +80,10 @@ def withdrawn(context: Context, changes: list[Change]) -> list[Change]:
     if after == (planned.after if planned else before):
         return changes
     others = [change for change in changes if change.path != path]
-    return [*others, Change(path, before, after, planned.why if planned else why)]
+    return [*others, FileChange(path, before, after, planned.why if planned else why)]
 
 
-def planned(context: Context, seconds: float = ASK_SECONDS) -> list[Change]:
+def planned(context: Context, seconds: float = ASK_SECONDS) -> list[FileChange]:
     """Plan Codex's trust in our hooks as they are now; only for a user who consented.
 
     Codex itself says their keys and hashes; only entries that run our hook are taken. Make the
@@ -100,7 +100,7 @@ def planned(context: Context, seconds: float = ASK_SECONDS) -> list[Change]:
         after = toml_edit.put(after, ("hooks", "state", key), {"trusted_hash": current}, path)
     if after is None or after == before:
         return []
-    return [Change(path, before, after, "trust in Recollect's hooks")]
+    return [FileChange(path, before, after, "trust in Recollect's hooks")]
 
 
 def _commands(context: Context) -> set[str]:

@@ -17,7 +17,7 @@ from recollect.hosts.reading import (
 )
 
 
-class Copilot(Adapter):
+class CopilotAdapter(Adapter):
     answered = ("sessionStart", "userPromptSubmitted", "userPromptSubmit", "postToolUse")
     runs_hooks_of = ("claude-code",)
     sent_by = "shape"
@@ -48,4 +48,4 @@ class Copilot(Adapter):
         return ""
 
 
-ADAPTER = Copilot(FACTS)
+ADAPTER = CopilotAdapter(FACTS)

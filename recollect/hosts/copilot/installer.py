@@ -5,11 +5,11 @@ import os
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.installer import Installer
-from recollect.hosts.marker import Call, call
+from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, Piece
 
 
-class Copilot(Installer):
+class CopilotInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         base = context.at("COPILOT_HOME", ".copilot")
         folder = os.path.join(context.project, ".github") if context.in_project else base
@@ -41,9 +41,9 @@ class Copilot(Installer):
             "install Claude Code's hooks for the user, not in the project.",
         ]
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         event = "userPromptSubmitted"
         return call(event, sessionId=session, cwd=cwd, hook_event_name=event, prompt=text)
 
 
-INSTALLER = Copilot(FACTS)
+INSTALLER = CopilotInstaller(FACTS)

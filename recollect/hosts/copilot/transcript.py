@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from recollect.hosts import transcript_files as files
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
 
 _MESSAGES = (b'"type":"user.message"', b'"type":"assistant.message"')
 
@@ -35,7 +35,7 @@ def describe(path: str) -> Transcript | None:
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         data = section(line, "data")

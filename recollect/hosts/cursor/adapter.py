@@ -16,7 +16,7 @@ from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, plain, word
 
 
-class Cursor(Adapter):
+class CursorAdapter(Adapter):
     answered = ("sessionStart", "postToolUse", "beforeSubmitPrompt", "userPromptSubmit")
     runs_hooks_of = ("claude-code",)
     session_fields = ("conversation_id", "session_id")
@@ -107,4 +107,4 @@ def _decoded(value: Any) -> Any:
         return value
 
 
-ADAPTER = Cursor(FACTS)
+ADAPTER = CursorAdapter(FACTS)

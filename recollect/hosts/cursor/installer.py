@@ -5,7 +5,7 @@ import os
 from recollect.hosts.context import Context
 from recollect.hosts.cursor.facts import FACTS
 from recollect.hosts.installer import Installer, server_file
-from recollect.hosts.marker import Call, call
+from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import Default, Hooks, JsonFile, OwnFile, Piece
 from recollect.hosts.rules import OWN_RULES, RULES_REASON
 
@@ -14,7 +14,7 @@ PROJECT_RULES = (
 )
 
 
-class Cursor(Installer):
+class CursorInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         base = context.folder(".cursor")
         hooks = Hooks(
@@ -52,7 +52,7 @@ class Cursor(Installer):
             )
         return notes
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         return call(
             "beforeSubmitPrompt",
             conversation_id=session,
@@ -62,4 +62,4 @@ class Cursor(Installer):
         )
 
 
-INSTALLER = Cursor(FACTS)
+INSTALLER = CursorInstaller(FACTS)

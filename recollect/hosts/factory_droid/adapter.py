@@ -9,7 +9,7 @@ from recollect.hosts.factory_droid.facts import FACTS
 from recollect.hosts.reading import lines_from_the_end, section
 
 
-class FactoryDroid(ClaudeFormat):
+class FactoryDroidAdapter(ClaudeFormat):
     def final_answer(self, transcript: bytes) -> str:
         """The text after the last thing the user said."""
         for line in lines_from_the_end(transcript):
@@ -22,4 +22,4 @@ class FactoryDroid(ClaudeFormat):
         return ""
 
 
-ADAPTER = FactoryDroid(FACTS)
+ADAPTER = FactoryDroidAdapter(FACTS)

@@ -7,16 +7,16 @@ from recollect.hosts.changes import read
 from recollect.hosts.context import Context
 from recollect.hosts.factory_droid.facts import FACTS
 from recollect.hosts.installer import Installer, grouped_hooks, server_file
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import JsonFile, Piece
 
 
-class FactoryDroid(Installer):
+class FactoryDroidInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         base = context.folder(".factory")
         hooks = grouped_hooks(self.facts, context)
         path, settings = os.path.join(base, "hooks.json"), os.path.join(base, "settings.json")
-        if not os.path.exists(path) and Document.read(read(settings), settings).has(hooks.root):
+        if not os.path.exists(path) and JsonDocument.read(read(settings), settings).has(hooks.root):
             path = settings  # a new hooks.json would hide the user's hooks in settings.json
         else:
             hooks = replace(hooks, root=())  # the file holds nothing but events
@@ -26,4 +26,4 @@ class FactoryDroid(Installer):
         ]
 
 
-INSTALLER = FactoryDroid(FACTS)
+INSTALLER = FactoryDroidInstaller(FACTS)

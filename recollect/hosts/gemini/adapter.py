@@ -13,7 +13,7 @@ from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.payloads import Capture
 
 
-class Gemini(Adapter):
+class GeminiAdapter(Adapter):
     answered = ("SessionStart", "BeforeAgent", "AfterTool")
     routes: ClassVar[Mapping[str, str]] = {
         "sessionstart": "on_start",
@@ -31,4 +31,4 @@ class Gemini(Adapter):
         return self.stopped(reading, data.get("prompt_response"), prompt=data.get("prompt"))
 
 
-ADAPTER = Gemini(FACTS)
+ADAPTER = GeminiAdapter(FACTS)

@@ -4,9 +4,9 @@ from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.gemini_format import OneSettingsFile
 
 
-class Gemini(OneSettingsFile):
+class GeminiInstaller(OneSettingsFile):
     directory = ".gemini"
     home_variable = "GEMINI_CLI_HOME"
 
 
-INSTALLER = Gemini(FACTS)
+INSTALLER = GeminiInstaller(FACTS)

@@ -13,7 +13,7 @@ from recollect.core import safe_files
 from recollect.hosts import transcript_files as files
 from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
 
 _MESSAGES = (b'"type":"user"', b'"type":"gemini"', b'"type": "user"', b'"type": "gemini"')
 
@@ -50,7 +50,7 @@ def describe(path: str, cwd: str) -> Transcript | None:
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     for key, message in _messages(transcript.path).items():
         at = moment(message.get("timestamp"))
         content = message.get("content")
@@ -86,7 +86,7 @@ def _spoken(content: Any) -> str:
     return prose(content)
 
 
-def _tool(talk: Conversation, key: str, at: Any, call: Data) -> Iterator[TranscriptEvent]:
+def _tool(talk: TurnJoiner, key: str, at: Any, call: Data) -> Iterator[TranscriptEvent]:
     shown = call.get("result")
     text = "\n".join(_outputs(shown)) if isinstance(shown, list) else prose(shown)
     failed = True if word(call, "status") in ("error", "cancelled") else None

@@ -10,7 +10,7 @@ from recollect.hosts.payloads import Capture
 from recollect.hosts.reading import word
 
 
-class KiroCli(Adapter):
+class KiroCliAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
 
     def on_start(self, reading: Reading) -> Capture:
@@ -23,4 +23,4 @@ class KiroCli(Adapter):
         )
 
 
-ADAPTER = KiroCli(FACTS)
+ADAPTER = KiroCliAdapter(FACTS)

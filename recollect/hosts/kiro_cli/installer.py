@@ -6,9 +6,9 @@ import os
 from recollect.hosts.changes import read
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer, server_file
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.kiro_cli.facts import COMPRESSOR, FACTS, MODEL, RECONCILER
-from recollect.hosts.pieces import GENERATED, Choice, Default, Hooks, JsonFile, OwnFile, Piece
+from recollect.hosts.pieces import GENERATED, Default, Hooks, JsonFile, OwnFile, OwnSetting, Piece
 
 AGENT = "recollect"
 # The agents that provider acp runs, and what each does.
@@ -18,7 +18,7 @@ INNER = {
 }
 
 
-class KiroCli(Installer):
+class KiroCliInstaller(Installer):
     """An agent of our own with all tools, and with consent our hooks in the user's agents."""
 
     def pieces(self, context: Context) -> list[Piece]:
@@ -44,7 +44,7 @@ class KiroCli(Installer):
         if not context.in_project:  # they run outside of every project
             found += [_inner(agents, name, what) for name, what in INNER.items()]
         if context.set_default and not context.in_project:
-            default = Choice(("chat.defaultAgent",), AGENT)
+            default = OwnSetting(("chat.defaultAgent",), AGENT)
             path = os.path.join(base, "settings", "cli.json")
             found.append(JsonFile(path, "the default agent, if none is set", (default,)))
         return found
@@ -85,7 +85,7 @@ class KiroCli(Installer):
 
     def _default(self, context: Context) -> str:
         path = os.path.join(context.folder(".kiro"), "settings", "cli.json")
-        return str(Document.read(read(path), path).get(("chat.defaultAgent",)) or "")
+        return str(JsonDocument.read(read(path), path).get(("chat.defaultAgent",)) or "")
 
 
 def _inner(agents: str, name: str, what: str) -> Piece:
@@ -109,4 +109,4 @@ def _inner(agents: str, name: str, what: str) -> Piece:
     return OwnFile(path, "an agent without tools, for provider acp", raw)
 
 
-INSTALLER = KiroCli(FACTS)
+INSTALLER = KiroCliInstaller(FACTS)

@@ -10,7 +10,7 @@ from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, prose, read_object
 
 
-class KiroIde(Adapter):
+class KiroIdeAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:
@@ -31,4 +31,4 @@ class KiroIde(Adapter):
         return self.prompted(reading, prompt, turn_of(data))
 
 
-ADAPTER = KiroIde(FACTS)
+ADAPTER = KiroIdeAdapter(FACTS)

@@ -8,7 +8,7 @@ from recollect.hosts.kiro_ide.facts import FACTS
 from recollect.hosts.pieces import Default, Elements, JsonFile, Piece
 
 
-class KiroIde(Installer):
+class KiroIdeInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         hooks = Elements(
             ("hooks",),
@@ -33,4 +33,4 @@ class KiroIde(Installer):
         ]
 
 
-INSTALLER = KiroIde(FACTS)
+INSTALLER = KiroIdeInstaller(FACTS)

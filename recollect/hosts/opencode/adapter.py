@@ -15,7 +15,7 @@ from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, prose, section, word
 
 
-class OpenCode(Adapter):
+class OpenCodeAdapter(Adapter):
     answered = ("session.created", "session.resumed", "chat.message")
     routes: ClassVar[Mapping[str, str]] = {
         "sessioncreated": "on_start",
@@ -108,4 +108,4 @@ def _dicts(values: Any) -> list[Data]:
     )
 
 
-ADAPTER = OpenCode(FACTS)
+ADAPTER = OpenCodeAdapter(FACTS)

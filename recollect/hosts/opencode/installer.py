@@ -9,7 +9,7 @@ import os
 
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer
-from recollect.hosts.marker import Call, call
+from recollect.hosts.marker import HookRun, call
 from recollect.hosts.opencode.facts import FACTS
 from recollect.hosts.pieces import GENERATED, MARK, JsonFile, Member, OwnFile, Piece
 
@@ -136,7 +136,7 @@ export const Recollect = async ({ client, directory, worktree }) => {
 """
 
 
-class OpenCode(Installer):
+class OpenCodeInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         if context.in_project:
             folder, config = os.path.join(context.project, ".opencode"), context.project
@@ -155,7 +155,7 @@ class OpenCode(Installer):
             JsonFile(_config(config), "the MCP server", (Member(("mcp", SERVER), server),)),
         ]
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         output = {"message": {"id": session}, "parts": [{"type": "text", "text": text}]}
         return call("chat.message", sessionID=session, directory=cwd, output=output)
 
@@ -173,4 +173,4 @@ def _config(folder: str) -> str:
     )
 
 
-INSTALLER = OpenCode(FACTS)
+INSTALLER = OpenCodeInstaller(FACTS)

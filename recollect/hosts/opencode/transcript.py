@@ -17,7 +17,7 @@ from recollect.hosts import transcript_files as files
 from recollect.hosts.opencode.adapter import unquoted
 from recollect.hosts.opencode.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
 
 
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
@@ -65,7 +65,7 @@ def _transcript(path: str, about: Data, session: str, directory: str, messages: 
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     in_files = transcript.path.endswith(".json")
     messages = _file_messages(transcript) if in_files else _row_messages(transcript)
     for key, about, parts in messages:
@@ -126,7 +126,7 @@ def _storage(session_file: str) -> str:
 
 
 def _message(
-    talk: Conversation, key: str, about: Data, parts: list[Data]
+    talk: TurnJoiner, key: str, about: Data, parts: list[Data]
 ) -> Iterator[TranscriptEvent]:
     at = moment(section(about, "time").get("created"))
     spoken = [
@@ -145,7 +145,7 @@ def _message(
         talk.text(moment(section(about, "time").get("completed")) or at, text)
 
 
-def _tool(talk: Conversation, at: datetime | None, part: Data) -> Iterator[TranscriptEvent]:
+def _tool(talk: TurnJoiner, at: datetime | None, part: Data) -> Iterator[TranscriptEvent]:
     state = section(part, "state")
     if state.get("status") not in ("completed", "error"):
         return

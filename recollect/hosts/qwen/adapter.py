@@ -11,7 +11,7 @@ from recollect.hosts.qwen.facts import FACTS
 from recollect.hosts.reading import pick
 
 
-class Qwen(ClaudeFormat):
+class QwenAdapter(ClaudeFormat):
     # `prompt_id` is not used: it seems to count from 0 in every process, resumed sessions too.
 
     def on_prompt(self, reading: Reading) -> Capture:
@@ -21,4 +21,4 @@ class Qwen(ClaudeFormat):
         return self.stopped(reading, reading.data.get("last_assistant_message"))
 
 
-ADAPTER = Qwen(FACTS)
+ADAPTER = QwenAdapter(FACTS)

@@ -4,8 +4,8 @@ from recollect.hosts.gemini_format import OneSettingsFile
 from recollect.hosts.qwen.facts import FACTS
 
 
-class Qwen(OneSettingsFile):
+class QwenInstaller(OneSettingsFile):
     directory = ".qwen"
 
 
-INSTALLER = Qwen(FACTS)
+INSTALLER = QwenInstaller(FACTS)

@@ -11,7 +11,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.qwen.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Conversation, Reader, Transcript, TranscriptEvent, of_lines
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
 
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"')
 
@@ -36,7 +36,7 @@ def describe(path: str) -> Transcript | None:
 
 
 def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = Conversation(transcript.session_id, transcript.began)
+    talk = TurnJoiner(transcript.session_id, transcript.began)
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         key = word(line, "uuid") or f"{transcript.session_id} line {number}"
@@ -56,7 +56,7 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
 
 
 def _results(
-    talk: Conversation, session: str, at: Any, line: Data, parts: list[Data]
+    talk: TurnJoiner, session: str, at: Any, line: Data, parts: list[Data]
 ) -> Iterator[TranscriptEvent]:
     failed = True if word(section(line, "toolCallResult"), "status") == "error" else None
     for part in parts:

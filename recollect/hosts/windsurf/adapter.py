@@ -13,7 +13,7 @@ from recollect.hosts.reading import Data, pick, section, word
 from recollect.hosts.windsurf.facts import FACTS
 
 
-class Windsurf(Adapter):
+class WindsurfAdapter(Adapter):
     session_fields = ("trajectory_id",)
     injects_prompt = False
     routes: ClassVar[Mapping[str, str]] = {
@@ -60,4 +60,4 @@ class Windsurf(Adapter):
         return self.stopped(reading, info.get("response"), turn=turn_of(reading.data))
 
 
-ADAPTER = Windsurf(FACTS)
+ADAPTER = WindsurfAdapter(FACTS)

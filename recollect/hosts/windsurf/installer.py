@@ -4,7 +4,7 @@ import os
 
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer, server_file
-from recollect.hosts.marker import Call, call
+from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import Hooks, JsonFile, OwnFile, Piece, TextBlock
 from recollect.hosts.rules import OWN_RULES, RULES, RULES_REASON
 from recollect.hosts.windsurf.facts import FACTS
@@ -12,7 +12,7 @@ from recollect.hosts.windsurf.facts import FACTS
 PROJECT_RULES = "---\ntrigger: always_on\n---\n\n" + OWN_RULES
 
 
-class Windsurf(Installer):
+class WindsurfInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
         hooks = Hooks(
             {
@@ -37,7 +37,7 @@ class Windsurf(Installer):
             TextBlock(os.path.join(base, "memories", "global_rules.md"), RULES_REASON, RULES),
         ]
 
-    def prompt_call(self, text: str, session: str, cwd: str) -> Call:
+    def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         return call(
             "pre_user_prompt",
             agent_action_name="pre_user_prompt",
@@ -46,4 +46,4 @@ class Windsurf(Installer):
         )
 
 
-INSTALLER = Windsurf(FACTS)
+INSTALLER = WindsurfInstaller(FACTS)

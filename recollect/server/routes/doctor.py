@@ -1,17 +1,17 @@
-"""`/api/doctor`: what only the daemon can look at, and mend: the store."""
+"""The state of the daemon, and the store checked and repaired, which only the daemon can open."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import field
 
 from recollect.core import oslayer
 from recollect.core.values import Value
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 
 
-class Checked(Value, frozen=True, kw_only=True):
+class StoreCheck(Value, frozen=True, kw_only=True):
     problems: tuple[str, ...]
     events: int
     records: int
@@ -22,17 +22,21 @@ class Checked(Value, frozen=True, kw_only=True):
     backup_days: int = 0
 
 
-class Repair(Value, frozen=True, kw_only=True):
+class RepairRequest(Value, frozen=True, kw_only=True):
     what: Literal["index", "orphans"]
 
 
-class Repaired(Value, frozen=True, kw_only=True):
+class RepairResult(Value, frozen=True, kw_only=True):
     done: str
 
 
-def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
+def health(runtime: ServerRuntime, parameters: NoParameters) -> dict[str, Any]:
+    return runtime.health()
+
+
+def check(runtime: ServerRuntime, parameters: NoParameters) -> StoreCheck:
     stats = runtime.store.upkeep.stats()
-    return Checked(
+    return StoreCheck(
         problems=tuple(runtime.store.upkeep.check()),
         events=stats.events,
         records=stats.records,
@@ -44,15 +48,25 @@ def check(runtime: ServerRuntime, parameters: Nothing) -> Checked:
     )
 
 
-def repair(runtime: ServerRuntime, parameters: Nothing, body: Repair) -> Repaired:
+def repair(runtime: ServerRuntime, parameters: NoParameters, body: RepairRequest) -> RepairResult:
     if body.what == "orphans":
         dropped = sum(runtime.store.bulk.orphans(drop=True).values())
-        return Repaired(done=f"{dropped} rows without an owner were dropped")
+        return RepairResult(done=f"{dropped} orphaned rows were deleted")
     runtime.store.upkeep.rebuild_index()
-    return Repaired(done="the full-text index was made anew")
+    return RepairResult(done="the full-text index was rebuilt")
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check, Checked),
-    Endpoint("POST", "/api/doctor", "Rebuild what is derived.", repair, Repaired, body=Repair),
+    Endpoint(
+        "GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any], always=True
+    ),
+    Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check, StoreCheck),
+    Endpoint(
+        "POST",
+        "/api/doctor",
+        "Rebuild the full-text index, or delete orphaned rows.",
+        repair,
+        RepairResult,
+        body=RepairRequest,
+    ),
 )

@@ -23,11 +23,11 @@ from recollect.server.runtime import ServerRuntime
 from recollect.service import read
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
-from recollect.service.scope import listing
+from recollect.service.scope import namespaces_to_list
 
 
 class NewEvent(Value, frozen=True, kw_only=True):
-    """An event as a client may give it: what it leaves out is filled in here."""
+    """An event as a client sends it; what it leaves out is filled in."""
 
     event_id: Ulid | None = None
     session_id: Name
@@ -46,7 +46,7 @@ class PutParameters(Value, frozen=True, kw_only=True):
     retrieve: bool = False
 
 
-class Retrieval(Value, frozen=True, kw_only=True):
+class RetrievalAnswer(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
     latency_ms: float
@@ -56,7 +56,7 @@ class Retrieval(Value, frozen=True, kw_only=True):
 class EventAnswer(Value, frozen=True, kw_only=True):
     event_id: str
     stored: bool
-    retrieval: Retrieval | None = None
+    retrieval: RetrievalAnswer | None = None
 
 
 def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) -> EventAnswer:
@@ -89,7 +89,7 @@ class Version(Value, frozen=True, kw_only=True):
     schema_version: Annotated[int, Meta(ge=1, le=1)]
 
 
-def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
+def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
     recalled = runtime.pipeline.recall(
         RecallQuestion(
             trigger="prompt",
@@ -100,7 +100,7 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
             limit_chars=9_500,
         )
     )
-    return Retrieval(
+    return RetrievalAnswer(
         context=recalled.context,
         records=recalled.records,
         latency_ms=recalled.latency_us / 1000,
@@ -109,9 +109,11 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> Retrieval:
 
 
 def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
-    """Without a project, those of the global one; `project=all` for every one."""
+    """Without a project, the events of the global one; `project=all` lists all."""
     named = asked.project or asked.namespace or asked.project_path
-    namespaces = listing(runtime, asked) if named else (projects.namespace(runtime.actor),)
+    namespaces = (
+        namespaces_to_list(runtime, asked) if named else (projects.namespace(runtime.actor),)
+    )
     return read.events(runtime, asked, namespaces)
 
 
@@ -119,7 +121,7 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/v1/events",
-        "Store one event; with retrieve=true a prompt is answered with what is remembered.",
+        "Store one event; with retrieve=true the answer to a prompt holds the memories to inject.",
         put_event,
         EventAnswer,
         PutParameters,

@@ -1,9 +1,9 @@
-"""`/api/stats`, `/api/report`, `/api/analytics`, `/api/alarms`: memory in figures."""
+"""`/api/stats`, `/api/report`, `/api/analytics`, `/api/alarms`: statistics and warnings."""
 
 from msgspec import structs
 
 from recollect.core.values import Value
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import alarms, analytics, report
 from recollect.service.alarms import Alarm
@@ -13,14 +13,14 @@ from recollect.service.analytics import (
     Economics,
     HostLine,
     Point,
-    Retrieval,
+    RetrievalFigures,
     StatsAnswer,
 )
 from recollect.service.report import Report, ReportQuery
 from recollect.service.scope import Scope
 
 
-class Points(Value, frozen=True, kw_only=True):
+class ActivityByDay(Value, frozen=True, kw_only=True):
     items: tuple[Point, ...]
 
 
@@ -56,7 +56,7 @@ def stats(runtime: ServerRuntime, asked: Scope) -> StatsAnswer:
     return analytics.stats(runtime, asked)
 
 
-def made(runtime: ServerRuntime, asked: ReportQuery) -> Report:
+def make_report(runtime: ServerRuntime, asked: ReportQuery) -> Report:
     found = report.report(runtime, asked)
     if asked.format == "markdown":
         return structs.replace(found, markdown=report.markdown(found))
@@ -67,8 +67,8 @@ def overview(runtime: ServerRuntime, asked: AnalyticsQuery) -> AnalyticsOverview
     return analytics.overview(runtime, asked)
 
 
-def timeline(runtime: ServerRuntime, asked: AnalyticsQuery) -> Points:
-    return Points(items=analytics.timeline(runtime, asked))
+def timeline(runtime: ServerRuntime, asked: AnalyticsQuery) -> ActivityByDay:
+    return ActivityByDay(items=analytics.timeline(runtime, asked))
 
 
 def types(runtime: ServerRuntime, asked: AnalyticsQuery) -> Types:
@@ -87,7 +87,7 @@ def concepts(runtime: ServerRuntime, asked: AnalyticsQuery) -> Concepts:
     return Concepts(concepts=analytics.stats(runtime, asked).concepts)
 
 
-def retrieval(runtime: ServerRuntime, asked: AnalyticsQuery) -> Retrieval:
+def retrieval(runtime: ServerRuntime, asked: AnalyticsQuery) -> RetrievalFigures:
     return analytics.retrieval(runtime, asked)
 
 
@@ -99,26 +99,27 @@ def anomalies(runtime: ServerRuntime, asked: AnalyticsQuery) -> Anomalies:
     return Anomalies(items=analytics.anomalies(runtime, asked))
 
 
-def alarming(runtime: ServerRuntime, asked: Nothing) -> Alarms:
-    return Alarms(items=alarms.alarms(alarms.gather(runtime)))
+def list_alarms(runtime: ServerRuntime, asked: NoParameters) -> Alarms:
+    return Alarms(items=alarms.alarms(alarms.alarm_inputs(runtime)))
 
 
 ENDPOINTS = (
     Endpoint("GET", "/api/stats", "Counts of what is stored.", stats, StatsAnswer, Scope),
     Endpoint(
         "GET", "/api/report", "What happened in a period, as data or Markdown.",
-        made, Report, ReportQuery,
+        make_report, Report, ReportQuery,
     ),
     Endpoint(
-        "GET", "/api/analytics", "The period in a few figures.",
+        "GET", "/api/analytics", "The main figures of a period.",
         overview, AnalyticsOverview, AnalyticsQuery,
     ),
     Endpoint(
-        "GET", "/api/analytics/timeline", "Activity by day.", timeline, Points, AnalyticsQuery
+        "GET", "/api/analytics/timeline", "Activity by day.",
+        timeline, ActivityByDay, AnalyticsQuery,
     ),
     Endpoint("GET", "/api/analytics/types", "Counts by kind.", types, Types, AnalyticsQuery),
     Endpoint(
-        "GET", "/api/analytics/sessions", "Sessions by host.", sessions, Hosts, AnalyticsQuery
+        "GET", "/api/analytics/sessions", "Sessions by agent.", sessions, Hosts, AnalyticsQuery
     ),
     Endpoint(
         "GET", "/api/analytics/heatmap", "Events by weekday and hour.",
@@ -130,17 +131,17 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/analytics/retrieval", "Latency and injected tokens over time.",
-        retrieval, Retrieval, AnalyticsQuery,
+        retrieval, RetrievalFigures, AnalyticsQuery,
     ),
     Endpoint(
-        "GET", "/api/analytics/economics", "What finding out cost, against reading it again.",
+        "GET", "/api/analytics/economics", "Tokens spent to learn something, and tokens saved.",
         economics, Economics, AnalyticsQuery,
     ),
     Endpoint(
-        "GET", "/api/analytics/anomalies", "Sessions far from the usual.",
+        "GET", "/api/analytics/anomalies", "Sessions that differ much from the average.",
         anomalies, Anomalies, AnalyticsQuery,
     ),
     Endpoint(
-        "GET", "/api/alarms", "Warnings that are not errors.", alarming, Alarms
+        "GET", "/api/alarms", "Warnings that are not errors.", list_alarms, Alarms
     ),
 )  # fmt: skip

@@ -13,21 +13,21 @@ from recollect.service.graph import (
     EntityDetail,
     EntityQuery,
     FactsQuery,
-    KnownThings,
     Neighbourhood,
     NeighboursQuery,
     Paths,
     PathsQuery,
+    ProjectBeliefs,
 )
-from recollect.service.graph_edit import Mended, Mending
+from recollect.service.graph_edit import GraphItemChange, GraphItemChanged
 from recollect.service.pagination import Listing
 
 
-class OneThing(Value, frozen=True, kw_only=True):
+class OneGraphItem(Value, frozen=True, kw_only=True):
     thing_id: Name
 
 
-class RemoveThing(OneThing, frozen=True, kw_only=True):
+class RemoveGraphItem(OneGraphItem, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
@@ -47,15 +47,15 @@ def paths(runtime: ServerRuntime, asked: PathsQuery) -> Paths:
     return graph.paths(runtime, asked)
 
 
-def facts(runtime: ServerRuntime, asked: FactsQuery) -> KnownThings:
-    return graph.known_things(runtime, asked)
+def facts(runtime: ServerRuntime, asked: FactsQuery) -> ProjectBeliefs:
+    return graph.project_beliefs(runtime, asked)
 
 
-def mend(runtime: ServerRuntime, asked: OneThing, wanted: Mending) -> Mended:
-    return graph_edit.mend(runtime, asked.thing_id, wanted)
+def edit(runtime: ServerRuntime, asked: OneGraphItem, wanted: GraphItemChange) -> GraphItemChanged:
+    return graph_edit.edit(runtime, asked.thing_id, wanted)
 
 
-def remove(runtime: ServerRuntime, asked: RemoveThing) -> Mended:
+def remove(runtime: ServerRuntime, asked: RemoveGraphItem) -> GraphItemChanged:
     return graph_edit.remove(runtime, asked.thing_id, asked.reason)
 
 
@@ -69,23 +69,24 @@ ENDPOINTS = (
         entity, EntityDetail, EntityQuery,
     ),
     Endpoint(
-        "GET", "/api/entities/{entity_id}/neighbours", "What is near an entity.",
+        "GET", "/api/entities/{entity_id}/neighbours", "Entities related to an entity.",
         neighbours, Neighbourhood, NeighboursQuery,
     ),
     Endpoint(
-        "GET", "/api/graph/paths", "The shortest ways from one entity to another.",
+        "GET", "/api/graph/paths", "The shortest paths from one entity to another.",
         paths, Paths, PathsQuery,
     ),
     Endpoint(
         "GET", "/api/facts", "Facts, preferences and procedures of a project.",
-        facts, KnownThings, FactsQuery,
+        facts, ProjectBeliefs, FactsQuery,
     ),
     Endpoint(
         "PATCH", "/api/known/{thing_id}", "Correct a fact, preference, procedure or entity.",
-        mend, Mended, OneThing, Mending,
+        edit, GraphItemChanged, OneGraphItem, GraphItemChange,
     ),
     Endpoint(
-        "DELETE", "/api/known/{thing_id}", "Take something known out; undo brings it back.",
-        remove, Mended, RemoveThing,
+        "DELETE", "/api/known/{thing_id}",
+        "Remove a fact, preference, procedure or entity; undo brings it back.",
+        remove, GraphItemChanged, RemoveGraphItem,
     ),
 )  # fmt: skip

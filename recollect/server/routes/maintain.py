@@ -1,15 +1,15 @@
-"""`/api/maintain`: what a pass over old memories would do, and doing it."""
+"""`/api/maintain`: preview and run maintenance, which shortens and deletes old memories."""
 
 from datetime import datetime
 
 from recollect.core.values import Value
 from recollect.lifecycle.maintenance import MaintenanceReport
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 
 
-class Maintained(Value, frozen=True, kw_only=True):
-    """What was done, or would be; `memories` counts those that are there by age."""
+class MaintenanceResult(Value, frozen=True, kw_only=True):
+    """What was done, or with `preview` would be; `memories` counts stored memories by age."""
 
     at: datetime
     preview: bool
@@ -22,16 +22,16 @@ class Maintained(Value, frozen=True, kw_only=True):
     too_large: bool
 
 
-def look(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
-    return _told(runtime.maintenance.preview())
+def preview(runtime: ServerRuntime, parameters: NoParameters) -> MaintenanceResult:
+    return _result(runtime.maintenance.preview())
 
 
-def run(runtime: ServerRuntime, parameters: Nothing) -> Maintained:
-    return _told(runtime.maintenance.run())
+def run(runtime: ServerRuntime, parameters: NoParameters) -> MaintenanceResult:
+    return _result(runtime.maintenance.run())
 
 
-def _told(report: MaintenanceReport) -> Maintained:
-    return Maintained(
+def _result(report: MaintenanceReport) -> MaintenanceResult:
+    return MaintenanceResult(
         at=report.at,
         preview=report.preview,
         finished=report.finished,
@@ -45,6 +45,6 @@ def _told(report: MaintenanceReport) -> Maintained:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/maintain", "What maintenance would do now.", look, Maintained),
-    Endpoint("POST", "/api/maintain", "Shorten and forget what is old.", run, Maintained),
+    Endpoint("GET", "/api/maintain", "What maintenance would do now.", preview, MaintenanceResult),
+    Endpoint("POST", "/api/maintain", "Shorten and delete old memories.", run, MaintenanceResult),
 )

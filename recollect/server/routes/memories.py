@@ -1,4 +1,4 @@
-"""`/api/memories` and its kin: list, add, read, change, move, delete and undo memories."""
+"""`/api/memories` and related routes: list, add, read, edit, move, delete and undo."""
 
 from typing import Annotated, Literal
 
@@ -7,19 +7,19 @@ from msgspec import Meta, structs
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
 from recollect.core.values import Name, Operation, Record, RecordId, Value, convert
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.scope import Scope
-from recollect.service.write import Added, Change, Changed, Deleted, Undone
+from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
 
 class NewMemory(Scope, frozen=True, kw_only=True):
-    """Any kind of memory; `type` is one that fits its kind."""
+    """A note or a belief; `type` must belong to the kind."""
 
     kind: Literal["observation", "knowledge", "note"] = "observation"
     title: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -32,7 +32,7 @@ class NewMemory(Scope, frozen=True, kw_only=True):
 
 
 class KindTable(Value, frozen=True, kw_only=True):
-    """What kinds and types of memory there are, and what each may do."""
+    """The kinds and types of memory, and what each may do."""
 
     kinds: tuple[Kind, ...]
     types: tuple[Type, ...]
@@ -43,25 +43,25 @@ class OneMemory(Value, frozen=True, kw_only=True):
 
 
 class RemoveMemory(OneMemory, frozen=True, kw_only=True):
-    """`never`: and what it says is not learned again, until the delete is undone."""
+    """`never`: also never learn it again, unless the delete is undone."""
 
     reason: Reason = ""
     never: bool = False
 
 
-class Chosen(Value, frozen=True, kw_only=True):
+class MemoryIds(Value, frozen=True, kw_only=True):
     ids: Ids
 
 
-class ChosenToDelete(Chosen, frozen=True, kw_only=True):
-    """`never`: and what they say is not learned again, until the delete is undone."""
+class MemoriesToDelete(MemoryIds, frozen=True, kw_only=True):
+    """`never`: also never learn them again, unless the delete is undone."""
 
     reason: Reason = ""
     never: bool = False
 
 
-class Some(Value, frozen=True, kw_only=True):
-    """The ones that exist, in the order asked for; `missing` the others."""
+class MemoriesById(Value, frozen=True, kw_only=True):
+    """The memories that exist, in the order of the request; `missing`: the other ids."""
 
     items: tuple[Record, ...]
     missing: tuple[str, ...]
@@ -71,8 +71,8 @@ class Pin(Value, frozen=True, kw_only=True):
     pinned: bool = True
 
 
-class Target(Scope, frozen=True, kw_only=True):
-    """Where to: a project's id, name or path, or `global`."""
+class MoveTarget(Scope, frozen=True, kw_only=True):
+    """The project to move to: its id, name or path, or `global`."""
 
     reason: Reason = ""
 
@@ -82,14 +82,14 @@ class OneOperation(Value, frozen=True, kw_only=True):
 
 
 class ListOfKind(read.ListQuery, frozen=True, kw_only=True):
-    """As for memories; the kind is that of the route."""
+    """As for /api/memories; the route sets the kind."""
 
 
 def one(runtime: ServerRuntime, asked: OneMemory) -> Record:
     return write.find(runtime, asked.record_id)
 
 
-def kind_table(runtime: ServerRuntime, asked: Nothing) -> KindTable:
+def kind_table(runtime: ServerRuntime, asked: NoParameters) -> KindTable:
     return KindTable(kinds=tuple(KINDS.values()), types=tuple(TYPES.values()))
 
 
@@ -109,7 +109,7 @@ def knowledge(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
     return read.memories(runtime, structs.replace(asked, kind="knowledge"))
 
 
-def add(runtime: ServerRuntime, asked: Nothing, new: NewMemory) -> Added:
+def add(runtime: ServerRuntime, asked: NoParameters, new: NewMemory) -> Added:
     given = {name: value for name, value in structs.asdict(new).items() if value is not None}
     kind, title = given.pop("kind"), given["title"]
     if kind == "note":
@@ -118,37 +118,39 @@ def add(runtime: ServerRuntime, asked: Nothing, new: NewMemory) -> Added:
             given.pop(name, None)
         return write.add_note(runtime, convert(write.NewNote, {**given, "text": text}))
     if KINDS[kind].is_belief:
-        told = {"type": "decision", **given}
-        if told.pop("facts", None):
+        belief = {"type": "decision", **given}
+        if belief.pop("facts", None):
             raise BadInput("a belief has a reason and alternatives, no facts", field="facts")
-        return write.add_knowledge(runtime, convert(write.NewKnowledge, told))
+        return write.add_knowledge(runtime, convert(write.NewKnowledge, belief))
     return write.add_observation(runtime, convert(write.NewObservation, given))
 
 
-def add_observation(runtime: ServerRuntime, asked: Nothing, new: write.NewObservation) -> Added:
+def add_observation(
+    runtime: ServerRuntime, asked: NoParameters, new: write.NewObservation
+) -> Added:
     return write.add_observation(runtime, new)
 
 
-def add_knowledge(runtime: ServerRuntime, asked: Nothing, new: write.NewKnowledge) -> Added:
+def add_knowledge(runtime: ServerRuntime, asked: NoParameters, new: write.NewKnowledge) -> Added:
     return write.add_knowledge(runtime, new)
 
 
-def add_summary(runtime: ServerRuntime, asked: Nothing, new: write.NewSummary) -> Added:
+def add_summary(runtime: ServerRuntime, asked: NoParameters, new: write.NewSummary) -> Added:
     return write.add_summary(runtime, new)
 
 
-def add_note(runtime: ServerRuntime, asked: Nothing, new: write.NewNote) -> Added:
+def add_note(runtime: ServerRuntime, asked: NoParameters, new: write.NewNote) -> Added:
     return write.add_note(runtime, new)
 
 
-def batch(runtime: ServerRuntime, asked: Nothing, chosen: Chosen) -> Some:
+def batch(runtime: ServerRuntime, asked: NoParameters, chosen: MemoryIds) -> MemoriesById:
     found = read.get(runtime, chosen.ids)
     there = {record.record_id for record in found}
     missing = tuple(one for one in dict.fromkeys(chosen.ids) if one not in there)
-    return Some(items=found, missing=missing)
+    return MemoriesById(items=found, missing=missing)
 
 
-def edit(runtime: ServerRuntime, asked: OneMemory, change: Change) -> Changed:
+def edit(runtime: ServerRuntime, asked: OneMemory, change: MemoryEdit) -> Changed:
     return write.edit(runtime, asked.record_id, change)
 
 
@@ -156,15 +158,15 @@ def delete(runtime: ServerRuntime, asked: RemoveMemory) -> Deleted:
     return write.delete(runtime, (asked.record_id,), asked.reason, never=asked.never)
 
 
-def delete_some(runtime: ServerRuntime, asked: Nothing, chosen: ChosenToDelete) -> Deleted:
+def delete_some(runtime: ServerRuntime, asked: NoParameters, chosen: MemoriesToDelete) -> Deleted:
     return write.delete(runtime, chosen.ids, chosen.reason, never=chosen.never)
 
 
 def pin(runtime: ServerRuntime, asked: OneMemory, wanted: Pin) -> Changed:
-    return write.edit(runtime, asked.record_id, Change(pinned=wanted.pinned))
+    return write.edit(runtime, asked.record_id, MemoryEdit(pinned=wanted.pinned))
 
 
-def move(runtime: ServerRuntime, asked: OneMemory, target: Target) -> Changed:
+def move(runtime: ServerRuntime, asked: OneMemory, target: MoveTarget) -> Changed:
     return write.move(runtime, asked.record_id, target, target.reason)
 
 
@@ -196,15 +198,18 @@ ENDPOINTS = (
     Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint("POST", "/api/memories", "Store a note or a belief.", add, Added, body=NewMemory),
-    Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch, Some, body=Chosen),
+    Endpoint(
+        "POST", "/api/memories/batch", "Memories by id, 1 to 100.",
+        batch, MemoriesById, body=MemoryIds,
+    ),
     Endpoint(
         "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.",
-        delete_some, Deleted, body=ChosenToDelete,
+        delete_some, Deleted, body=MemoriesToDelete,
     ),
     Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one, Record, OneMemory),
     Endpoint(
-        "PATCH", "/api/memories/{record_id}", "Change a memory; the old version is kept.",
-        edit, Changed, OneMemory, Change,
+        "PATCH", "/api/memories/{record_id}", "Edit a memory; the old version is kept.",
+        edit, Changed, OneMemory, MemoryEdit,
     ),
     Endpoint(
         "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.",
@@ -215,7 +220,7 @@ ENDPOINTS = (
         history, History, OneMemory,
     ),
     Endpoint(
-        "GET", "/api/memories/{record_id}/provenance", "The raw events a memory comes from.",
+        "GET", "/api/memories/{record_id}/provenance", "The events that a memory was made from.",
         provenance, Provenance, OneMemory,
     ),
     Endpoint(
@@ -224,7 +229,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/memories/{record_id}/move", "Move a memory to another project.",
-        move, Changed, OneMemory, Target,
+        move, Changed, OneMemory, MoveTarget,
     ),
     Endpoint(
         "GET", "/api/observations", "Notes, newest first.",
@@ -236,7 +241,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/observations/batch", "Notes by id, 1 to 100.",
-        batch, Some, body=Chosen,
+        batch, MemoriesById, body=MemoryIds,
     ),
     Endpoint(
         "GET", "/api/summaries", "Summaries, newest first.",
@@ -256,19 +261,19 @@ ENDPOINTS = (
     ),
     Endpoint("POST", "/api/notes", "Store a short note.", add_note, Added, body=write.NewNote),
     Endpoint(
-        "GET", "/api/timeline", "Memories around one, around a moment, or the newest.",
+        "GET", "/api/timeline", "Memories around another one, around a time, or the newest.",
         timeline, TimelineAnswer, read.TimelineQuery,
     ),
     Endpoint(
-        "GET", "/api/operations", "What was decided about memories, newest first.",
+        "GET", "/api/operations", "The log of changes to memories, newest first.",
         operations, Listing[Operation], read.OperationsQuery,
     ),
     Endpoint(
-        "POST", "/api/operations/{op_id}/undo", "Take an operation back.",
+        "POST", "/api/operations/{op_id}/undo", "Undo a change.",
         undo, Undone, OneOperation,
     ),
     Endpoint(
-        "POST", "/api/undo", "Take the newest operation of a project back, or of all.",
+        "POST", "/api/undo", "Undo the newest change in a project, or in all.",
         undo_last, Undone, Scope,
     ),
 )  # fmt: skip

@@ -19,9 +19,9 @@ from recollect.portable.backups import made_at
 from recollect.portable.erasure import ErasureOutcome, ErasureSelection
 from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
-from recollect.service.scope import ALL, Scope, listing, project_id
+from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -66,7 +66,7 @@ class ImportBody(Value, frozen=True, kw_only=True):
         )
 
 
-class OfferShown(Value, frozen=True, kw_only=True):
+class ImportOfferInfo(Value, frozen=True, kw_only=True):
     source: str
     path: str
     sessions: int
@@ -77,8 +77,8 @@ class OfferShown(Value, frozen=True, kw_only=True):
     projects: dict[str, int]
 
 
-class Offers(Value, frozen=True, kw_only=True):
-    offers: tuple[OfferShown, ...]
+class ImportOffers(Value, frozen=True, kw_only=True):
+    offers: tuple[ImportOfferInfo, ...]
     llm_estimate: dict[str, int]
 
 
@@ -94,21 +94,23 @@ class ImportState(Value, frozen=True, kw_only=True):
     sources: dict[str, dict[str, int]]
 
 
-def offers(runtime: ServerRuntime, parameters: Nothing, body: ImportBody) -> Offers:
+def offers(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportOffers:
     found = runtime.importing.offers(body.request())
-    return Offers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
+    return ImportOffers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
 
 
-def begin(runtime: ServerRuntime, parameters: Nothing, body: ImportBody) -> ImportState:
+def begin(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportState:
     return ImportState(**runtime.importing.start(body.request()).snapshot())
 
 
-def state(runtime: ServerRuntime, parameters: Nothing) -> ImportState:
+def state(runtime: ServerRuntime, parameters: NoParameters) -> ImportState:
     return ImportState(**runtime.importing.progress.snapshot())
 
 
-def _shown(offer: ImportOffer) -> OfferShown:
-    return OfferShown(**{name: getattr(offer, name) for name in OfferShown.__struct_fields__})
+def _shown(offer: ImportOffer) -> ImportOfferInfo:
+    return ImportOfferInfo(
+        **{name: getattr(offer, name) for name in ImportOfferInfo.__struct_fields__}
+    )
 
 
 # --- export --------------------------------------------------------------------------------------
@@ -123,8 +125,8 @@ class ExportParameters(Value, frozen=True, kw_only=True):
     until: Moment | None = None
 
 
-class Exported(Value, frozen=True):
-    """A stream of lines, not one value."""
+class ExportStream(Value, frozen=True):
+    """A stream in the format that was asked for, not one JSON value."""
 
 
 def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
@@ -153,7 +155,7 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
 
 
 def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """In larger pieces: each goes through a thread of its own."""
+    """Join small chunks: Starlette takes each one from a thread."""
     waiting: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -168,7 +170,7 @@ def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
 # --- backups -------------------------------------------------------------------------------------
 
 
-class BackupShown(Value, frozen=True, kw_only=True):
+class BackupFile(Value, frozen=True, kw_only=True):
     path: str
     bytes: int
     made_at: datetime | None
@@ -177,12 +179,12 @@ class BackupShown(Value, frozen=True, kw_only=True):
 
 
 class BackupList(Value, frozen=True, kw_only=True):
-    items: tuple[BackupShown, ...]
+    items: tuple[BackupFile, ...]
 
 
-def make_backup(runtime: ServerRuntime, parameters: Nothing) -> BackupShown:
+def make_backup(runtime: ServerRuntime, parameters: NoParameters) -> BackupFile:
     info: BackupInfo = runtime.backups.create()
-    return BackupShown(
+    return BackupFile(
         path=info.path,
         bytes=info.bytes,
         made_at=made_at(info.path),
@@ -191,10 +193,10 @@ def make_backup(runtime: ServerRuntime, parameters: Nothing) -> BackupShown:
     )
 
 
-def list_backups(runtime: ServerRuntime, parameters: Nothing) -> BackupList:
+def list_backups(runtime: ServerRuntime, parameters: NoParameters) -> BackupList:
     return BackupList(
         items=tuple(
-            BackupShown(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
+            BackupFile(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
             for path in runtime.backups.made()
         )
     )
@@ -203,8 +205,8 @@ def list_backups(runtime: ServerRuntime, parameters: Nothing) -> BackupList:
 # --- forget, scrub, move -------------------------------------------------------------------------
 
 
-class AimBody(Value, frozen=True, kw_only=True):
-    """One of the first six, and where."""
+class SelectionBody(Value, frozen=True, kw_only=True):
+    """What to forget or move: one of the first seven, within `project` or everywhere."""
 
     record_ids: Annotated[tuple[RecordId, ...], Meta(max_length=10_000)] = ()
     session_id: Name | None = None
@@ -220,7 +222,7 @@ class AimBody(Value, frozen=True, kw_only=True):
     target: Text | None = None
 
 
-class ChosenShown(Value, frozen=True, kw_only=True):
+class SelectedInProject(Value, frozen=True, kw_only=True):
     namespace: str
     project: str
     counts: dict[str, int]
@@ -228,10 +230,10 @@ class ChosenShown(Value, frozen=True, kw_only=True):
     titles: tuple[str, ...]
 
 
-class OutcomeShown(Value, frozen=True, kw_only=True):
+class SelectionOutcome(Value, frozen=True, kw_only=True):
     done: bool
     counts: dict[str, int]
-    chosen: tuple[ChosenShown, ...]
+    chosen: tuple[SelectedInProject, ...]
     files: tuple[str, ...] = ()
     backups: int = 0
     tombstones: int = 0
@@ -243,28 +245,32 @@ class ScrubBody(Value, frozen=True, kw_only=True):
     backups: bool = False
 
 
-def forget(runtime: ServerRuntime, parameters: Nothing, body: AimBody) -> OutcomeShown:
-    aim = _aim(runtime, body)
+def forget(
+    runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody
+) -> SelectionOutcome:
+    selection = _selection(runtime, body)
     erasure = runtime.erasure
     if body.dry_run:
-        return _told(runtime, erasure.preview(aim, backups=body.backups), done=False)
-    outcome = erasure.forget(aim, runtime.actor, backups=body.backups, never_again=body.never_again)
-    return _told(runtime, outcome, done=True)
+        return _outcome(runtime, erasure.preview(selection, backups=body.backups), done=False)
+    outcome = erasure.forget(
+        selection, runtime.actor, backups=body.backups, never_again=body.never_again
+    )
+    return _outcome(runtime, outcome, done=True)
 
 
-def scrub(runtime: ServerRuntime, parameters: Nothing, body: ScrubBody) -> OutcomeShown:
+def scrub(runtime: ServerRuntime, parameters: NoParameters, body: ScrubBody) -> SelectionOutcome:
     outcome = runtime.erasure.scrub(runtime.actor, apply=not body.dry_run, backups=body.backups)
-    return _told(runtime, outcome, done=not body.dry_run)
+    return _outcome(runtime, outcome, done=not body.dry_run)
 
 
-def move(runtime: ServerRuntime, parameters: Nothing, body: AimBody) -> OutcomeShown:
+def move(runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody) -> SelectionOutcome:
     if body.target is None:
-        raise BadInput("say which project they should go to", field="target")
+        raise BadInput("target is missing: the project to move to", field="target")
     target = _namespace(runtime, body.target)
     outcome = runtime.erasure.move(
-        _aim(runtime, body), target, runtime.actor, apply=not body.dry_run
+        _selection(runtime, body), target, runtime.actor, apply=not body.dry_run
     )
-    return _told(runtime, outcome, done=not body.dry_run)
+    return _outcome(runtime, outcome, done=not body.dry_run)
 
 
 class SeparateBody(Value, frozen=True, kw_only=True):
@@ -273,14 +279,16 @@ class SeparateBody(Value, frozen=True, kw_only=True):
     path: Text
 
 
-class Separated(Value, frozen=True, kw_only=True):
+class SeparatedProject(Value, frozen=True, kw_only=True):
     project_id: str
     namespace: str
     root: str
     counts: dict[str, int]
 
 
-def separate(runtime: ServerRuntime, parameters: Nothing, body: SeparateBody) -> Separated:
+def separate(
+    runtime: ServerRuntime, parameters: NoParameters, body: SeparateBody
+) -> SeparatedProject:
     if not os.path.isabs(body.path) or not os.path.isdir(body.path):
         raise BadInput(f"there is no directory {body.path!r}", field="path")
     place = projects.locate(body.path)
@@ -291,7 +299,7 @@ def separate(runtime: ServerRuntime, parameters: Nothing, body: SeparateBody) ->
         )  # fmt: skip
     actor = runtime.actor
     namespace, outcome = runtime.erasure.separate(place, actor)
-    return Separated(
+    return SeparatedProject(
         project_id=project_id(namespace),
         namespace=namespace,
         root=place.root,
@@ -299,7 +307,7 @@ def separate(runtime: ServerRuntime, parameters: Nothing, body: SeparateBody) ->
     )
 
 
-def _aim(runtime: ServerRuntime, body: AimBody) -> ErasureSelection:
+def _selection(runtime: ServerRuntime, body: SelectionBody) -> ErasureSelection:
     return ErasureSelection(
         record_ids=body.record_ids,
         session_id=body.session_id,
@@ -315,17 +323,17 @@ def _aim(runtime: ServerRuntime, body: AimBody) -> ErasureSelection:
 def _namespace(runtime: ServerRuntime, project: str) -> str:
     """A project by its directory, its id or its name; `global` is what belongs to none."""
     if project == ALL:
-        raise BadInput("this is for one project, not for all", field="project")
-    (found,) = listing(runtime, Scope(project=project))
+        raise BadInput("name one project, not all", field="project")
+    (found,) = namespaces_to_list(runtime, Scope(project=project))
     return found
 
 
-def _told(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> OutcomeShown:
+def _outcome(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> SelectionOutcome:
     names = {one.project_id: one.name for one in runtime.store.projects.all()}
-    return OutcomeShown(
+    return SelectionOutcome(
         done=done,
         counts=outcome.counts,
-        chosen=tuple(_chosen(one, names) for one in outcome.chosen),
+        chosen=tuple(_selected(one, names) for one in outcome.chosen),
         files=outcome.files,
         backups=outcome.backups,
         tombstones=outcome.tombstones,
@@ -333,9 +341,9 @@ def _told(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> Out
     )
 
 
-def _chosen(one: Chosen, names: dict[str, str]) -> ChosenShown:
+def _selected(one: Chosen, names: dict[str, str]) -> SelectedInProject:
     project: Any = one.namespace.rstrip("/").rpartition("/project/")[2]
-    return ChosenShown(
+    return SelectedInProject(
         namespace=one.namespace,
         project=names.get(project, "global" if "/project/" not in one.namespace else project),
         counts=one.counts,
@@ -345,28 +353,32 @@ def _chosen(one: Chosen, names: dict[str, str]) -> ChosenShown:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/import", "How the import goes.", state, ImportState),
+    Endpoint("GET", "/api/import", "The progress of the import.", state, ImportState),
     Endpoint("POST", "/api/import", "Import history.", begin, ImportState, body=ImportBody),
     Endpoint(
-        "POST", "/api/import/offers", "What could be imported.", offers, Offers, body=ImportBody
+        "POST", "/api/import/offers", "What can be imported.",
+        offers, ImportOffers, body=ImportBody,
     ),
     Endpoint(
-        "GET", "/api/export", "Everything, or some of it.", export, Exported, ExportParameters
+        "GET", "/api/export", "Export everything, or a selection.",
+        export, ExportStream, ExportParameters,
     ),
     Endpoint("GET", "/api/backups", "Backups, newest first.", list_backups, BackupList),
-    Endpoint("POST", "/api/backups", "Make a backup now.", make_backup, BackupShown),
+    Endpoint("POST", "/api/backups", "Make a backup now.", make_backup, BackupFile),
     Endpoint(
-        "POST", "/api/forget", "Erase, or with dry_run show.", forget, OutcomeShown, body=AimBody
+        "POST", "/api/forget", "Erase a selection, or with dry_run only count it.",
+        forget, SelectionOutcome, body=SelectionBody,
     ),
     Endpoint(
-        "POST", "/api/scrub", "Find old secrets, or take them out.", scrub, OutcomeShown,
-        body=ScrubBody,
+        "POST", "/api/scrub", "Remove secrets from what is stored, or with dry_run only find them.",
+        scrub, SelectionOutcome, body=ScrubBody,
     ),
     Endpoint(
-        "POST", "/api/move", "Give memories to another project.", move, OutcomeShown, body=AimBody
+        "POST", "/api/move", "Move memories to another project.",
+        move, SelectionOutcome, body=SelectionBody,
     ),
     Endpoint(
-        "POST", "/api/separate", "Make a folder a project of its own, with what it captured.",
-        separate, Separated, body=SeparateBody,
+        "POST", "/api/separate", "Make a folder a project of its own, with its memories.",
+        separate, SeparatedProject, body=SeparateBody,
     ),
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""`/api/projects`, `/api/embeddings`, `/api/settings`: what there is, and looking after it."""
+"""`/api/projects`, `/api/embeddings`, `/api/settings`: list them, and change projects."""
 
 from typing import Any
 
 from recollect.core.values import Name, Value
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import administration, analytics
 from recollect.service.administration import EmbeddingStats, ProjectChange, ProjectLine
@@ -23,7 +23,7 @@ class AllSettings(Value, frozen=True, kw_only=True):
     items: list[dict[str, Any]]
 
 
-def projects(runtime: ServerRuntime, asked: Nothing) -> AllProjects:
+def projects(runtime: ServerRuntime, asked: NoParameters) -> AllProjects:
     return AllProjects(items=administration.all_projects(runtime))
 
 
@@ -35,15 +35,15 @@ def stats(runtime: ServerRuntime, asked: OneProject) -> StatsAnswer:
     return analytics.stats(runtime, Scope(project=asked.project))
 
 
-def embedding(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
+def embedding(runtime: ServerRuntime, asked: NoParameters) -> EmbeddingStats:
     return administration.embedding_stats(runtime)
 
 
-def backfill(runtime: ServerRuntime, asked: Nothing) -> EmbeddingStats:
+def backfill(runtime: ServerRuntime, asked: NoParameters) -> EmbeddingStats:
     return administration.backfill(runtime)
 
 
-def settings(runtime: ServerRuntime, asked: Nothing) -> AllSettings:
+def settings(runtime: ServerRuntime, asked: NoParameters) -> AllSettings:
     return AllSettings(items=administration.all_settings(runtime))
 
 
@@ -58,11 +58,11 @@ ENDPOINTS = (
         stats, StatsAnswer, OneProject,
     ),
     Endpoint(
-        "GET", "/api/embeddings/stats", "How many memories have their vectors.",
+        "GET", "/api/embeddings/stats", "How many memories have vectors.",
         embedding, EmbeddingStats,
     ),
     Endpoint(
-        "POST", "/api/embeddings/backfill", "Give vectors to what has none, now.",
+        "POST", "/api/embeddings/backfill", "Make missing vectors now.",
         backfill, EmbeddingStats,
     ),
     Endpoint("GET", "/api/settings", "Every setting with its value.", settings, AllSettings),

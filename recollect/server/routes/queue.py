@@ -1,4 +1,4 @@
-"""`/api/queue`: what waits for extraction, what was set aside and why, and doing it now."""
+"""`/api/queue`: events that wait for extraction or were set aside; run and retry."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -6,13 +6,13 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from recollect.core.values import ExtractionRun, Namespace, Value
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 
 _REASONS = 20
 
 
-class Aside(Value, frozen=True, kw_only=True):
+class SetAsideEvent(Value, frozen=True, kw_only=True):
     event_id: str
     kind: str
     at: datetime
@@ -20,42 +20,42 @@ class Aside(Value, frozen=True, kw_only=True):
     reason: str
 
 
-class Waiting(Value, frozen=True, kw_only=True):
+class ProjectQueue(Value, frozen=True, kw_only=True):
     namespace: str
     project: str
     events: int
     bytes: int
     quarantined: int
     newest: datetime | None
-    set_aside: tuple[Aside, ...]
+    set_aside: tuple[SetAsideEvent, ...]
     last_run: ExtractionRun | None
 
 
-class Queue(Value, frozen=True, kw_only=True):
-    items: tuple[Waiting, ...]
+class QueueState(Value, frozen=True, kw_only=True):
+    items: tuple[ProjectQueue, ...]
     extraction: Any
 
 
-class Now(Value, frozen=True, kw_only=True):
+class QueueRunRequest(Value, frozen=True, kw_only=True):
     namespace: Namespace | None = None
     wait_s: Annotated[float, Meta(ge=0, le=25)] = 20.0
 
 
-class Ran(Value, frozen=True, kw_only=True):
+class QueueRunResult(Value, frozen=True, kw_only=True):
     done: bool
     waiting: int
     runs: tuple[ExtractionRun, ...]
 
 
-class Where(Value, frozen=True, kw_only=True):
+class QueueRetryRequest(Value, frozen=True, kw_only=True):
     namespace: Namespace | None = None
 
 
-class Retried(Value, frozen=True, kw_only=True):
+class QueueRetryResult(Value, frozen=True, kw_only=True):
     events: int
 
 
-def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
+def show(runtime: ServerRuntime, parameters: NoParameters) -> QueueState:
     runs = {run.namespace: run for run in runtime.store.runs.latest()}
     backlog = {one.namespace: one for one in runtime.store.events.backlog()}
     names = {one.project_id: one.name for one in runtime.store.projects.all()}
@@ -64,7 +64,7 @@ def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
         waits = backlog.get(namespace)
         aside = runtime.store.events.set_aside(namespace, _REASONS)
         items.append(
-            Waiting(
+            ProjectQueue(
                 namespace=namespace,
                 project=_project(namespace, names),
                 events=waits.count if waits else 0,
@@ -72,7 +72,7 @@ def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
                 quarantined=waits.quarantined if waits else 0,
                 newest=waits.newest if waits else None,
                 set_aside=tuple(
-                    Aside(
+                    SetAsideEvent(
                         event_id=one.event_id,
                         kind=one.kind,
                         at=one.at,
@@ -85,27 +85,29 @@ def show(runtime: ServerRuntime, parameters: Nothing) -> Queue:
             )
         )
     learning = runtime.loaded_learning
-    return Queue(items=tuple(items), extraction=learning.status() if learning else {})
+    return QueueState(items=tuple(items), extraction=learning.status() if learning else {})
 
 
-def run(runtime: ServerRuntime, parameters: Nothing, body: Now) -> Ran:
+def run(runtime: ServerRuntime, parameters: NoParameters, body: QueueRunRequest) -> QueueRunResult:
     learning = runtime.learning()
     backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
     done = learning.run_now(chosen, body.wait_s)
     left = [one for one in runtime.store.events.backlog() if one.namespace in chosen]
-    return Ran(
+    return QueueRunResult(
         done=done,
         waiting=sum(one.count for one in left),
         runs=tuple(one for one in runtime.store.runs.latest() if one.namespace in chosen),
     )
 
 
-def retry(runtime: ServerRuntime, parameters: Nothing, body: Where) -> Retried:
+def retry(
+    runtime: ServerRuntime, parameters: NoParameters, body: QueueRetryRequest
+) -> QueueRetryResult:
     learning = runtime.learning()
     backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
-    return Retried(events=sum(learning.retry(namespace) for namespace in chosen))
+    return QueueRetryResult(events=sum(learning.retry(namespace) for namespace in chosen))
 
 
 def _project(namespace: str, names: dict[str, str]) -> str:
@@ -114,9 +116,27 @@ def _project(namespace: str, names: dict[str, str]) -> str:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/queue", "What waits for extraction, and how it went.", show, Queue),
-    Endpoint("POST", "/api/queue/run", "Extract what waits, now.", run, Ran, body=Now),
     Endpoint(
-        "POST", "/api/queue/retry", "Put what was set aside back.", retry, Retried, body=Where
+        "GET",
+        "/api/queue",
+        "Events that wait or were set aside, and the last runs.",
+        show,
+        QueueState,
+    ),
+    Endpoint(
+        "POST",
+        "/api/queue/run",
+        "Extract waiting events now.",
+        run,
+        QueueRunResult,
+        body=QueueRunRequest,
+    ),
+    Endpoint(
+        "POST",
+        "/api/queue/retry",
+        "Put events that were set aside back in line.",
+        retry,
+        QueueRetryResult,
+        body=QueueRetryRequest,
     ),
 )

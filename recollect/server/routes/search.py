@@ -1,11 +1,11 @@
-"""`/api/search`, `/api/context`, `/api/explain`: ask memory, and see why it answers so."""
+"""`/api/search`, `/api/context`, `/api/explain`: search, and see what would be injected and why."""
 
 from typing import Annotated
 
 from msgspec import Meta, structs
 
 from recollect.core.values import Name
-from recollect.server.endpoints import Endpoint, Nothing
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import context, conversation_compaction, search
 from recollect.service.context import ContextAnswer, ContextQuery, ExplainQuery, Explanation
@@ -47,14 +47,16 @@ def about(runtime: ServerRuntime, asked: EntityName) -> EntityRecall:
 
 
 def fit(
-    runtime: ServerRuntime, asked: Nothing, given: conversation_compaction.Conversation
-) -> conversation_compaction.Compacted:
+    runtime: ServerRuntime, asked: NoParameters, given: conversation_compaction.CompactRequest
+) -> conversation_compaction.CompactAnswer:
     return conversation_compaction.compact(runtime, given)
 
 
 ENDPOINTS = (
     Endpoint("GET", "/api/search", "Search memories.", find, SearchAnswer, SearchQuery),
-    Endpoint("GET", "/api/memories/search", "The same.", find, SearchAnswer, SearchQuery),
+    Endpoint(
+        "GET", "/api/memories/search", "Alias of /api/search.", find, SearchAnswer, SearchQuery
+    ),
     Endpoint(
         "GET", "/api/hybrid-search", "Search by words and meaning.",
         hybrid, SearchAnswer, SearchQuery,
@@ -71,7 +73,7 @@ ENDPOINTS = (
         would_inject, ContextAnswer, ProjectContext,
     ),
     Endpoint(
-        "GET", "/api/explain", "A question's candidates with every part of their scores.",
+        "GET", "/api/explain", "The candidates for a query, with every part of their scores.",
         explain, Explanation, ExplainQuery,
     ),
     Endpoint(
@@ -79,7 +81,7 @@ ENDPOINTS = (
         about, EntityRecall, EntityName,
     ),
     Endpoint(
-        "POST", "/api/compact", "Sum up the old part of a conversation that outgrows its budget.",
-        fit, conversation_compaction.Compacted, body=conversation_compaction.Conversation,
+        "POST", "/api/compact", "Fit a conversation into a token budget: summarise its old part.",
+        fit, conversation_compaction.CompactAnswer, body=conversation_compaction.CompactRequest,
     ),
 )  # fmt: skip

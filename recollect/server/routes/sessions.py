@@ -1,4 +1,4 @@
-"""`/api/sessions`, `/api/checkpoint`, `/api/resume`, `/api/prompts`: what was said and done."""
+"""`/api/sessions`, `/api/checkpoint`, `/api/resume`, `/api/prompts`: past sessions."""
 
 from typing import Annotated
 
@@ -10,8 +10,8 @@ from recollect.server.runtime import ServerRuntime
 from recollect.service import read, sessions
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
-from recollect.service.scope import Scope, listing
-from recollect.service.sessions import Conversation, Resume, SessionDetail, SessionsQuery
+from recollect.service.scope import Scope, namespaces_to_list
+from recollect.service.sessions import ConversationPage, Resume, SessionDetail, SessionsQuery
 
 
 class OneSession(Value, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def one(runtime: ServerRuntime, asked: OneSession) -> SessionDetail:
     return sessions.detail(runtime, asked.session_id)
 
 
-def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> Conversation:
+def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> ConversationPage:
     return sessions.conversation(runtime, asked.session_id, asked.after, asked.limit)
 
 
@@ -52,7 +52,9 @@ def resume(runtime: ServerRuntime, asked: ResumeQuery) -> Resume:
 
 
 def prompts(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
-    return read.events(runtime, structs.replace(asked, kind="prompt"), listing(runtime, asked))
+    return read.events(
+        runtime, structs.replace(asked, kind="prompt"), namespaces_to_list(runtime, asked)
+    )
 
 
 ENDPOINTS = (
@@ -60,23 +62,23 @@ ENDPOINTS = (
         "GET", "/api/sessions", "Sessions, newest first.", page, Listing[Session], SessionsQuery
     ),
     Endpoint(
-        "GET", "/api/sessions/{session_id}", "A session, its memories and files.",
+        "GET", "/api/sessions/{session_id}", "A session with its memories and files.",
         one, SessionDetail, OneSession,
     ),
     Endpoint(
         "GET", "/api/sessions/{session_id}/conversation", "What was said and done, in order.",
-        conversation, Conversation, ConversationQuery,
+        conversation, ConversationPage, ConversationQuery,
     ),
     Endpoint(
-        "GET", "/api/sessions/{session_id}/checkpoint", "Where a session stood.",
+        "GET", "/api/sessions/{session_id}/checkpoint", "The checkpoint of a session.",
         checkpoint, Checkpoint, OneSession,
     ),
     Endpoint(
-        "GET", "/api/checkpoint", "Where the last session stood.",
+        "GET", "/api/checkpoint", "The checkpoint of the last session.",
         last_checkpoint, Checkpoint, Scope,
     ),
     Endpoint(
-        "GET", "/api/resume", "Where work stopped, as data and as a text to begin with.",
+        "GET", "/api/resume", "Where work stopped, as data and as text.",
         resume, Resume, ResumeQuery,
     ),
     Endpoint(

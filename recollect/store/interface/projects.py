@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from recollect.core.projects import IdentityKind, Place
+from recollect.core.projects import IdentityKind, ProjectPlace
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ProjectInfo:
 
 
 class Projects(Protocol):
-    def resolve(self, place: Place) -> str:
+    def resolve(self, place: ProjectPlace) -> str:
         """The lasting id of a place: the project that any of its marks is known to belong to,
         strongest mark first, else a new one. Marks not seen before are added. What a place claims
         never decides; a remote that nobody has becomes its mark. The global place has the empty
@@ -43,7 +43,7 @@ class Projects(Protocol):
     def learn(self, project_id: str, commits: Sequence[str]) -> None:
         """Remember commits of a project's history, given newest first. The latest few are kept."""
 
-    def separate(self, place: Place) -> str:
+    def separate(self, place: ProjectPlace) -> str:
         """Make a place a project of its own from now on, which is never joined unasked. What is
         stored stays where it is. The project's id."""
 

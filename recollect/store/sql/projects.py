@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from recollect.core import ids
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import Conflict, NotFound
-from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, Place
+from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, ProjectPlace
 from recollect.store.interface import ProjectInfo
 from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
@@ -26,7 +26,7 @@ class SqlProjects:
         self._engine = engine
         self._known: dict[tuple[tuple[str, str], ...], str] = {}
 
-    def resolve(self, place: Place) -> str:
+    def resolve(self, place: ProjectPlace) -> str:
         if place.is_global:
             return GLOBAL_PROJECT
         kept = self._known  # if it is forgotten meanwhile, this answer goes with it
@@ -107,7 +107,7 @@ class SqlProjects:
 
         self._engine.write(work)
 
-    def separate(self, place: Place) -> str:
+    def separate(self, place: ProjectPlace) -> str:
         """The project is new when others have a share in the one that it was, and keeps its id
         when it was alone."""
 
@@ -137,7 +137,7 @@ class SqlProjects:
     def namespaces(self) -> list[str]:
         return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]
 
-    def _resolve(self, db: Connection, place: Place) -> str:
+    def _resolve(self, db: Connection, place: ProjectPlace) -> str:
         at = to_micros(self._engine.clock.now())
         found: str | None = None
         for kind, value in place.identities:

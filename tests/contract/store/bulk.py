@@ -9,7 +9,7 @@ from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.event_identity import mark
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Relationship
 from recollect.store.interface import Selection, Store
 from tests.fakes.checkpoints import put_checkpoint
@@ -55,7 +55,7 @@ class BulkContract:
     def test_what_is_dumped_and_loaded_elsewhere_is_dumped_the_same(
         self, store: Store, other_store: Store
     ) -> None:
-        project = store.projects.resolve(Place(root="/srv/engine"))
+        project = store.projects.resolve(ProjectPlace(root="/srv/engine"))
         self._turn(store)
         kept = record("Edited")
         store.records.put([kept])
@@ -74,11 +74,11 @@ class BulkContract:
         assert list(store.bulk.dump(NAMESPACE)) == dumped
 
     def test_a_project_travels_with_its_marks(self, store: Store, other_store: Store) -> None:
-        project = store.projects.resolve(Place(root="/srv/engine", remote="host/engine"))
+        project = store.projects.resolve(ProjectPlace(root="/srv/engine", remote="host/engine"))
         namespace = f"/actor/ada/project/{project}/"
         store.events.put([arrival(namespace=namespace)])
         other_store.bulk.load(list(store.bulk.dump(namespace)))
-        assert other_store.projects.resolve(Place(root="/srv/engine")) == project
+        assert other_store.projects.resolve(ProjectPlace(root="/srv/engine")) == project
 
     def test_what_was_extracted_is_not_extracted_again_elsewhere(
         self, store: Store, other_store: Store
@@ -224,12 +224,12 @@ class BulkContract:
         assert store.log.page(OTHER).items[0].kind == "move"
 
     def test_moving_all_of_a_project_takes_its_marks_along(self, store: Store) -> None:
-        first = store.projects.resolve(Place(root="/srv/old"))
-        second = store.projects.resolve(Place(root="/srv/new"))
+        first = store.projects.resolve(ProjectPlace(root="/srv/old"))
+        second = store.projects.resolve(ProjectPlace(root="/srv/new"))
         here, there = (f"/actor/ada/project/{one}/" for one in (first, second))
         store.events.put([arrival(namespace=here)])
         store.bulk.move(here, Selection(everything=True), there, "ada")
-        assert store.projects.resolve(Place(root="/srv/old")) == second
+        assert store.projects.resolve(ProjectPlace(root="/srv/old")) == second
         assert here not in store.projects.namespaces()
 
     def test_what_is_there_already_cannot_be_moved_there(self, store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.core import errors
 from recollect.core.clock import ManualClock
-from recollect.core.projects import WINDOW, Place
+from recollect.core.projects import WINDOW, ProjectPlace
 from recollect.core.values import (
     Checkpoint,
     Entity,
@@ -99,14 +99,14 @@ class SessionsContract:
 
 class ProjectsContract:
     def test_a_place_is_known_by_where_it_lies_and_not_by_what_it_says(self, store: Store) -> None:
-        first = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/a")
-        renamed = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/b")
+        first = ProjectPlace(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/a")
+        renamed = ProjectPlace(root="/src/a", git_dir="/src/a/.git", remote="example.org/team/b")
         project_id = store.projects.resolve(first)
         assert store.projects.resolve(renamed) == project_id
-        work_tree = Place(root="/elsewhere", git_dir="/src/a/.git")
+        work_tree = ProjectPlace(root="/elsewhere", git_dir="/src/a/.git")
         assert store.projects.resolve(work_tree) == project_id
-        clone = Place(root="/x/b", git_dir="/x/b/.git", remote="example.org/team/b")
-        pointer = Place(root="/x/c", remote="example.org/team/a", claimed="/src/a/.git")
+        clone = ProjectPlace(root="/x/b", git_dir="/x/b/.git", remote="example.org/team/b")
+        pointer = ProjectPlace(root="/x/c", remote="example.org/team/a", claimed="/src/a/.git")
         own = {store.projects.resolve(clone), store.projects.resolve(pointer)}
         assert len(own) == 2 and project_id not in own
         (known,) = [one for one in store.projects.all() if one.project_id == project_id]
@@ -115,13 +115,15 @@ class ProjectsContract:
         }  # fmt: skip
 
     def test_what_is_no_repository_takes_no_remote(self, store: Store) -> None:
-        store.projects.resolve(Place(root="/x/c", remote="example.org/a", claimed="/src/a/.git"))
+        store.projects.resolve(
+            ProjectPlace(root="/x/c", remote="example.org/a", claimed="/src/a/.git")
+        )
         (known,) = store.projects.all()
         assert known.identities == (("root", "/x/c"),)
 
     def test_the_latest_commits_of_a_project_are_known(self, store: Store) -> None:
-        one = store.projects.resolve(Place(root="/src/a"))
-        two = store.projects.resolve(Place(root="/src/b"))
+        one = store.projects.resolve(ProjectPlace(root="/src/a"))
+        two = store.projects.resolve(ProjectPlace(root="/src/b"))
         commits = [f"{number:040x}" for number in range(100, 0, -1)]
         store.projects.learn(one, commits[-10:])
         store.projects.learn(one, commits[-10:])
@@ -137,8 +139,8 @@ class ProjectsContract:
         ]  # fmt: skip
 
     def test_a_place_can_be_made_a_project_of_its_own_again(self, store: Store) -> None:
-        first = Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/a")
-        second = Place(root="/src/b", git_dir="/src/b/.git", remote="example.org/a")
+        first = ProjectPlace(root="/src/a", git_dir="/src/a/.git", remote="example.org/a")
+        second = ProjectPlace(root="/src/b", git_dir="/src/b/.git", remote="example.org/a")
         one = store.projects.resolve(first)
         for kind, value in second.identities:
             store.projects.alias(one, kind, value)
@@ -152,32 +154,36 @@ class ProjectsContract:
         }  # fmt: skip
 
     def test_different_places_are_different_projects_and_none_is_global(self, store: Store) -> None:
-        one = store.projects.resolve(Place(root="/src/a"))
-        two = store.projects.resolve(Place(root="/src/a2"))
+        one = store.projects.resolve(ProjectPlace(root="/src/a"))
+        two = store.projects.resolve(ProjectPlace(root="/src/a2"))
         assert one != two
-        assert store.projects.resolve(Place()) == ""
+        assert store.projects.resolve(ProjectPlace()) == ""
         assert {info.name for info in store.projects.all()} == {"a", "a2"}
 
     def test_two_known_projects_are_never_merged_silently(self, store: Store) -> None:
-        one = store.projects.resolve(Place(root="/src/a"))
-        two = store.projects.resolve(Place(root="/src/b", git_dir="/src/b/.git"))
+        one = store.projects.resolve(ProjectPlace(root="/src/a"))
+        two = store.projects.resolve(ProjectPlace(root="/src/b", git_dir="/src/b/.git"))
         # /src/a is now given b's remote: it stays what it was
         store.projects.alias(two, "remote", "example.org/b")
-        assert store.projects.resolve(Place(root="/src/a", remote="example.org/b")) == one != two
+        assert (
+            store.projects.resolve(ProjectPlace(root="/src/a", remote="example.org/b"))
+            == one
+            != two
+        )
 
     def test_a_project_can_be_renamed(self, store: Store) -> None:
-        project_id = store.projects.resolve(Place(root="/src/a"))
+        project_id = store.projects.resolve(ProjectPlace(root="/src/a"))
         store.projects.rename(project_id, "Alpha")
         assert [info.name for info in store.projects.all()] == ["Alpha"]
         with pytest.raises(errors.NotFound):
             store.projects.rename("prj_unknown", "x")
 
     def test_a_project_can_be_given_another_place(self, store: Store) -> None:
-        one = store.projects.resolve(Place(root="/src/a"))
-        two = store.projects.resolve(Place(root="/src/b"))
+        one = store.projects.resolve(ProjectPlace(root="/src/a"))
+        two = store.projects.resolve(ProjectPlace(root="/src/b"))
         store.projects.alias(one, "root", "/work/a")
         store.projects.alias(one, "root", "/work/a")
-        assert store.projects.resolve(Place(root="/work/a")) == one
+        assert store.projects.resolve(ProjectPlace(root="/work/a")) == one
         with pytest.raises(errors.Conflict, match=one):
             store.projects.alias(two, "root", "/work/a")
         with pytest.raises(errors.NotFound):

@@ -2,7 +2,6 @@
 
 import io
 import pathlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +38,14 @@ class Terminal:
         printed = self._capsys.readouterr()
         return Done(code, printed.out, printed.err)
 
+    def lead_to(self, home: RuntimeHome) -> None:
+        """What is typed from now on is answered by this Runtime."""
+        client = home.client
+        self.patch.setenv("RECOLLECT_HOME", str(home.home))
+        self.patch.setattr(Client, "alive", lambda self: True)
+        self.patch.setattr(Client, "send", lambda self, *request: client.send(*request))
+        self.patch.setattr(Client, "stream", lambda self, path: client.stream(path))
+
 
 @pytest.fixture
 def alone(
@@ -59,13 +66,10 @@ def alone(
 
 
 @pytest.fixture
-def terminal(alone: Terminal, runtime_home: RuntimeHome) -> Iterator[Terminal]:
+def terminal(alone: Terminal, runtime_home: RuntimeHome) -> Terminal:
     """The same with everything behind the doors in this process."""
-    client = runtime_home.client
-    alone.patch.setattr(Client, "alive", lambda self: True)
-    alone.patch.setattr(Client, "send", lambda self, *request: client.send(*request))
-    alone.patch.setattr(Client, "stream", lambda self, path: client.stream(path))
-    yield alone
+    alone.lead_to(runtime_home)
+    return alone
 
 
 def _refuse_to_start(*_: Any) -> None:

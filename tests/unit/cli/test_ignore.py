@@ -8,7 +8,10 @@ import pytest
 
 from recollect.cli import mcp
 from recollect.cli.run import run
+from recollect.client import Refused
 from recollect.core import settings
+from tests.fakes.runtime import RuntimeHome
+from tests.unit.cli.conftest import Terminal
 
 
 @pytest.fixture
@@ -93,3 +96,46 @@ def test_the_mcp_server_of_a_private_shell_stores_and_tells_nothing(
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "store"}}
     result = json.loads(mcp.Proxy(str(here)).answer(json.dumps(call).encode()))["result"]
     assert result["isError"] and result["content"][0]["text"] == mcp.PRIVATE
+
+
+def test_ignoring_holds_at_once_and_has_a_way_back(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / "Makefile").touch()
+
+    def prompt(text: str) -> None:
+        payload = {"session_id": "s", "cwd": str(project), "prompt": text}
+        runtime_home.run_hook("claude-code", "UserPromptSubmit", payload)
+
+    def typed(*arguments: str) -> str:
+        done = terminal(*arguments)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    terminal.patch.chdir(project)
+    prompt("first")
+    assert "Kept out from now on" in typed("ignore", "add", "--here")
+    prompt("second")
+    assert f"project:{project}" in typed("ignore", "list")
+    assert "Nothing is captured here" in typed("ignore", "list")
+    with pytest.raises(Refused, match="kept out") as refused:
+        runtime_home.client.ask("POST", "/api/notes", {"text": "x", "project": str(project)})
+    assert refused.value.status == 409
+    doctor = terminal("doctor").stdout
+    assert "here: nothing is captured" in doctor
+    assert "nothing is captured here" in doctor and "1 (project)" in doctor
+    reason = f"kept out of memory: the setting ignore has project:{project}"
+    assert reason in typed("search", "what I know")
+    assert reason in typed("context", "what do we know of retries?")
+    terminal.patch.chdir(tmp_path)
+    assert "kept out" not in typed("search", "what I know")
+    terminal.patch.chdir(project)
+    typed("ignore", "remove", "--here")
+    typed("ignore", "add", "--tool", "Web*")
+    assert typed("ignore", "list").strip() == "tool:Web*"
+    prompt("third")
+    page = runtime_home.client.get("/v1/events", project_path=str(project))
+    said = [row["event"]["body"]["content"] for row in page["items"]]
+    assert said == ["third", "first"]

@@ -71,8 +71,8 @@ def test_only_at_the_first_question_was_nothing_done(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(output, "_asked", [])
     monkeypatch.setattr(click, "confirm", gone)
-    with pytest.raises(output.Unanswered, match=r"^nothing was done$"):
+    with pytest.raises(output.QuestionUnanswered, match=r"^nothing was done$"):
         output.confirmed("Sure?")
     with pytest.raises(click.Abort) as later:
         output.confirmed("And this?")
-    assert not isinstance(later.value, output.Unanswered)
+    assert not isinstance(later.value, output.QuestionUnanswered)

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from recollect.core import projects
-from recollect.core.projects import Place, locate
+from recollect.core.projects import ProjectPlace, locate
 
 
 def git(*arguments: str, cwd: pathlib.Path) -> None:
@@ -134,9 +134,9 @@ def test_remotes_are_compared_by_host_and_path_or_by_path(url: str, same: str) -
 
 
 def test_the_name_of_a_place_is_short() -> None:
-    assert Place().name == "global"
-    assert Place(root="/src/engine").name == "engine"
-    assert Place(root="/src/x", remote="example.org/team/engine").name == "engine"
+    assert ProjectPlace().name == "global"
+    assert ProjectPlace(root="/src/engine").name == "engine"
+    assert ProjectPlace(root="/src/x", remote="example.org/team/engine").name == "engine"
 
 
 @pytest.mark.parametrize("name", ["a/b", "%", "_", "a b", "..", "x\ny", "é", "'; DROP TABLE"])

@@ -13,11 +13,11 @@ from recollect.core.errors import BadInput, CannotWrite, ConfigChanged
 from recollect.hosts import apply as applying
 from recollect.hosts import registry
 from recollect.hosts.apply import apply_install, diff
-from recollect.hosts.changes import Change
+from recollect.hosts.changes import FileChange
 from recollect.hosts.context import Context
 from recollect.hosts.install import install, installer, uninstall
 from recollect.hosts.installer import Installer
-from recollect.hosts.json_edit import Document
+from recollect.hosts.json_edit import JsonDocument
 from tests.unit.hosts.golden import context, tree
 
 CLAUDE = installer("claude-code")
@@ -63,7 +63,7 @@ def test_after_a_change_by_the_user_only_ours_is_removed(raw: bytes | None, tmp_
     if raw is not None:
         write(path, raw)
     install([CLAUDE], context(tmp_path), yes)
-    path.write_bytes(Document.read(path.read_bytes(), "f").set(("mine",), True).raw)
+    path.write_bytes(JsonDocument.read(path.read_bytes(), "f").set(("mine",), True).raw)
     assert uninstall([CLAUDE], context(tmp_path), yes).ok
     left = path.read_bytes()
     assert b"recollect" not in left
@@ -294,10 +294,10 @@ def test_a_moved_data_directory_is_told_to_the_mcp_server(tmp_path: Path) -> Non
 
 
 def test_the_diff_shows_what_a_person_wants_to_see() -> None:
-    text = diff(Change("/f", b'{"a": 1}', b'{"a": 1}\n', "why"))
+    text = diff(FileChange("/f", b'{"a": 1}', b'{"a": 1}\n', "why"))
     assert "\\ No newline" in text
-    assert diff(Change("/f", None, b"x\n", "why")).startswith("--- /dev/null\n+++ /f\n")
-    assert "+++ /dev/null" in diff(Change("/f", b"x\n", None, "why"))
+    assert diff(FileChange("/f", None, b"x\n", "why")).startswith("--- /dev/null\n+++ /f\n")
+    assert "+++ /dev/null" in diff(FileChange("/f", b"x\n", None, "why"))
 
 
 def test_a_damaged_ledger_stops_uninstall_with_a_hint(tmp_path: Path) -> None:

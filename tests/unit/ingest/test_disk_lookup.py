@@ -4,7 +4,7 @@ import os
 import pathlib
 import threading
 
-from recollect.core.projects import Place, locate
+from recollect.core.projects import ProjectPlace, locate
 from recollect.ingest.disk_lookup import THREADS, DiskLookup
 
 PATIENCE_S = 0.05
@@ -18,22 +18,22 @@ class Disk:
         self.release = threading.Event()
         self.asked: list[str] = []
 
-    def look(self, directory: str) -> Place:
+    def look(self, directory: str) -> ProjectPlace:
         self.asked.append(directory)
         if directory in self.hangs:
             self.release.wait(60)
-        return Place(root=f"/found{directory}")
+        return ProjectPlace(root=f"/found{directory}")
 
 
 def test_a_directory_is_what_it_was_while_its_disk_hangs() -> None:
     disk = Disk()
     places = DiskLookup(disk.look, PATIENCE_S)
-    assert places.locate("/mount/a") == Place(root="/found/mount/a")
+    assert places.locate("/mount/a") == ProjectPlace(root="/found/mount/a")
     disk.hangs = {"/mount/a", "/mount/b"}
-    assert places.locate("/mount/a") == Place(root="/found/mount/a")
-    assert places.locate("/mount/b") == Place(root="/mount/b"), "a project of its own"
+    assert places.locate("/mount/a") == ProjectPlace(root="/found/mount/a")
+    assert places.locate("/mount/b") == ProjectPlace(root="/mount/b"), "a project of its own"
     disk.release.set()
-    while places.locate("/mount/b") != Place(root="/found/mount/b"):
+    while places.locate("/mount/b") != ProjectPlace(root="/found/mount/b"):
         continue  # until its thread is back
 
 
@@ -42,8 +42,8 @@ def test_a_directory_that_hangs_is_asked_once_and_takes_one_thread() -> None:
     disk.hangs = {"/mount/a"}
     places = DiskLookup(disk.look, PATIENCE_S)
     for _ in range(3 * THREADS):
-        assert places.locate("/mount/a") == Place(root="/mount/a")
-    assert places.locate("/work") == Place(root="/found/work")
+        assert places.locate("/mount/a") == ProjectPlace(root="/mount/a")
+    assert places.locate("/work") == ProjectPlace(root="/found/work")
     assert disk.asked.count("/mount/a") < THREADS
     disk.release.set()
 
@@ -73,7 +73,7 @@ def test_the_end_of_a_transcript_is_bounded_and_never_waited_for(tmp_path: pathl
 def test_a_pipe_named_like_gits_files_is_no_repository(tmp_path: pathlib.Path) -> None:
     (tmp_path / "pyproject.toml").write_text("")
     os.mkfifo(tmp_path / ".git")
-    here = Place(root=str(tmp_path.resolve()))
+    here = ProjectPlace(root=str(tmp_path.resolve()))
     assert locate(str(tmp_path)) == here
     os.unlink(tmp_path / ".git")
     for name in ("HEAD", "commondir", "config"):

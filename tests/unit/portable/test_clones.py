@@ -227,7 +227,7 @@ def test_what_was_in_use_before_is_only_offered(
     desk.clock.advance(days=FIRST_USE.days, seconds=1)
     clones.look()
     assert texts(desk, second) == {"Long before"}
-    assert clones.offers[0].why == "it was in use for a while before"
+    assert clones.offers[0].why == "it was already used as a project of its own"
 
 
 def test_a_new_work_tree_and_a_submodule_need_no_look(

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.projects import Place, namespace
+from recollect.core.projects import ProjectPlace, namespace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback
@@ -374,7 +374,7 @@ def test_memories_move_by_rule_after_a_preview(desk: Desk, project: str) -> None
     made.claude_code(desk.home, f"{project}/api")
     pathlib.Path(project, "api").mkdir()
     desk.take("claude-code")
-    other = namespace("ada", desk.store.projects.resolve(Place(root="/srv/api")))
+    other = namespace("ada", desk.store.projects.resolve(ProjectPlace(root="/srv/api")))
     aim = ErasureSelection(path=f"{project}/api")
     shown = desk.erasure.move(aim, other, "ada", apply=False)
     assert shown.counts["event"] == 7 and desk.store.events.page(other).items == ()

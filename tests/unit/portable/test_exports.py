@@ -10,7 +10,7 @@ import pytest
 from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import Preference
 from recollect.extract.tombstones import Tombstones, tombstone_of
@@ -87,7 +87,7 @@ def test_on_another_machine_it_belongs_to_who_takes_it(
     take(elsewhere, path)
     namespaces = elsewhere.projects.namespaces()
     assert len(namespaces) == 2 and all(one.startswith("/actor/grace/") for one in namespaces)
-    project_id = elsewhere.projects.resolve(Place(root=project))
+    project_id = elsewhere.projects.resolve(ProjectPlace(root=project))
     page = elsewhere.events.page(f"/actor/grace/project/{project_id}/", limit=50)
     assert len(page.items) == 7 and {one.event.actor_id for one in page.items} == {"grace"}
 
@@ -96,7 +96,7 @@ def test_a_project_that_is_known_there_is_met_again(
     desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
 ) -> None:
     filled(desk, project)
-    known = elsewhere.projects.resolve(Place(root=project))
+    known = elsewhere.projects.resolve(ProjectPlace(root=project))
     take(elsewhere, written(desk, tmp_path / "out.jsonl"))
     assert f"/actor/grace/project/{known}/" in elsewhere.projects.namespaces()
     assert len(elsewhere.projects.all()) == 2
@@ -157,7 +157,7 @@ def test_a_dry_run_counts_what_taking_it_would_bring(
         (lambda lines: [lines[0].replace('"version":1', '"version":99'), *lines[1:]], "format 99"),
         (lambda lines: [*lines[:2], "{broken", *lines[2:]], "line 3 is not JSON"),
         (lambda lines: [*lines, '{"is": "spaceship"}'], "spaceship"),
-        (lambda lines: [*lines, '{"no": "kind"}'], "does not say what it is"),
+        (lambda lines: [*lines, '{"no": "kind"}'], "does not name its kind"),
         (lambda lines: [*lines, "[1]"], "not an object"),
     ],
 )

@@ -17,13 +17,13 @@ from recollect.core.errors import (
     ProviderTimeout,
 )
 from recollect.core.values import Checkpoint, EventSource, ExtractionRun, Record
-from recollect.embedding.embedder import MODEL
+from recollect.embedding.embedder import MODEL, vector_rows
 from recollect.extract.breaker import PAUSE_S
 from recollect.extract.interface import Extraction
 from recollect.llm.base import ModelRequest
 from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import Learned
-from recollect.reconcile.record_vectors import embedded, rows
+from recollect.reconcile.record_vectors import embedded
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
@@ -266,7 +266,7 @@ def test_what_a_person_wrote_or_pinned_is_never_shown_to_the_judge(
 ) -> None:
     (old,) = stored_at(store, go, 0)
     store.records.edit(msgspec.structs.replace(old, pinned=True), "ada")
-    store.vectors.put(rows(old, embedded(old, Angles())))
+    store.vectors.put(vector_rows(old, embedded(old, Angles())))
     provider = Scripted(memory("a @1 "), judge=[merge_all])
     go(provider).run(NAMESPACE)
     assert provider.asked("judge") == 0 and len(titles(store)) == 2

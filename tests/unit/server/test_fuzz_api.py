@@ -162,7 +162,7 @@ def test_no_call_of_a_tool_brings_about_a_server_error(home: RuntimeHome) -> Non
         assert status < 500 and b"Traceback" not in answered, told
         answer = json.loads(answered)
         if "result" in answer:
-            assert "went wrong" not in answer["result"]["content"][0]["text"], told
+            assert "Unexpected error" not in answer["result"]["content"][0]["text"], told
             failed += bool(answer["result"].get("isError"))
         else:
             assert answer["error"]["code"] in (-32600, -32602, -32700), told

@@ -201,7 +201,7 @@ def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None
     known = house.memory("pnpm")
     before = house.everything(RULE)
     done = write.edit(
-        house.runtime, known.record_id, write.Change(title="Always use bun in packages/ui")
+        house.runtime, known.record_id, write.MemoryEdit(title="Always use bun in packages/ui")
     )
     told = house.everything(RULE)
     assert "pnpm" not in told and "bun" in told

@@ -8,7 +8,7 @@ from recollect.core import kinds
 from recollect.core.errors import BadInput
 from recollect.daemon.runtime import Runtime
 from recollect.service import write
-from recollect.service.write import Change, NewNote
+from recollect.service.write import MemoryEdit, NewNote
 
 
 def test_a_field_that_is_not_editable_stays_as_it_is(
@@ -17,7 +17,7 @@ def test_a_field_that_is_not_editable_stays_as_it_is(
     note = write.add_note(runtime, NewNote(text="the lamp is blue", project="global")).record
     monkeypatch.setitem(kinds.KINDS, note.kind, replace(note.traits, editable=("title",)))
     with pytest.raises(BadInput, match="pinned of a note cannot be changed") as caught:
-        write.edit(runtime, note.record_id, Change(title="the lamp is red", pinned=True))
+        write.edit(runtime, note.record_id, MemoryEdit(title="the lamp is red", pinned=True))
     assert caught.value.field == "pinned"
-    changed = write.edit(runtime, note.record_id, Change(title="the lamp is red"))
+    changed = write.edit(runtime, note.record_id, MemoryEdit(title="the lamp is red"))
     assert changed.record.title == "the lamp is red"

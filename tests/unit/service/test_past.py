@@ -32,7 +32,7 @@ def test_context_as_of_tells_what_memory_held_then(runtime: Runtime, clock: Manu
     past = context(runtime, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then)).context
     assert "Hetzner" in now and "Fly" not in now and "seven attempts" not in now
     assert "Fly" in past and "Hetzner" not in past and "seven attempts" in past
-    with pytest.raises(BadInput, match="of now"):
+    with pytest.raises(BadInput, match="as_of"):
         context(runtime, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then, receipt=True))
 
 

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from recollect.daemon.runtime import Runtime
 from recollect.inject.budget import count_tokens
 from recollect.service import conversation_compaction, tools
-from recollect.service.alarms import Facts, alarms
+from recollect.service.alarms import AlarmInputs, alarms
 from tests.make import NAMESPACE
 
 MOST_TOKENS = 2500
@@ -55,7 +55,7 @@ def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
     ],
 )
 def test_an_alarm_rings_for_its_own_reason(facts: dict[str, Any], name: str) -> None:
-    (alarm,) = alarms(Facts(**{"now": NOW, "hosts": {}, **facts}))
+    (alarm,) = alarms(AlarmInputs(**{"now": NOW, "hosts": {}, **facts}))
     assert alarm.name == name and alarm.message and alarm.hint
 
 
@@ -76,30 +76,30 @@ def test_an_alarm_rings_for_its_own_reason(facts: dict[str, Any], name: str) -> 
     ],
 )  # fmt: skip
 def test_no_alarm_rings_when_all_is_well(facts: dict[str, Any]) -> None:
-    assert alarms(Facts(**{"now": NOW, "hosts": {}, **facts})) == ()
+    assert alarms(AlarmInputs(**{"now": NOW, "hosts": {}, **facts})) == ()
 
 
 def test_a_long_conversation_is_made_to_fit_keeps_its_end_and_is_stored_when_asked(
     runtime: Runtime,
 ) -> None:
     turns = tuple(
-        conversation_compaction.Said(
+        conversation_compaction.ConversationTurn(
             role="user", content=f"turn {number}. " + "words and more words " * 30
         )
         for number in range(40)
     )
     fitted = conversation_compaction.compact(
-        runtime, conversation_compaction.Conversation(turns=turns, token_budget=2000)
+        runtime, conversation_compaction.CompactRequest(turns=turns, token_budget=2000)
     )
     assert fitted.tokens <= 2000 and fitted.turns[-1] == turns[-1]
     assert 5 < fitted.kept <= 10 and fitted.kept + fitted.summarised == 40
     assert fitted.record_id is None
     assert fitted.summary and fitted.summary in fitted.turns[0].content
     short = conversation_compaction.compact(
-        runtime, conversation_compaction.Conversation(turns=turns[:1], token_budget=2000)
+        runtime, conversation_compaction.CompactRequest(turns=turns[:1], token_budget=2000)
     )
     assert short.turns == turns[:1] and short.summarised == 0
-    asked = conversation_compaction.Conversation(
+    asked = conversation_compaction.CompactRequest(
         turns=turns, store=True, namespace=NAMESPACE, session_id="s1", token_budget=2000
     )
     kept = conversation_compaction.compact(runtime, asked)

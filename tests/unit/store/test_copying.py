@@ -6,7 +6,7 @@ import pytest
 
 from recollect.core import errors
 from recollect.core.clock import ManualClock
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import (
     Checkpoint,
@@ -31,7 +31,9 @@ OTHER = "/actor/ada/"
 
 def fill(store: Store, clock: ManualClock) -> None:
     """Something in every table, in states that only time brings about."""
-    store.projects.resolve(Place(root="/src/a", git_dir="/src/a/.git", remote="example.org/a"))
+    store.projects.resolve(
+        ProjectPlace(root="/src/a", git_dir="/src/a/.git", remote="example.org/a")
+    )
     store.events.put([arrival(str(number)) for number in range(1203)])
     store.events.put([arrival("nul \0 here", kind="note", namespace=OTHER, session_id="s2")])
     batch = store.events.claim(NAMESPACE, 700, 1 << 20)

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.core import errors
 from recollect.core.clock import ManualClock
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.core.values import Entity
 from recollect.extract.tombstones import Tombstones, fingerprint
 from recollect.inject.feedback import Feedback
@@ -131,7 +131,7 @@ def test_prompts_of_one_session_are_numbered_once_by_two_daemons(opened: Opener)
 def test_two_daemons_give_a_project_one_id_and_a_budget_one_limit(opened: Opener) -> None:
     stores = [opened(), opened()]
     found: list[str] = []
-    place = Place(root="/src/a", remote="example.org/a")
+    place = ProjectPlace(root="/src/a", remote="example.org/a")
 
     def resolve(store: object) -> None:
         found.append(store.projects.resolve(place))  # type: ignore[attr-defined]
@@ -205,7 +205,7 @@ def test_each_daemon_hears_what_the_others_write_and_nothing_of_its_own(opened: 
 
 def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> None:
     writer, listener = opened(), opened()
-    project = writer.projects.resolve(Place(root="/src/a"))
+    project = writer.projects.resolve(ProjectPlace(root="/src/a"))
     thing = Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t")
     writer.graph.put(thing)
     known = listener.graph.version(NAMESPACE)
@@ -230,7 +230,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
 
 def test_a_project_that_another_daemon_erased_is_not_written_to_again(opened: Opener) -> None:
     writer, listener = opened(), opened()
-    place = Place(root="/src/a")
+    place = ProjectPlace(root="/src/a")
     first = listener.projects.resolve(place)
     heard = Heard()
     listener.changes.subscribe(heard)
@@ -249,7 +249,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
     """As the daemon wires it: stones, verdicts and projects of the store that listens."""
     writer, listener = opened(), opened()
     kept = writer.records.put([record("Tabs are wider than spaces")])[0]
-    place = Place(root="/src/a")
+    place = ProjectPlace(root="/src/a")
     project = listener.projects.resolve(place)
     stones = Tombstones(listener)
     verdicts = Feedback(listener, stones)

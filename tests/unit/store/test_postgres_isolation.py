@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from recollect.core import errors, projects
-from recollect.core.projects import Place
+from recollect.core.projects import ProjectPlace
 from recollect.store.interface import Change
 from tests.fakes.postgres import Server
 from tests.fakes.waiting import PATIENCE_S
@@ -41,7 +41,7 @@ def server(postgres_server: Server, database: str, opened: Opener) -> Iterator[S
             store.events.put([arrival(f"event of {namespace}", namespace=namespace)])
             one = store.records.put([record(f"memory of {namespace}", namespace=namespace)])[0]
             store.vectors.put([vector(one)])
-        store.projects.resolve(Place(root=f"/src/{actor}"))
+        store.projects.resolve(ProjectPlace(root=f"/src/{actor}"))
     yield postgres_server
     for role in ROLES:
         postgres_server.admin(f"DELETE FROM recollect.scopes WHERE role = '{role}'", database)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from recollect.core.values import StoredEvent
-from recollect.extract.rules.statements import Statement, stated
+from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.turns import turns_of
 from tests.fakes.growth import assert_linear
 from tests.make import NOON
@@ -232,10 +232,10 @@ These tests should be skipped on Windows, add a marker.
 """.strip().splitlines()
 
 
-def said(prompt: str) -> list[Statement]:
+def said(prompt: str) -> list[BeliefStatement]:
     (event,) = Told().ask(prompt).events
     (turn,) = turns_of([StoredEvent(event=event, seq=1, transaction_time=NOON)])
-    return stated(turn, "")
+    return statements_of(turn, "")
 
 
 @pytest.mark.parametrize("prompt", STATED)

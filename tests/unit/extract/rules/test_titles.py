@@ -3,7 +3,7 @@
 
 import pytest
 
-from recollect.extract.rules.outcome import headline, informative, titled
+from recollect.extract.rules.outcome import as_title, headline, informative
 
 PROJECT = "/work/orbit"
 
@@ -23,4 +23,4 @@ PROJECT = "/work/orbit"
 )  # fmt: skip
 def test_titles(answer: str, asked: str, title: str) -> None:
     lead = informative(answer)
-    assert titled(headline(answer, lead, asked) or lead[0], PROJECT) == title
+    assert as_title(headline(answer, lead, asked) or lead[0], PROJECT) == title

@@ -1,0 +1,63 @@
+"""Projects, settings and the sample project, as the dashboard manages them."""
+
+import pathlib
+
+import pytest
+
+from recollect.core.errors import BadInput, Conflict, NotFound
+from recollect.core.projects import ProjectPlace
+from recollect.daemon.runtime import Runtime
+from recollect.service import administration, sample_project, write
+from recollect.service.administration import ProjectChange
+
+
+def test_projects_are_listed_with_what_they_hold_and_the_global_one_last(
+    runtime: Runtime, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "Makefile").touch()
+    write.add_note(runtime, write.NewNote(text="here", project_path=str(tmp_path)))
+    write.add_note(runtime, write.NewNote(text="everywhere"))
+    mine, everywhere = administration.all_projects(runtime)
+    assert (mine.name, mine.records) == (tmp_path.name, 1)
+    assert {one.kind for one in mine.marks} >= {"root"}
+    assert (everywhere.name, everywhere.project_id, everywhere.records) == ("global", "", 1)
+
+
+def test_a_project_is_known_by_its_remote_too(runtime: Runtime) -> None:
+    key = runtime.store.projects.resolve(ProjectPlace(root="/work/shop"))
+    change = ProjectChange(alias="git@example.org:team/shop.git", name="till")
+    changed = administration.change_project(runtime, key, change)
+    assert changed.name == "till"
+    assert ("remote", "example.org/team/shop") in {(one.kind, one.value) for one in changed.marks}
+
+
+def test_a_change_without_sense_is_refused(runtime: Runtime) -> None:
+    key = runtime.store.projects.resolve(ProjectPlace(root="/work/shop"))
+    other = runtime.store.projects.resolve(ProjectPlace(root="/work/till"))
+    with pytest.raises(BadInput, match="give a name or an alias"):
+        administration.change_project(runtime, key, ProjectChange())
+    with pytest.raises(BadInput, match="absolute path or the URL"):
+        administration.change_project(runtime, key, ProjectChange(alias="shop"))
+    with pytest.raises(Conflict, match="belongs to project"):
+        administration.change_project(runtime, other, ProjectChange(alias="/work/shop"))
+    with pytest.raises(NotFound, match="there is no project 'nowhere'") as told:
+        administration.change_project(runtime, "nowhere", ProjectChange(name="x"))
+    assert "shop" in told.value.hint and "till" in told.value.hint
+
+
+def test_settings_are_shown_without_their_secrets(runtime: Runtime) -> None:
+    shown = {one["name"]: one["value"] for one in administration.all_settings(runtime)}
+    assert shown["actor"] == "ada" and "port" in shown
+    assert administration._without_secret("api_key", "sk-1") == "(set)"
+    assert administration._without_secret("api_key", "") == ""
+    assert administration._without_secret("port", 7325) == 7325
+
+
+def test_the_sample_is_added_once_and_leaves_nothing_but_itself_behind(runtime: Runtime) -> None:
+    write.add_note(runtime, write.NewNote(text="mine"))
+    first = sample_project.add(runtime)
+    assert sample_project.add(runtime) == first and first.memories == 8
+    assert sample_project.remove(runtime).memories == 8
+    assert sample_project.remove(runtime).memories == 0
+    (mine,) = runtime.store.records.page("/actor/ada/", limit=9).items
+    assert mine.title == "mine"
