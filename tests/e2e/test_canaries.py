@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -19,37 +18,11 @@ from recollect.hosts.hooks import ADAPTERS
 from recollect.hosts.payloads import Payload
 from tests.contract.host_contract import payloads
 from tests.e2e.conditions import wait_for_spool
-from tests.fakes.canaries import Canaries, found_on_disk
+from tests.fakes.canaries import Canaries, found_on_disk, leaves, planted
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.hooks import KINDS, Hook, install
 from tests.fakes.waiting import PATIENCE_S
 from tests.torture import hook as attacks
-
-
-def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where the strings of a tree are."""
-    if isinstance(tree, str):
-        yield path
-    elif isinstance(tree, dict):
-        for key, value in tree.items():
-            yield from leaves(value, (*path, key))
-    elif isinstance(tree, list):
-        for index, value in enumerate(tree):
-            yield from leaves(value, (*path, index))
-
-
-def planted(tree: Any, path: tuple[Any, ...], text: str) -> Any:
-    if not path:
-        return text
-    if isinstance(tree, dict):
-        return {
-            key: planted(value, path[1:], text) if key == path[0] else value
-            for key, value in tree.items()
-        }
-    return [
-        planted(value, path[1:], text) if index == path[0] else value
-        for index, value in enumerate(tree)
-    ]
 
 
 def variants(payload: Payload, birds: Canaries) -> Iterator[Payload]:
@@ -190,35 +163,3 @@ def test_the_log_and_the_errors_hold_no_canary_whatever_is_quoted(tmp_path: path
     log = (tmp_path / "home" / "logs" / "recollect.log").read_text()
     assert "refused [REDACTED]" in log and "ValueError: invalid literal" in log
     assert [bird for bird in birds.planted if bird in log + done.stdout.decode()] == []
-
-
-def test_redaction_is_visible(tmp_path: pathlib.Path) -> None:
-    with real_daemon(tmp_path / "home") as daemon:
-        text = "deploy with <private>hunter2</private> and " + Canaries(1).secret()
-        daemon.run_hook(
-            "claude-code", "UserPromptSubmit", {"session_id": "s", "cwd": "/", "prompt": text}
-        )
-        stored = daemon.events("/", expected=1)[0]["body"]["content"]
-        assert (
-            "[REDACTED]" in stored and "[REDACTED:" in stored and stored.startswith("deploy with")
-        )
-        counts = daemon.client.get("/healthz")["counts"]
-        assert counts["private spans removed"] == 1
-        assert any(name.startswith("secrets removed") for name in counts)
-
-
-def test_nothing_secret_comes_in_by_the_api_either(shared_daemon: RealDaemon) -> None:
-    birds = Canaries(seed=99)
-    base = {
-        "session_id": "s",
-        "kind": "note",
-        "body": {"type": "json", "data": {"a": ["x", {"b": "y"}]}},
-        "source": {"surface": "test", "client_id": "c", "project_path": "/tmp/x"},
-        "content_hash": "h",
-    }
-    for path in leaves(base):
-        if path in (("kind",), ("body", "type")):
-            continue
-        for text in (birds.private(), birds.secret()):
-            shared_daemon.client.ask("POST", "/v1/events", planted(base, path, text))
-    assert found_on_disk(shared_daemon.home, birds.planted) == []

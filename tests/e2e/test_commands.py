@@ -131,22 +131,6 @@ def test_logs_say_where_they_are_when_there_are_none(
         assert "ready for hooks" in run(daemon, "logs", "-n", "5").stdout
 
 
-def test_data_is_not_deleted_under_an_agent_that_still_calls_the_hook(
-    person: RealDaemon, tmp_path: pathlib.Path
-) -> None:
-    assert run(person, "install", "--yes", "claude-code").returncode == 0
-    kept = run(person, "uninstall", "--delete-data", typed="n\ny\n")
-    assert kept.returncode == 1 and "Nothing is deleted" in kept.stderr
-    assert person.home.exists()
-    project = tmp_path / "project"
-    project.mkdir()
-    assert run(person, "install", "--yes", "--project", str(project), "claude-code").returncode == 0
-    assert run(person, "uninstall", "--yes", "--delete-data").returncode == 0
-    assert not person.home.exists() and list(project.rglob("*.json")) == []
-    again = run(person, "uninstall", "--yes", "--delete-data")
-    assert again.returncode == 0 and "nothing to delete" in again.stdout
-
-
 def test_a_bad_setting_does_not_keep_a_daemon_running(person: RealDaemon) -> None:
     assert run(person, "up").returncode == 0
     (person.home / "settings.toml").write_text('backup_days = "x"')
@@ -176,13 +160,6 @@ def test_the_dashboard_opens_after_an_installation_at_a_terminal(
         os.close(ours)
         os.close(theirs)
         run(person, "down")
-
-
-def test_a_data_directory_that_cannot_be_used_is_told_with_a_way_out(person: RealDaemon) -> None:
-    person.environment["RECOLLECT_HOME"] = "/proc/nope"
-    nowhere = run(person, "up")
-    assert nowhere.returncode == 1 and "/proc/nope" in nowhere.stderr
-    assert "RECOLLECT_HOME=DIR" in nowhere.stderr
 
 
 def test_a_reader_that_goes_away_is_no_failure(shared_daemon: RealDaemon) -> None:

@@ -6,6 +6,8 @@ In: a seed. Out: private spans and secrets that look real and are unique; where 
 import os
 import pathlib
 import random
+from collections.abc import Iterator
+from typing import Any
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 
@@ -43,3 +45,30 @@ def found_on_disk(home: pathlib.Path, birds: list[str]) -> list[tuple[str, str]]
                 content = (path.encode() + pathlib.Path(path).read_bytes()).lower()
                 hits += [(path, bird) for bird in birds if bird.lower().encode() in content]
     return hits
+
+
+def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the strings of a tree are."""
+    if isinstance(tree, str):
+        yield path
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from leaves(value, (*path, index))
+
+
+def planted(tree: Any, path: tuple[Any, ...], text: str) -> Any:
+    """The tree with this text in one place."""
+    if not path:
+        return text
+    if isinstance(tree, dict):
+        return {
+            key: planted(value, path[1:], text) if key == path[0] else value
+            for key, value in tree.items()
+        }
+    return [
+        planted(value, path[1:], text) if index == path[0] else value
+        for index, value in enumerate(tree)
+    ]

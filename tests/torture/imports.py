@@ -185,7 +185,7 @@ def hostile_imports(chance: random.Random, tries: int, scratch: Path) -> Report:
                 report.failed("frozen", f"{make.__name__}: {outcome}")
                 daemon.kill()
                 continue
-            if "Something went wrong" in outcome or "Traceback" in daemon.log():
+            if "Unexpected error" in outcome or "Traceback" in daemon.log():
                 report.failed("wrong", f"{make.__name__}: {outcome}; {daemon.log()[-600:]}")
             growth = _memory(daemon) - before
             if growth > MOST_GROWTH:

@@ -133,7 +133,7 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(terminal: Terminal) 
         (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
         (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
         (("move", "mr_nope", "global"), "'mr_nope' is not the id of a memory"),
-        (("import", "nosuch"), "'nosuch' is no source and no file"),
+        (("import", "nosuch"), "'nosuch' is neither a source nor a file"),
         (("add",), "there is nothing to store"),
     ):
         done = terminal(*arguments, typed="")
@@ -332,3 +332,27 @@ def test_settings_that_are_all_taken_back_leave_no_empty_file(alone: Terminal) -
 def test_what_cannot_be_separated_is_said(terminal: Terminal, given: str, why: str) -> None:
     done = terminal("separate", given)
     assert done.returncode in (1, 2) and why in done.stderr
+
+
+def test_data_is_not_deleted_under_an_agent_that_still_calls_the_hook(
+    alone: Terminal, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "person" / ".claude").mkdir()
+    assert alone("install", "--yes", "claude-code").returncode == 0
+    kept = alone("uninstall", "--delete-data", typed="n\ny\n")
+    assert kept.returncode == 1 and "Nothing is deleted" in kept.stderr
+    assert alone.home.exists()
+    project = tmp_path / "project"
+    project.mkdir()
+    assert alone("install", "--yes", "--project", str(project), "claude-code").returncode == 0
+    assert alone("uninstall", "--yes", "--delete-data").returncode == 0
+    assert not alone.home.exists() and list(project.rglob("*.json")) == []
+    again = alone("uninstall", "--yes", "--delete-data")
+    assert again.returncode == 0 and "nothing to delete" in again.stdout
+
+
+def test_a_data_directory_that_cannot_be_used_is_told_with_a_way_out(alone: Terminal) -> None:
+    alone.patch.setenv("RECOLLECT_HOME", "/proc/nope")
+    nowhere = alone("up")
+    assert nowhere.returncode == 1 and "/proc/nope" in nowhere.stderr
+    assert "RECOLLECT_HOME=DIR" in nowhere.stderr

@@ -130,7 +130,7 @@ def test_forget_scrub_and_move_by_hand(
     nothing = person("forget")
     assert nothing.returncode == 2 and "name exactly one" in nothing.stderr
     unknown = person("forget", "--text", "no such words here", "--yes")
-    assert unknown.returncode == 1 and "nothing that is stored" in unknown.stderr
+    assert unknown.returncode == 1 and "nothing matches this selection" in unknown.stderr
     shown = person("forget", "--text", "zanzibarcanary", "--dry-run")
     assert "shop: " in shown.stdout and in_files(person.home, "zanzibarcanary")
     declined = person("forget", "--text", "zanzibarcanary", typed="n\n")
