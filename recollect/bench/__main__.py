@@ -119,19 +119,28 @@ def _saved(path: str) -> list[retrieval.QuestionOutcome]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="recollect bench", description="Measure retrieval.")
     parser.add_argument("--data", default=OWN_DATA, help="a directory of benchmark sets")
-    parser.add_argument("--sets", nargs="*", help="only these")
-    parser.add_argument("--models", help="the models directory")
+    parser.add_argument("--sets", nargs="*", help="run only these sets")
+    parser.add_argument("--models", help="the directory with the embedding model")
     parser.add_argument(
-        "--cache", default=os.path.expanduser("~/.cache/recollect-bench"), help="for vectors"
+        "--cache",
+        default=os.path.expanduser("~/.cache/recollect-bench"),
+        help="a directory to cache vectors in",
     )
-    parser.add_argument("--json", help="write {set: {level: {row: {metric: value}}}} here")
-    parser.add_argument("--save", help="write every question's result here")
-    parser.add_argument("--compare", nargs=2, metavar="FILE", help="two saved runs")
-    parser.add_argument("--types", action="store_true", help="our row by type of question")
-    parser.add_argument("--ablate", action="store_true", help="what each signal is worth")
-    parser.add_argument("--silence", action="store_true", help="how often it keeps quiet")
+    parser.add_argument("--json", help="write the metrics to this file")
+    parser.add_argument("--save", help="write every question's result to this file")
+    parser.add_argument("--compare", nargs=2, metavar="FILE", help="compare two saved runs")
     parser.add_argument(
-        "--latency", nargs="+", metavar="N[/NAMESPACES]", help="time at these sizes, 500000/50"
+        "--types", action="store_true", help="also print our results by type of question"
+    )
+    parser.add_argument("--ablate", action="store_true", help="measure without each signal in turn")
+    parser.add_argument(
+        "--silence", action="store_true", help="measure how often nothing is returned"
+    )
+    parser.add_argument(
+        "--latency",
+        nargs="+",
+        metavar="N[/NAMESPACES]",
+        help="measure the time with N memories, such as 500000/50",
     )
     return parser
 

@@ -85,7 +85,7 @@ def command(
         click.echo(f"Stored: {added['record']['record_id']}")
         click.echo(f"Undo: recollect undo {added['op_id']}")
     else:
-        click.echo(f"It is stored already: {added['record']['record_id']}")
+        click.echo(f"Already stored: {added['record']['record_id']}")
     return 0
 
 

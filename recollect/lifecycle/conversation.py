@@ -5,7 +5,7 @@ unchanged. Pure functions: hosts and programs call them and store the summary as
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core import ids
@@ -26,6 +26,50 @@ AUTO = "auto-compaction"
 class ConversationMessage:
     role: str
     content: str
+
+
+@dataclass(frozen=True)
+class TokenBudget:
+    """How a model's context window is divided."""
+
+    total: int
+    system_prompt: int = 0
+    user_profile: int = 0
+    preferences: int = 0
+    conversation: int = 0
+    response_reserve: int = 0
+
+
+@dataclass(frozen=True)
+class WorkingMemory:
+    """What the agent has in its context: the conversation, and the memories that were added."""
+
+    budget: TokenBudget
+    messages: tuple[ConversationMessage, ...] = ()
+    retrieved: tuple[str, ...] = ()
+
+    @property
+    def conversation_tokens(self) -> int:
+        return tokens_of(self.messages)
+
+    @property
+    def retrieval_budget(self) -> int:
+        """The tokens left for memories, less a margin."""
+        used = (
+            self.budget.system_prompt
+            + self.budget.user_profile
+            + self.budget.preferences
+            + self.conversation_tokens
+            + self.budget.response_reserve
+        )
+        return max(0, int(self.budget.total - used - self.budget.total * MARGIN))
+
+    def compacted(self) -> "tuple[WorkingMemory, Compaction | None]":
+        """Itself, or with a summary of its old messages; retrieved memories stay."""
+        found = compact_conversation(self.messages, self.budget.conversation or self.budget.total)
+        if found is None:
+            return self, None
+        return replace(self, messages=found.messages), found
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ class Erasure:
         with self._standing_still():
             found = self._selected(wanted, required=False)
             if not found:
-                raise NotFound("nothing that is stored fits this", hint="recollect search")
+                raise NotFound("nothing matches this selection", hint="recollect search")
             selected = [one for one in found if one[0] != target]
             if not selected:
                 raise NotFound("nothing matches this selection outside the target project")

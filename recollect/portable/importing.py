@@ -19,7 +19,7 @@ from recollect import __version__
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
 from recollect.core.projects import ProjectPlace
-from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource
+from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource, Value
 from recollect.hosts import registry
 from recollect.hosts.adapter import prompt_draft
 from recollect.hosts.transcript import Transcript
@@ -67,8 +67,7 @@ class ImportRequest:
         return Period(self.since, self.until)
 
 
-@dataclass(frozen=True)
-class ImportOffer:
+class ImportOffer(Value, frozen=True):
     """A source, and what is known of it before it is read."""
 
     source: str
@@ -78,7 +77,7 @@ class ImportOffer:
     bytes: int
     first: datetime | None
     last: datetime | None
-    projects: dict[str, int] = field(default_factory=dict)
+    projects: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 @dataclass

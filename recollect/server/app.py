@@ -123,6 +123,4 @@ async def _http(request: Request, error: Any) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return responses.problem(
-        500, "failed", "Unexpected error; the log has the details.", hint="recollect logs"
-    )
+    return responses.problem(500, "failed", "Unexpected error; the log has the details.")

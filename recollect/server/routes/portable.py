@@ -66,19 +66,8 @@ class ImportBody(Value, frozen=True, kw_only=True):
         )
 
 
-class ImportOfferInfo(Value, frozen=True, kw_only=True):
-    source: str
-    path: str
-    sessions: int
-    messages: int
-    bytes: int
-    first: datetime | None
-    last: datetime | None
-    projects: dict[str, int]
-
-
 class ImportOffers(Value, frozen=True, kw_only=True):
-    offers: tuple[ImportOfferInfo, ...]
+    offers: tuple[ImportOffer, ...]
     llm_estimate: dict[str, int]
 
 
@@ -96,7 +85,7 @@ class ImportState(Value, frozen=True, kw_only=True):
 
 def offers(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportOffers:
     found = runtime.importing.offers(body.request())
-    return ImportOffers(offers=tuple(map(_shown, found)), llm_estimate=estimate(found))
+    return ImportOffers(offers=tuple(found), llm_estimate=estimate(found))
 
 
 def begin(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportState:
@@ -105,12 +94,6 @@ def begin(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) ->
 
 def state(runtime: ServerRuntime, parameters: NoParameters) -> ImportState:
     return ImportState(**runtime.importing.progress.snapshot())
-
-
-def _shown(offer: ImportOffer) -> ImportOfferInfo:
-    return ImportOfferInfo(
-        **{name: getattr(offer, name) for name in ImportOfferInfo.__struct_fields__}
-    )
 
 
 # --- export --------------------------------------------------------------------------------------

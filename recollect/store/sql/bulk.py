@@ -14,7 +14,7 @@ from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
-from recollect.store.sql.connection import Connection, Refused
+from recollect.store.sql.connection import Connection, StatementRefused
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.events import SqlEvents
 from recollect.store.sql.operations import new_operation, put_operation
@@ -321,9 +321,9 @@ def _insert(db: Connection, table: Table, cells: dict[str, Any]) -> bool:
 def _checked(db: Connection, table: Table, statement: Statement, cells: dict[str, Any]) -> Any:
     try:
         return db.run(statement, cells).fetchone()
-    except (Refused, TypeError) as error:
+    except (StatementRefused, TypeError) as error:
         key = cells.get(table.key)
-        reason = error.reason if isinstance(error, Refused) else str(error)
+        reason = error.reason if isinstance(error, StatementRefused) else str(error)
         raise BadInput(f"{table.kind} {key} does not fit: {reason}", field=table.kind) from error
 
 

@@ -14,7 +14,7 @@ from recollect.store.sql.statement import Statement
 NO_VALUES: Mapping[str, Any] = {}
 
 
-class Refused(StoreError):
+class StatementRefused(StoreError):
     """The database did not take a statement as it was given."""
 
     def __init__(self, engine: str, reason: str) -> None:
@@ -22,11 +22,11 @@ class Refused(StoreError):
         self.reason = reason
 
 
-class BadValue(Refused):
+class BadValue(StatementRefused):
     """A value that its column cannot hold, or a search expression that the index cannot read."""
 
 
-class ConstraintFailed(Refused):
+class ConstraintFailed(StatementRefused):
     """A row that breaks a rule of its table."""
 
 

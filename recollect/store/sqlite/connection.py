@@ -1,7 +1,7 @@
 """SQLite's connection, as the shared logic takes it.
 
 In: statements and values. Out: apsw's cursors. What a rule of a table or a column's type refuses
-leaves as `Refused`; other errors of SQLite stay apsw's, and the engine and the writer explain them.
+leaves as `StatementRefused`; other errors of SQLite stay apsw's: engine and writer explain them.
 """
 
 from collections.abc import Mapping, Sequence

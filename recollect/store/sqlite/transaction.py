@@ -10,7 +10,7 @@ import apsw
 
 from recollect.core.clock import Clock
 from recollect.store.interface import Batch
-from recollect.store.sql.connection import Refused
+from recollect.store.sql.connection import StatementRefused
 from recollect.store.sql.transaction import SqlTransaction
 from recollect.store.sqlite.connect import explained
 from recollect.store.sqlite.connection import SqliteConnection
@@ -23,7 +23,7 @@ T = TypeVar("T")
 class SqliteTransaction(SqlTransaction):
     def __init__(self, db: SqliteConnection, clock: Clock) -> None:
         super().__init__(db, clock)
-        self._broken: apsw.Error | Refused | None = None
+        self._broken: apsw.Error | StatementRefused | None = None
         self.finished: list[Batch] = []
 
     @property
@@ -50,7 +50,7 @@ class SqliteTransaction(SqlTransaction):
                 except EVERYBODYS as error:
                     self._broken = error
                     raise
-        except (apsw.Error, Refused) as error:
+        except (apsw.Error, StatementRefused) as error:
             if self._broken is None and self._connection.get_autocommit():
                 self._broken = error
             reason = self._broken or error

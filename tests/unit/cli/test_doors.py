@@ -127,7 +127,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         note = ("add", "--project", here, "--kind", "observation", "--content",
                 "unless it is taken", "--file", "a.py", "--concept", "ports")  # fmt: skip
         first = json.loads(terminal(*note, "--json", "The port is 7325").stdout)
-        assert "stored already" in terminal(*note, "The port is 7325").stdout
+        assert "Already stored" in terminal(*note, "The port is 7325").stdout
         terminal("add", "-p", here, "--kind", "knowledge", "--type", "decision", "--reason",
                  "they sort", "Use ULIDs")  # fmt: skip
         gone = terminal("forget", "--yes", first["record"]["record_id"])

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from recollect.lifecycle.conversation import (
     ConversationMessage,
+    TokenBudget,
+    WorkingMemory,
     compact_conversation,
     episode_of,
     tokens_of,
@@ -49,6 +51,16 @@ def test_the_summary_is_an_episode_that_keeps_the_words() -> None:
     kept = episode_of(found, "/actor/ada/", "s1", datetime(2026, 1, 1, tzinfo=UTC))
     assert (kept.kind, kept.level, kept.importance) == ("episode", "compressed", 5)
     assert "service_3 listens on port 8003" in kept.detail and "auto-compaction" in kept.concepts
+
+
+def test_working_memory_counts_what_is_left() -> None:
+    budget = TokenBudget(total=1000, system_prompt=100, response_reserve=200, conversation=400)
+    memory = WorkingMemory(budget, tuple(talk(20)), ("mr_1",))
+    assert memory.retrieval_budget == 0
+    shorter, done = memory.compacted()
+    assert done is not None and shorter.retrieved == ("mr_1",)
+    assert shorter.conversation_tokens < memory.conversation_tokens
+    assert WorkingMemory(budget).retrieval_budget == 650
 
 
 @given(st.lists(st.text(max_size=300), max_size=30), st.integers(1, 2000))

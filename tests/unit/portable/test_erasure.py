@@ -389,7 +389,7 @@ def test_memories_move_by_rule_after_a_preview(desk: Desk, project: str) -> None
 def test_a_move_that_fits_nothing_does_not_speak_of_backups(desk: Desk, project: str) -> None:
     busy(desk, project)
     desk.backups.create()
-    with pytest.raises(NotFound, match="nothing that is stored") as told:
+    with pytest.raises(NotFound, match="nothing matches this selection") as told:
         desk.erasure.move(
             ErasureSelection(text="nobody said this"), desk.namespace(project), "ada", apply=False
         )
