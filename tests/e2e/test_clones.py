@@ -47,7 +47,7 @@ def test_a_clone_is_joined_and_a_claim_is_offered(
     assert told(daemon, evil) == {"Hello"}
     status = run(daemon, "status").stdout
     assert f"{evil} says that it is shop (" in status
-    assert "but its history holds none of the commits" in status
+    assert "but its history contains none of the known commits" in status
     assert f"recollect separate {tmp_path / 'second'}" in status
     (offer,) = daemon.client.get("/healthz")["clones"]["offers"]
     join = ["move", "--all", "--project", offer["project_id"], "--to", offer["claims"]]
