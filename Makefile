@@ -11,6 +11,8 @@ BIOME  := $(VENV)/js/node_modules/.bin/biome
 SOURCES := pyproject.toml setup.py requirements.lock $(wildcard recollect/capture/hook*.[ch])
 
 export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
+# npm trusts what the system trusts, as pip does.
+export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
 
 .PHONY: run test lint bench clients torture screenshots clean setup model browser
 
@@ -57,7 +59,8 @@ $(BIOME): tools/js-lint/package.json tools/js-lint/package-lock.json
 	@command -v npm >/dev/null || { \
 		echo "make lint needs Node.js with npm for the dashboard's JavaScript: install Node 18 or later."; exit 1; }
 	mkdir -p $(VENV)/js && cp tools/js-lint/package.json tools/js-lint/package-lock.json $(VENV)/js
-	npm ci --prefix $(VENV)/js --ignore-scripts --no-audit --no-fund --silent
+	npm ci --prefix $(VENV)/js --ignore-scripts --no-audit --no-fund --loglevel error \
+		--fetch-retries 2 --fetch-timeout 60000
 	touch $@
 
 # Figures, with what they are compared to in the same run. Public benchmark data is not part of the
