@@ -1,8 +1,10 @@
 """The kinds of memory: what each is called, and what may be done with it.
 
 In: the name of a kind or type, as it stands in rows and on the wire. Out: its line of a table. Code
-asks for a property (`record.traits.is_turn`) and compares no names, so that a new kind is one
-more line here. `tests/unit/core/test_kinds.py` fails where a name is compared elsewhere.
+asks for a property (`record.traits.is_turn`) and compares no names, so that a new kind is stored,
+searched, shown, kept and exported by one more line here; to be added by hand it needs a function in
+`service/write.py` and its route. `tests/unit/core/test_kinds.py` fails where a name is compared
+elsewhere, and for a route that does not exist.
 """
 
 from dataclasses import dataclass, replace

@@ -20,6 +20,7 @@ from recollect.core.kinds import (
 )
 from recollect.core.settings import Settings
 from recollect.core.values import Record
+from recollect.server.app import ENDPOINTS
 from tests import make
 
 PACKAGE = Path(recollect.__file__).parent
@@ -34,6 +35,11 @@ def test_every_kind_and_type_has_its_line() -> None:
     assert tuple(KINDS) == get_args(RecordKind)
     assert set(TYPES) == {*get_args(ObservationType), *get_args(KnowledgeType)}
     assert {name for one in KINDS.values() for name in one.types} == set(TYPES)
+
+
+def test_a_kind_is_added_by_a_route_that_exists() -> None:
+    there = {one.path for one in ENDPOINTS if one.method == "POST"}
+    assert {one.route for one in KINDS.values() if one.route} <= there
 
 
 def test_a_kind_names_what_exists() -> None:

@@ -18,6 +18,8 @@ from tests.make import NAMESPACE, record
 from tests.unit.inject.test_known import RELEASE, Setup, fact, wish
 
 PAY = "85,000"
+# Tools that store what an agent gives them, and tell nothing else.
+WRITING = {"store_observation", "store_knowledge", "store_summary"}
 SAID = f"My salary is {PAY} EUR a year, keep it in mind for the budget sheet"
 
 
@@ -83,6 +85,7 @@ def test_agents_tools_ask_for_consent_and_the_users_own_search_does_not(
         "generate_report": {"period": "month"},
         "recall_entity": {"name": "Mateo"},
     }
+    assert asked.keys() | WRITING == tools.BY_NAME.keys(), "say of a new tool how it is asked"
     for name, arguments in asked.items():
         text = tools.call(runtime, name, {**arguments, "project": "all"}, None)
         assert PAY not in text, name
@@ -108,6 +111,8 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
         "get_observations": {"ids": every},
         "generate_report": {"period": "month"},
     }
+    untold = {"resume_session", "recall_entity"}  # no checkpoint and no entity has such a text here
+    assert asked.keys() | WRITING | untold == tools.BY_NAME.keys()
     for name, arguments in asked.items():
         text = tools.call(runtime, name, {**arguments, "project": "all"}, None)
         assert "system-reminder>" not in text.replace("\\system", "").replace("\\/system", ""), text
