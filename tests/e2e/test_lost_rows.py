@@ -146,7 +146,7 @@ def test_a_store_that_fails_while_it_runs_says_so_afterwards(tmp_path: pathlib.P
         "import sys; from recollect.daemon import __main__, upkeep\n"
         "from recollect.core.errors import StoreFailed\n"
         "def fail(self): self._runtime.store.writer._failure = StoreFailed('the disk said no')\n"
-        "upkeep.Upkeep.drain = fail\n"
+        "upkeep.DaemonUpkeep.drain = fail\n"
         "sys.exit(__main__.main())"
     )
     ended = subprocess.run(

@@ -98,7 +98,7 @@ def test_a_store_is_copied_to_the_server_by_a_command_and_back(
     url = postgres_server.url(database, "ada")
     there = recollect(home, "store", "copy", "--to", url)
     assert there.returncode == 0, there.stderr
-    assert "All rows are the same on both sides" in there.stdout
+    assert "Every row is the same on both sides" in there.stdout
     (home / "settings.toml").write_text(f'store = "{url}"\n')
     again = recollect(home, "store", "copy", "--to", str(back), "--json")
     assert again.returncode == 0, again.stderr
@@ -180,10 +180,10 @@ def test_a_copy_that_is_killed_is_begun_again_in_both_directions(
             reader.close()
 
     killed_while_copying(home, url, on_the_server)
-    assert "All rows are the same" in recollect(home, "store", "copy", "--to", url).stdout
+    assert "Every row is the same" in recollect(home, "store", "copy", "--to", url).stdout
     (home / "settings.toml").write_text(f'store = "{url}"\n')
     killed_while_copying(home, str(back), in_the_file)
-    assert "All rows are the same" in recollect(home, "store", "copy", "--to", str(back)).stdout
+    assert "Every row is the same" in recollect(home, "store", "copy", "--to", str(back)).stdout
     copied = SqliteStore(Settings(home=str(back), actor="ada", reserve_mb=0))
     assert (copied.upkeep.stats().events, copied.upkeep.stats().records) == (1200, 1100)
     copied.close()
