@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from recollect.core.kinds import KINDS
+
 IDS = ("Id",)
 PIPE_WIDTH = 100
 
@@ -125,7 +127,8 @@ def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = 
         click.echo(click.style(score, dim=True) + click.style(lines[0], bold=True))
         for line in lines[1:]:
             click.echo(" " * len(score) + click.style(line, bold=True))
-        kind = record["knowledge_type"] or record["observation_type"] or record["kind"]
+        kind = KINDS[record["kind"]].label if record["kind"] in KINDS else record["kind"]
+        kind = record["knowledge_type"] or record["observation_type"] or kind
         marks = [record["record_id"], record["valid_from"][:10], kind]
         marks += ["pinned"] if record["pinned"] else []
         click.secho("  " + "  ".join(marks), dim=True)
