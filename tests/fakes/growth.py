@@ -4,6 +4,7 @@ In: a piece of work by its size. Out: nothing, or a failed assertion. CPU time o
 compared with itself, the sizes in turn, so that neither a slow nor a loaded machine fails a test.
 """
 
+import gc
 import math
 import time
 from collections.abc import Callable
@@ -16,8 +17,19 @@ _ROUNDS = 12
 
 def assert_linear(work: Callable[[int], Callable[[], Any]], size: int) -> None:
     """`work` makes what is measured from a size. Noise only adds: the best try of each size counts,
-    and there are more tries while they do not fit."""
+    and there are more tries while they do not fit. Garbage is not collected meanwhile: after many
+    tests a collection goes over a large heap, and the larger input sets it off each time."""
     small, large = work(size), work(TIMES * size)
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        _compare(small, large)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compare(small: Callable[[], Any], large: Callable[[], Any]) -> None:
     best = [math.inf, math.inf]
     for _ in range(_ROUNDS):
         for at, measured in enumerate((small, large)):
