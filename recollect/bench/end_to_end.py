@@ -44,7 +44,7 @@ class EventWorld(World):
 
     def __init__(self, home: str, embedder: Any) -> None:
         super().__init__(home, embedder)
-        self.runtime.episodes.start()
+        self.runtime.turn_writer.start()
         self._learning = self.runtime.load_learning()
 
     def capture(self, namespace: str, text: str, at: datetime, session: str, author: str) -> str:
@@ -67,7 +67,7 @@ class EventWorld(World):
         return event.event_id
 
     def extract(self, namespace: str) -> None:
-        self.runtime.episodes.wait(600)
+        self.runtime.turn_writer.wait(600)
         after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             after = self._learning.worker.run(namespace)

@@ -63,31 +63,31 @@ class ProductIngest:
         )
         self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
         memories = Memories(self._store)
-        self._scribe = TurnWriter(self._store, memories, counters)
-        self._pipeline.listeners.append(self._scribe.on_event)
-        self._scribe.start()
+        self._turn_writer = TurnWriter(self._store, memories, counters)
+        self._pipeline.listeners.append(self._turn_writer.on_event)
+        self._turn_writer.start()
         embedder = CachedEmbedder(vectors)
         self._engine = SearchEngine(embedder)
-        self._shelves = IndexCache(self._store, self._engine, cache_mb=4096)
-        memories.listeners.append(self._shelves)
+        self._index_cache = IndexCache(self._store, self._engine, cache_mb=4096)
+        memories.listeners.append(self._index_cache)
         self._memories = memories
         self._backfill = Backfill(
             self._store,
             embedder,  # type: ignore[arg-type]
-            self._shelves.embedded,
+            self._index_cache.embedded,
         )
         self._message: dict[str, str] = {}
 
     def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
         self.forget(store)
         self.add(store, messages)
-        self._shelves.fill([_namespace(store)])
+        self._index_cache.fill([_namespace(store)])
 
     def add(self, store: str, messages: Sequence[BenchMessage]) -> None:
         for first in range(0, len(messages), _STEP):
             events = [self._event(store, one) for one in messages[first : first + _STEP]]
             self._pipeline.events([(event, event.event_id) for event in events])
-        self._scribe.wait(3600)
+        self._turn_writer.wait(3600)
         while self._backfill.step():
             pass
 
@@ -111,10 +111,10 @@ class ProductIngest:
 
     def forget(self, store: str) -> None:
         """Drop the index. A store is never filled twice in one run, so its rows may stay."""
-        self._shelves.drop(_namespace(store))
+        self._index_cache.drop(_namespace(store))
 
     def close(self) -> None:
-        self._scribe.close()
+        self._turn_writer.close()
         self._store.close()
         shutil.rmtree(self._home, ignore_errors=True)
 

@@ -20,7 +20,7 @@ _WORDS = {
     "entity": ("entity", "entities"),
     "operation": ("log entry (its words)", "log entries (their words)"),
     "version": ("archived version", "archived versions"),
-    "waiting_claims": ("claim heard only once", "claims heard only once"),
+    "waiting_claims": ("claim made only once", "claims made only once"),
     "extraction_runs": ("extraction run", "extraction runs"),
 }
 

@@ -1,4 +1,4 @@
-"""`recollect status`: whether the daemon runs, which agents were heard, what waits, what failed."""
+"""`recollect status`: whether the daemon runs, which agents send events, what waits and fails."""
 
 import os
 import shlex
@@ -85,11 +85,11 @@ def _print_health(health: dict[str, Any], connected: list[str]) -> None:
     _print_extraction(health["unextracted"], health["extraction"])
     if told := port_taken(health):
         click.secho(told, fg="yellow")
-    heard = health["hosts"]
-    rows = [[name, _ago(when)] for name, when in heard.items()]
-    rows += [[name, "never; use it once"] for name in connected if name not in heard]
+    last_events = health["hosts"]
+    rows = [[name, _ago(when)] for name, when in last_events.items()]
+    rows += [[name, "never; use it once"] for name in connected if name not in last_events]
     if rows:
-        print_table(["Agent", "Last heard of"], rows)
+        print_table(["Agent", "Last event"], rows)
     else:
         click.echo("No agent is connected yet. Connect one: recollect install")
     if private := private_sessions_in(health):

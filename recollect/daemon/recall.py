@@ -61,7 +61,7 @@ class RecallParts:
         self.receipts.close()
 
     def on_event(self, notice: Notice) -> None:
-        self.recall_now.heard(notice)
+        self.recall_now.on_event(notice)
         if self._backfill is not None:
             self._backfill.wake()
 

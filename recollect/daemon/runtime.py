@@ -100,7 +100,7 @@ class Runtime:
         # For whoever only reads: without what was forgotten.
         self.visible_store = visible_store(self.store, self.tombstones)
         self.add_lock = threading.Lock()
-        self.episodes = TurnWriter(self.store, self.memories, self.counters, cite)
+        self.turn_writer = TurnWriter(self.store, self.memories, self.counters, cite)
         self.maintenance = MaintenanceLoop(
             Maintenance(
                 self.store,
@@ -118,7 +118,7 @@ class Runtime:
         self.news = News(self.live.publish)
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
-            self.episodes.on_event,
+            self.turn_writer.on_event,
             self.maintenance.on_event,
             self.news.on_event,
         ]
@@ -163,7 +163,7 @@ class Runtime:
             self.memories,
             self.backups,
             self.upkeep.drain,
-            self.episodes.paused,
+            self.turn_writer.paused,
             self.tombstones.refuse_erased,
         )
 
@@ -247,7 +247,7 @@ class Runtime:
         self.hooks.start()
 
     def start_upkeep(self) -> None:
-        self.episodes.start()
+        self.turn_writer.start()
         self.store.changes.subscribe(functools.partial(remote_changes.follow, self))
         self.upkeep.start()
         self.maintenance.start()
@@ -293,7 +293,7 @@ class Runtime:
             ("the doors", self.doors),
             ("hooks", self.hooks),
             ("maintenance", self.maintenance),
-            ("episodes", self.episodes),
+            ("turns", self.turn_writer),
             ("extraction", self.loaded_learning),
             ("recall", self.loaded_recall),
             ("projects", self.__dict__.get("clones")),  # if it was ever needed

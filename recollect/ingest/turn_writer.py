@@ -59,7 +59,7 @@ class TurnWriter:
         self._progress = threading.Condition()
         self._received = 0
         self._done = 0
-        self._thread = threading.Thread(target=self._loop, name="recollect-scribe", daemon=True)
+        self._thread = threading.Thread(target=self._loop, name="recollect-turns", daemon=True)
 
     def start(self) -> None:
         self._thread.start()

@@ -106,7 +106,7 @@ class Recall:
         self,
         store: Store,
         engine: SearchEngine,
-        shelves: IndexCache,
+        index_cache: IndexCache,
         graphs: GraphCache,
         feedback: Feedback,
         receipts: Receipts,
@@ -116,7 +116,7 @@ class Recall:
     ) -> None:
         self._store = store
         self._engine = engine
-        self._index_cache = shelves
+        self._index_cache = index_cache
         self._graphs = graphs
         self._feedback = feedback
         self._receipts = receipts
@@ -173,7 +173,7 @@ class Recall:
         took = (self._clock.mono_ns() - began) // 1000
         return Preview(text, injected, self._receipt(question, draft, text, injected, took))
 
-    def heard(self, notice: Notice) -> None:
+    def on_event(self, notice: Notice) -> None:
         """A host compacted its context: what it was told is gone from it."""
         if notice.signal == "compaction":
             event = notice.stored.event

@@ -46,7 +46,7 @@ WORDS = {
     "entities": ("entity", "entities"),
     "archive": ("archived version", "archived versions"),
     "extraction_runs": ("extraction run", "extraction runs"),
-    "waiting_claims": ("claim heard only once", "claims heard only once"),
+    "waiting_claims": ("claim made only once", "claims made only once"),
     "compacted": ("mark of a shortened turn", "marks of shortened turns"),
     "llm_usage": ("day's usage of a model", "days' usages of models"),
 }

@@ -166,7 +166,7 @@ class Place:
         self.home = home
         self._runtime = Runtime(settings)
         self.store, self.memories = self._runtime.store, self._runtime.memories
-        self._runtime.episodes.start()
+        self._runtime.turn_writer.start()
         self._learning = Learning(self._runtime, embedder)
         self._learning.start()
 
@@ -175,7 +175,7 @@ class Place:
         done = self._runtime.importing.run(
             ImportRequest(sources=("claude-code",), home=str(self.home))
         )
-        self._runtime.episodes.wait(3600)
+        self._runtime.turn_writer.wait(3600)
         self._learning.run_now(self.store.projects.namespaces(), 3600)
         return done.sources["claude-code"]
 

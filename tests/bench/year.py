@@ -1,6 +1,6 @@
 """A year of one developer, simulated: `python -m tests.bench.year [--days 365] [--events 100000]`.
 
-In: made-up hook payloads through the real pipeline, scribe, store and daily maintenance, with a
+In: made-up hook payloads through the real pipeline, store and daily maintenance, with a
 clock that is moved by hand, and with extraction by rules after each session. Out: a table by
 month: how much is kept at each stage, what the graph holds beside the things that were learned,
 how large the store is, how much of it is junk, how much of what was planted is still found, and
@@ -101,8 +101,8 @@ class Year:
         )
         self.runtime = Runtime(settings, self.clock)
         self.store, self.memories = self.runtime.store, self.runtime.memories
-        self.pipeline, self.scribe = self.runtime.pipeline, self.runtime.episodes
-        self.scribe.start()
+        self.pipeline, self.turn_writer = self.runtime.pipeline, self.runtime.turn_writer
+        self.turn_writer.start()
         self.engine = SearchEngine()
         self.shelves = IndexCache(self.store, self.engine, 4096)
         self.memories.listeners.append(self.shelves)
@@ -148,7 +148,7 @@ class Year:
             for session in self.developer.day(number):
                 for name, payload in session:
                     self._hook(name, payload)
-                self.scribe.wait(600)
+                self.turn_writer.wait(600)
                 if self._extract:
                     self._learn()
                 self.clock.advance(minutes=5)

@@ -36,9 +36,9 @@ def import_all(home: pathlib.Path, settings: Settings) -> None:
     desk = wire(home, settings, ManualClock(start=NOW))
     try:
         desk.importing.run(ImportRequest(home=str(home)))
-        assert desk.scribe.wait(PATIENCE_S)
+        assert desk.turn_writer.wait(PATIENCE_S)
     finally:
-        desk.scribe.close()
+        desk.turn_writer.close()
         desk.store.close()
 
 
@@ -46,9 +46,9 @@ def contents(settings: Settings) -> list[str]:
     """Everything, with the random ids of projects replaced by their names, and the store's numbers
     by their order: a write that was cut off may use up a number."""
     desk = wire(pathlib.Path("/"), settings, ManualClock(start=NOW))
-    assert desk.scribe.wait(PATIENCE_S)
+    assert desk.turn_writer.wait(PATIENCE_S)
     names = {one.project_id: one.name for one in desk.store.projects.all()}
-    desk.scribe.close()
+    desk.turn_writer.close()
     found = []
     rows = [row for one in desk.store.projects.namespaces() for row in desk.store.bulk.dump(one)]
     order = {seq: at for at, seq in enumerate(sorted(row["seq"] for kind, row in rows

@@ -121,7 +121,7 @@ class RuntimeHome:
         self.clock = clock or ManualClock()
         self.settings = Settings(home=str(home), **chosen)
         self.runtime = Runtime(self.settings, self.clock)
-        self.runtime.episodes.start()
+        self.runtime.turn_writer.start()
         self.runtime.load_recall()
         self._learning = self.runtime.load_learning()
         self.client = InProcessClient(self)
@@ -212,13 +212,13 @@ class RuntimeHome:
         digest = frames.digest(frames.encode_payload(frame))
         reply = self.runtime.pipeline.frame(frame, digest)
         self.clock.advance(seconds=1)
-        assert self.runtime.episodes.wait(PATIENCE_S)
+        assert self.runtime.turn_writer.wait(PATIENCE_S)
         return reply
 
     def put(self, events: Sequence[Event]) -> None:
         """Store events as the write path does, and wait for the turns that are made of them."""
         self.runtime.pipeline.events([(one, one.event_id) for one in events])
-        assert self.runtime.episodes.wait(PATIENCE_S)
+        assert self.runtime.turn_writer.wait(PATIENCE_S)
 
     def extract(self, *namespaces: str) -> None:
         """Extract what waits there, or everywhere, in this thread."""

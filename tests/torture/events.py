@@ -85,9 +85,9 @@ def shuffled_arrival(dice: random.Random, tries: int, scratch: Path) -> Report:
 def _shuffle(dice: random.Random, store: SqliteStore, name: str, report: Report) -> None:
     counters = Counters(SystemClock())
     pipeline = Pipeline(store, SystemClock(), "ada", counters)
-    scribe = TurnWriter(store, Memories(store), counters)
-    pipeline.listeners.append(scribe.on_event)
-    scribe.start()
+    turn_writer = TurnWriter(store, Memories(store), counters)
+    pipeline.listeners.append(turn_writer.on_event)
+    turn_writer.start()
     told = _session(dice)
     arriving = list(told)
     _displace(dice, arriving)
@@ -99,8 +99,8 @@ def _shuffle(dice: random.Random, store: SqliteStore, name: str, report: Report)
             for _, frame in batch:
                 pipeline.frame(frame, _digest(frame))
         if dice.random() < 0.5:
-            assert scribe.wait(PATIENCE_S)
-    scribe.close()
+            assert turn_writer.wait(PATIENCE_S)
+    turn_writer.close()
     namespace = "/actor/ada/"
     wanted = [text for text, _ in told]
     events = store.events.session(namespace, "s")

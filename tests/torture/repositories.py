@@ -284,7 +284,7 @@ def _desk(scratch: Path) -> Iterator[Desk]:
     try:
         yield desk
     finally:
-        desk.scribe.close()
+        desk.turn_writer.close()
         desk.store.close()
 
 

@@ -21,7 +21,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 def test_rows_are_counted_in_words() -> None:
     counts = {"event": 9, "memory": 1, "checkpoint": 1, "waiting_claims": 1, "operation": 2}
     assert selection_options.count_rows(counts) == (
-        "9 events, 1 memory, 1 checkpoint, 1 claim heard only once, 2 log entries (their words)"
+        "9 events, 1 memory, 1 checkpoint, 1 claim made only once, 2 log entries (their words)"
     )
 
 

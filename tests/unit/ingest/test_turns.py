@@ -106,14 +106,14 @@ def test_no_text_breaks_an_episode(text: str) -> None:
 
 
 @pytest.fixture
-def scribe(store: SqliteStore, clock: ManualClock) -> TurnWriter:
+def turn_writer(store: SqliteStore, clock: ManualClock) -> TurnWriter:
     return TurnWriter(store, Memories(store), Counters(clock))
 
 
-def say(store: SqliteStore, scribe: TurnWriter, kind: str, body: Any, **fields: Any) -> None:
+def say(store: SqliteStore, turn_writer: TurnWriter, kind: str, body: Any, **fields: Any) -> None:
     one = arrival(kind=kind, body=body, **fields)
     store.events.put([one])
-    scribe.on_event(Notice(one, "test"))
+    turn_writer.on_event(Notice(one, "test"))
 
 
 def episodes(store: SqliteStore) -> list[str]:
@@ -121,20 +121,20 @@ def episodes(store: SqliteStore) -> list[str]:
     return sorted(f"{one.title}|{one.summary}" for one in page.items)
 
 
-def test_episodes_are_written_as_turns_end(store: SqliteStore, scribe: TurnWriter) -> None:
-    scribe.start()
-    say(store, scribe, "prompt", TextBody(content="one"))
+def test_episodes_are_written_as_turns_end(store: SqliteStore, turn_writer: TurnWriter) -> None:
+    turn_writer.start()
+    say(store, turn_writer, "prompt", TextBody(content="one"))
     done = MessageBody(turns=(ChatMessage(role="assistant", content="first answer"),))
-    say(store, scribe, "session_summary", done)
-    assert scribe.wait(PATIENCE_S)
+    say(store, turn_writer, "session_summary", done)
+    assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer"]
-    say(store, scribe, "prompt", TextBody(content="two"))
-    scribe.close()
+    say(store, turn_writer, "prompt", TextBody(content="two"))
+    turn_writer.close()
     assert episodes(store) == ["one|first answer", "two|"]
 
 
 def test_what_a_crash_left_unwritten_is_made_up_for(
-    store: SqliteStore, clock: ManualClock, scribe: TurnWriter
+    store: SqliteStore, clock: ManualClock, turn_writer: TurnWriter
 ) -> None:
     """The events were committed, the episode was not: the next start makes it, once."""
     for number in range(3):
@@ -150,15 +150,15 @@ def test_what_a_crash_left_unwritten_is_made_up_for(
 
 
 def test_a_turn_that_went_on_elsewhere_is_completed_from_the_store(
-    store: SqliteStore, scribe: TurnWriter, clock: ManualClock
+    store: SqliteStore, turn_writer: TurnWriter, clock: ManualClock
 ) -> None:
     """The daemon restarted in the middle of a turn."""
     store.events.put([arrival("asked before the restart")])
-    scribe.start()
+    turn_writer.start()
     done = MessageBody(turns=(ChatMessage(role="assistant", content="answered after it"),))
-    say(store, scribe, "session_summary", done)
-    assert scribe.wait(PATIENCE_S)
-    scribe.close()
+    say(store, turn_writer, "session_summary", done)
+    assert turn_writer.wait(PATIENCE_S)
+    turn_writer.close()
     assert episodes(store) == ["asked before the restart|answered after it"]
 
 
@@ -173,49 +173,49 @@ def at(tick: int) -> dict[str, Any]:
     return {"boot_id": "b", "mono_ns": tick, "valid_time": NOON + timedelta(seconds=tick)}
 
 
-def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, scribe: TurnWriter) -> None:
+def test_what_comes_late_ends_in_its_own_turn(store: SqliteStore, turn_writer: TurnWriter) -> None:
     """The answer of the first turn lay in the spool while the second one was made."""
-    scribe.start()
-    say(store, scribe, "prompt", TextBody(content="one"), **at(10))
-    say(store, scribe, "prompt", TextBody(content="two"), **at(30))
-    say(store, scribe, "session_summary", answered("second answer"), **at(40))
-    assert scribe.wait(PATIENCE_S)
-    say(store, scribe, "session_summary", answered("first answer"), **at(20))
-    assert scribe.wait(PATIENCE_S)
+    turn_writer.start()
+    say(store, turn_writer, "prompt", TextBody(content="one"), **at(10))
+    say(store, turn_writer, "prompt", TextBody(content="two"), **at(30))
+    say(store, turn_writer, "session_summary", answered("second answer"), **at(40))
+    assert turn_writer.wait(PATIENCE_S)
+    say(store, turn_writer, "session_summary", answered("first answer"), **at(20))
+    assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer", "two|second answer"]
-    scribe.close()
+    turn_writer.close()
     assert episodes(store) == ["one|first answer", "two|second answer"]
 
 
 def test_a_prompt_that_comes_late_takes_what_followed_it(
-    store: SqliteStore, scribe: TurnWriter
+    store: SqliteStore, turn_writer: TurnWriter
 ) -> None:
     """Out of the turn before it, and out of an episode that had begun without it."""
-    scribe.start()
-    say(store, scribe, "session_summary", answered("first answer"), **at(20))
-    assert scribe.wait(PATIENCE_S)
+    turn_writer.start()
+    say(store, turn_writer, "session_summary", answered("first answer"), **at(20))
+    assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["first answer|"]
-    say(store, scribe, "prompt", TextBody(content="one"), **at(10))
-    say(store, scribe, "session_summary", answered("second answer"), **at(40))
-    assert scribe.wait(PATIENCE_S)
+    say(store, turn_writer, "prompt", TextBody(content="one"), **at(10))
+    say(store, turn_writer, "session_summary", answered("second answer"), **at(40))
+    assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer second answer"]
-    say(store, scribe, "prompt", TextBody(content="two"), **at(30))
-    assert scribe.wait(PATIENCE_S)
+    say(store, turn_writer, "prompt", TextBody(content="two"), **at(30))
+    assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer", "two|second answer"]
-    scribe.close()
+    turn_writer.close()
     first, second = store.records.last_episodes(NAMESPACE, "session-1", 5)[::-1]
     assert (first.title, second.title) == ("one", "two")
 
 
 def test_the_last_turns_of_a_session_are_the_last_that_happened(
-    store: SqliteStore, scribe: TurnWriter
+    store: SqliteStore, turn_writer: TurnWriter
 ) -> None:
-    scribe.start()
+    turn_writer.start()
     for number in (4, 5, 0, 1, 2, 3):
-        say(store, scribe, "prompt", TextBody(content=f"turn {number}"), **at(10 * number))
-        say(store, scribe, "session_summary", answered("done"), **at(10 * number + 1))
-        assert scribe.wait(PATIENCE_S)
-    scribe.close()
+        say(store, turn_writer, "prompt", TextBody(content=f"turn {number}"), **at(10 * number))
+        say(store, turn_writer, "session_summary", answered("done"), **at(10 * number + 1))
+        assert turn_writer.wait(PATIENCE_S)
+    turn_writer.close()
     last = store.records.last_episodes(NAMESPACE, "session-1", 4)
     assert [one.title for one in last] == ["turn 5", "turn 4", "turn 3", "turn 2"]
 
@@ -225,13 +225,13 @@ def test_frames_in_any_order_give_the_same_episodes(tmp_path: pathlib.Path) -> N
     assert shuffled_arrival(random.Random(seed), 4, tmp_path).failures == [], f"seed {seed}"
 
 
-def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, scribe: TurnWriter) -> None:
+def test_a_prompt_of_nul_ends_nobodys_episodes(store: SqliteStore, turn_writer: TurnWriter) -> None:
     """SQLite's texts end at a NUL: a title that begins with one is empty to it, and refused."""
-    scribe.start()
+    turn_writer.start()
     for text in ("\0", "\0\0 begins with it", " \n ", "the one after"):
-        say(store, scribe, "prompt", TextBody(content=text))
-    assert scribe.wait(PATIENCE_S)
-    scribe.close()
+        say(store, turn_writer, "prompt", TextBody(content=text))
+    assert turn_writer.wait(PATIENCE_S)
+    turn_writer.close()
     assert episodes(store) == ["(nothing but white space)|", "begins with it|", "the one after|"]
 
 
@@ -241,7 +241,7 @@ def test_an_episode_that_cannot_be_written_stays_out_alone(
 ) -> None:
     counters = Counters(clock)
     memories = Memories(store)
-    scribe = TurnWriter(store, memories, counters)
+    turn_writer = TurnWriter(store, memories, counters)
     put = memories.replace
 
     def refuse(records: Sequence[Record]) -> list[Record]:
@@ -251,9 +251,9 @@ def test_an_episode_that_cannot_be_written_stays_out_alone(
 
     monkeypatch.setattr(memories, "replace", refuse)
     for number, text in enumerate(("before", "refuse me", "after")):
-        say(store, scribe, "prompt", TextBody(content=text), session_id=f"s{number}")
-    scribe.start()
-    scribe.close()
+        say(store, turn_writer, "prompt", TextBody(content=text), session_id=f"s{number}")
+    turn_writer.start()
+    turn_writer.close()
     assert episodes(store) == ["after|", "before|"]
     again = TurnWriter(store, memories, counters)  # the next start meets it first
     say(store, again, "prompt", TextBody(content="later"), session_id="s9")

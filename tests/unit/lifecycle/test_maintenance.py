@@ -148,12 +148,12 @@ def test_turns_whose_summary_was_taken_back_are_kept_until_retention(here: Here)
 def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> None:
     counters = Counters(here.clock)
     for _ in range(2):
-        scribe = TurnWriter(here.store, here.memories, counters)
+        turn_writer = TurnWriter(here.store, here.memories, counters)
         here.store.events.put(
             [arrival("why is the sky blue over Lisbon")] if not here.all() else []
         )
-        scribe.start()
-        scribe.close()
+        turn_writer.start()
+        turn_writer.close()
         if any(one.level == "raw" and one.kind == "episode" for one in here.all()):
             here.clock.advance(hours=25)
             here.maintenance().run()
@@ -163,9 +163,9 @@ def test_what_was_forgotten_is_not_made_again_from_the_events(here: Here) -> Non
             here.maintenance().run()
     assert "raw" not in here.levels()
     here.memories.delete(NAMESPACE, [one.record_id for one in here.all()], "ada")
-    scribe = TurnWriter(here.store, here.memories, counters)
-    scribe.start()
-    scribe.close()
+    turn_writer = TurnWriter(here.store, here.memories, counters)
+    turn_writer.start()
+    turn_writer.close()
     assert here.all() == []
 
 

@@ -36,7 +36,7 @@ class Desk:
     store: SqliteStore
     pipeline: Pipeline
     memories: Memories
-    scribe: TurnWriter
+    turn_writer: TurnWriter
     importing: Importer
     erasure: Erasure
     backups: Backups
@@ -45,7 +45,7 @@ class Desk:
         request = ImportRequest(sources=sources, home=str(self.home), **more)  # type: ignore[arg-type]
         progress = self.importing.run(request)
         assert progress.state == "done"
-        assert self.scribe.wait(PATIENCE_S)
+        assert self.turn_writer.wait(PATIENCE_S)
         return progress.sources
 
     def events(self) -> list[StoredEvent]:
@@ -64,9 +64,9 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
     counters = Counters(clock)
     pipeline = Pipeline(store, clock, settings.actor_id, counters)
     memories = Memories(store)
-    scribe = TurnWriter(store, memories, counters)
-    pipeline.listeners.append(scribe.on_event)
-    scribe.start()
+    turn_writer = TurnWriter(store, memories, counters)
+    pipeline.listeners.append(turn_writer.on_event)
+    turn_writer.start()
     backups = Backups(settings, store, clock)
     return Desk(
         home=home,
@@ -75,7 +75,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
         store=store,
         pipeline=pipeline,
         memories=memories,
-        scribe=scribe,
+        turn_writer=turn_writer,
         importing=Importer(store, pipeline, memories, clock, settings.actor_id),
         erasure=Erasure(
             settings,
@@ -84,7 +84,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             memories,
             backups,
             lambda: None,
-            scribe.paused,
+            turn_writer.paused,
             Tombstones(store).refuse_erased,
         ),
         backups=backups,
@@ -97,7 +97,7 @@ def desk(tmp_path: pathlib.Path, settings: Settings) -> Iterator[Desk]:
     home.mkdir()
     wired = wire(home, settings, ManualClock(start=NOW))
     yield wired
-    wired.scribe.close()
+    wired.turn_writer.close()
     wired.store.close()
 
 

@@ -26,7 +26,7 @@ def test_seven_are_kept_and_the_oldest_go(desk: Desk) -> None:
         before = desk.store.upkeep.stats().records
         info = desk.backups.create()
         assert info.events == 3 * (number + 1)
-        # The scribe, catching up at its start, may add episodes while the copy is made.
+        # The turn writer, catching up at its start, may add episodes while the copy is made.
         assert number < before <= info.records <= desk.store.upkeep.stats().records
     assert len(desk.backups.made()) == 7
     assert desk.backups.newest_at() == desk.clock.now()
@@ -68,7 +68,7 @@ def test_twenty_random_backups_come_back_exactly(desk: Desk) -> None:
     """The drill: at random moments a backup; each put back gives what was there at that moment,
     and what was there before the drill is kept aside."""
     drawn = random.Random(7)
-    desk.scribe.close()
+    desk.turn_writer.close()
     kept: list[tuple[str, list[object]]] = []
     folder = pathlib.Path(desk.settings.path("drill"))
     folder.mkdir(parents=True)
@@ -106,7 +106,7 @@ def test_a_backup_with_a_changed_row_is_refused_and_nothing_happens(desk: Desk) 
     db = apsw.Connection(path)
     db.execute("UPDATE events SET body = replace(body, 'event', 'tneve')")
     db.close()
-    desk.scribe.close()
+    desk.turn_writer.close()
     desk.store.close()
     with pytest.raises(DamagedDatabase):
         restore(desk.settings, path)

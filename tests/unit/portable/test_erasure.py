@@ -243,19 +243,19 @@ def test_forgetting_one_memory_keeps_the_rest_of_its_session(desk: Desk, project
 
 
 def test_a_turn_that_is_still_open_is_not_written_down_again(desk: Desk, project: str) -> None:
-    """The scribe holds a turn in its hands; it is forgotten; the session goes on."""
+    """The turn writer holds a turn in its hands; it is forgotten; the session goes on."""
     here = desk.namespace(project)
 
     def say(text: str, kind: str = "prompt") -> None:
         event = arrival(text, namespace=here, session_id="open", kind=kind).event
         desk.pipeline.events([(event, event.event_id)])
-        assert desk.scribe.wait(PATIENCE_S)
+        assert desk.turn_writer.wait(PATIENCE_S)
 
     say(f"the word is {CANARY}")
     desk.erasure.forget(ErasureSelection(text=CANARY), "ada")
     say("and it goes on", "session_summary")
     say("another turn")
-    with desk.scribe.paused():
+    with desk.turn_writer.paused():
         pass
     titles = {one.title for one in desk.store.records.page(here).items}
     assert titles == {"and it goes on", "another turn"} and where(desk, CANARY) == []

@@ -252,7 +252,7 @@ def test_catching_up_leaves_old_sessions_and_erased_ones_alone(desk: Desk, proje
     assert long_after is not None and long_after.sources == {}
     desk.clock.jump(seconds=-(NOW - START).total_seconds() + 86400)
     desk.importing.catch_up(connected, str(desk.home), {})
-    assert desk.scribe.wait(PATIENCE_S) and len(desk.events()) == 7
+    assert desk.turn_writer.wait(PATIENCE_S) and len(desk.events()) == 7
     from recollect.portable.erasure import ErasureSelection
 
     desk.erasure.forget(ErasureSelection(session_id="c0ffee00-claude"), "ada")

@@ -61,8 +61,8 @@ def test_a_page_that_begins_nowhere_is_refused(runtime: Runtime) -> None:
 def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
     runtime: Runtime,
 ) -> None:
-    scribe = TurnWriter(runtime.store, runtime.memories, Counters(runtime.clock))
-    scribe.start()
+    turn_writer = TurnWriter(runtime.store, runtime.memories, Counters(runtime.clock))
+    turn_writer.start()
     for number in (3, 4, 5, 0, 1, 2):
         answer = MessageBody(turns=(ChatMessage(role="assistant", content=f"answer {number}"),))
         prompt = TextBody(content=f"turn {number}")
@@ -77,8 +77,8 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
                 valid_time=NOON + timedelta(seconds=since),
             )
             runtime.store.events.put([one])
-            scribe.on_event(Notice(one, "test"))
-        assert scribe.wait(PATIENCE_S)
-    scribe.close()
+            turn_writer.on_event(Notice(one, "test"))
+        assert turn_writer.wait(PATIENCE_S)
+    turn_writer.close()
     found = sessions.resume(runtime, Scope(namespace=NAMESPACE), "s")
     assert [one.title for one in found.last_turns] == ["turn 3", "turn 4", "turn 5"]

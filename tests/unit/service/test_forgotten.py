@@ -37,8 +37,8 @@ class House:
         self.store, self.clock = store, clock
         self.runtime = runtime = Runtime(by_words, clock, store)
         self.memories, self.pipeline = runtime.memories, runtime.pipeline
-        self.scribe = runtime.episodes
-        self.scribe.start()
+        self.turn_writer = runtime.turn_writer
+        self.turn_writer.start()
         self.it = runtime.load_recall()
         self.learning = runtime.load_learning()
         self.learning.start()
@@ -51,7 +51,7 @@ class House:
         told.answer("Done for today. Next: write the tests.").signal("session-end")
         self.pipeline.events([(one, one.event_id) for one in told.events])
         self.clock.advance(minutes=10)
-        assert self.scribe.wait(PATIENCE_S)
+        assert self.turn_writer.wait(PATIENCE_S)
         assert self.learning.run_now([NAMESPACE, GLOBAL], 30)
 
     def memory(self, words: str) -> Record:
