@@ -339,6 +339,37 @@ class Receipt(Value, frozen=True, kw_only=True):
     created_at: Moment | None = None
 
 
+# --- work ---------------------------------------------------------------------------------------
+
+How = Literal["edit", "read", "search", "run"]
+
+
+class Action(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that a tool did: a file and how it was touched, or a command in its normal form and
+    how it ended."""
+
+    how: How
+    path: str = ""
+    command: str = ""
+    failed: bool = False
+    error: str = ""
+
+
+class TurnWork(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """What was done in one turn. Derived from its events, and can be made again from them."""
+
+    turn_id: Ulid  # of the event it begins with
+    namespace: Namespace
+    session_id: Name
+    at: Moment
+    person: str = ""
+    branch: str = ""
+    actions: tuple[Action, ...] = ()
+    commits: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()  # a name, and the file that defines it
+    terms: dict[str, Count] = {}
+
+
 # --- extraction ---------------------------------------------------------------------------------
 
 

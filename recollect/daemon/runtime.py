@@ -37,6 +37,7 @@ from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
 from recollect.store import open_store
+from recollect.work.cache import WorkCache
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -100,7 +101,8 @@ class Runtime:
         # For whoever only reads: without what was forgotten.
         self.visible_store = visible_store(self.store, self.tombstones)
         self.add_lock = threading.Lock()
-        self.turn_writer = TurnWriter(self.store, self.memories, self.counters, cite)
+        self.work = WorkCache(self.store)
+        self.turn_writer = TurnWriter(self.store, self.memories, self.counters, cite, self.work)
         self.maintenance = MaintenanceLoop(
             Maintenance(
                 self.store,
@@ -165,6 +167,7 @@ class Runtime:
             self.upkeep.drain,
             self.turn_writer.paused,
             self.tombstones.refuse_erased,
+            self.turn_writer.derive_work,
         )
 
     @functools.cached_property

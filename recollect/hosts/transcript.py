@@ -34,6 +34,7 @@ class TranscriptEvent:
     at: datetime
     draft: EventDraft
     branch: str = ""  # checked out then, where the host notes it
+    starts_turn: bool = True  # of a prompt: typed as such, no command and not while the agent works
 
 
 @dataclass(frozen=True)

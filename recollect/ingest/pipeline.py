@@ -54,6 +54,8 @@ class RecallQuestion:
     event_id: str | None
     limit_chars: int
     reason: str = ""  # of a session's start: startup, resume, compact, clear
+    branch: str = ""  # checked out now; empty: none, or unknown
+    person: str = ""
 
 
 @dataclass(frozen=True)
@@ -383,6 +385,8 @@ class Pipeline:
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=hooks.CONTEXT_CHARS,
                 reason=captured.reason,
+                branch=taken.place.branch,
+                person=self._actor,
             )
             context = self.recall(question).context
         return hooks.answer(captured, context)

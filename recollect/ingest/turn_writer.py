@@ -23,6 +23,7 @@ from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
 from recollect.ingest.turns import TurnBuilder, stands_alone, turns_of
 from recollect.store.interface import Cursor, RecordFilter, Store
+from recollect.work.cache import WorkCache
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +46,10 @@ class TurnWriter:
         memories: Memories,
         counters: Counters,
         cite: Callable[[Iterable[str], str | None], tuple[Citation, ...]] = _no_citations,
+        work: WorkCache | None = None,
     ) -> None:
         self._store = store
+        self._work = work or WorkCache(store)
         self._cite = cite
         self._memories = memories
         self._counters = counters
@@ -258,6 +261,7 @@ class TurnWriter:
                 for one in episodes
             ]
         )
+        self._put_work(turns)
 
     def _without_deleted(self, episodes: list[Record]) -> list[Record]:
         """Without those that were forgotten or deleted, which are not written again."""
@@ -295,12 +299,34 @@ class TurnWriter:
                 self._skipping_bad_turns(
                     functools.partial(self._rebuild_session, namespace, session_id)
                 )
+            self._skipping_bad_turns(functools.partial(self.derive_work, namespace))
 
     def _rebuild_session(self, namespace: str, session_id: str) -> None:
         events = self._store.events.session(namespace, session_id)
         self._rebuild_turns((namespace, session_id), events, frozenset())
         self._flush([(namespace, session_id)])
         self._commit()
+
+    def derive_work(self, namespace: str) -> None:
+        """What was done in the turns of sessions of which that is not known: stored by an earlier
+        version, or taken away because an event was erased, moved or scrubbed."""
+        self._work.drop(namespace)
+        known = self._store.turn_works.sessions(namespace)
+        cursor: Cursor | None = None
+        while True:
+            page = self._store.sessions.page(namespace, before=cursor, limit=_BATCH)
+            for session in page.items:
+                if session.session_id not in known:
+                    events = self._store.events.session(namespace, session.session_id)
+                    self._put_work(turns_of(events))
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def _put_work(self, turns: Sequence[TurnBuilder]) -> None:
+        kept = {one.record_id for one in self._without_deleted([turn.episode() for turn in turns])}
+        done = [turn.work.build() for turn in turns if turn.episode().record_id in kept]
+        self._work.put([one for one in done if one is not None])
 
     def _sessions_since(self, namespace: str, edge: datetime | None) -> list[str]:
         """Sessions by when the store received them: imported events happened long before."""

@@ -20,6 +20,7 @@ from recollect.core.values import (
     StoredEvent,
     TextBody,
 )
+from recollect.work.turn_work import TurnWorkBuilder
 
 TITLE_CHARS = 200
 SUMMARY_CHARS = 1000
@@ -44,12 +45,14 @@ class TurnBuilder:
     last: StoredEvent | None = None
     position: int | None = None  # if something later arrived before its first event
     dirty: bool = True
+    work: TurnWorkBuilder = field(default_factory=TurnWorkBuilder)
 
     def add(self, stored: StoredEvent) -> None:
         event = stored.event
         self.dirty = True
         self.last = stored
         self.events.append(event.event_id)
+        self.work.add(event)
         match event.kind, event.body:
             case "prompt", _:
                 self.asked.append(_text(event))

@@ -7,8 +7,8 @@ the turns in which tests were run.
 
 from typing import Literal
 
+from recollect.core.text_words import STOP_WORDS
 from recollect.retrieve.query import parse
-from recollect.retrieve.tokens import STOP_WORDS
 
 Says = Literal["topic", "chore", "nothing"]
 

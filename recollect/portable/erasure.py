@@ -72,6 +72,7 @@ class Erasure:
         drain: Callable[[], None],
         standing_still: Callable[[], AbstractContextManager[None]],
         refuse: Callable[[Record, str], object],
+        derive_work: Callable[[str], None],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -81,6 +82,7 @@ class Erasure:
         self._drain = drain
         self._standing_still = standing_still
         self._refuse = refuse
+        self._derive_work = derive_work
 
     # --- forgetting ---
 
@@ -110,6 +112,7 @@ class Erasure:
             for namespace, selection, _ in selected:
                 chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
+                self._derive_work(namespace)
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
@@ -207,6 +210,8 @@ class Erasure:
                 done.append(Chosen(namespace, result.rows, records))
             if apply and records:
                 self._memories.changed(namespace, records)
+            if apply and result.rows:
+                self._derive_work(namespace)
         files: list[str] = []
         cleaned = 0
         if apply:
@@ -236,6 +241,8 @@ class Erasure:
                 chosen = self._store.bulk.move(namespace, selection, target, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._memories.changed(target, chosen.record_ids)
+                self._derive_work(namespace)
+                self._derive_work(target)
                 done.append(chosen)
         return ErasureOutcome(tuple(done))
 

@@ -7,8 +7,8 @@ prompt as one to three words, whatever the case, punctuation and plural.
 from functools import lru_cache
 
 from recollect.core.entity_keys import key, says_nothing, tail
+from recollect.core.text_words import STOP_WORDS
 from recollect.core.values import Entity
-from recollect.retrieve.tokens import STOP_WORDS
 
 MOST_WORDS = 120  # read of a prompt; of a longer one half from its head, half from its tail
 _LONGEST = 3

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from recollect.core import porter
 from recollect.core.entity_keys import key
 from recollect.core.errors import StoreError
+from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.retrieve import porter
 from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.inverted_list import InvertedList
-from recollect.retrieve.tokens import STOP_WORDS, words
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)

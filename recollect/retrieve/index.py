@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.text_words import words
 from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
+from recollect.retrieve.grams import GRAM_BITS
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.session_windows import WINDOW_POSITIONS, SessionWindows
-from recollect.retrieve.tokens import GRAM_BITS, words
 from recollect.retrieve.vector_index import VectorIndex
 from recollect.retrieve.vocabulary import Vocabulary
 

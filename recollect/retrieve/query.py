@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve import porter
+from recollect.core import porter
+from recollect.core.text_words import STOP_WORDS, words
 from recollect.retrieve.dates import Date, dates_in
-from recollect.retrieve.tokens import GRAM_BITS, STOP_WORDS, grams_of, words
+from recollect.retrieve.grams import GRAM_BITS, grams_of
 
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.porter import stem
 from recollect.retrieve.arrays import GrowableArray, distinct, spread
-from recollect.retrieve.porter import stem
-from recollect.retrieve.tokens import GRAM_BITS, grams_of
+from recollect.retrieve.grams import GRAM_BITS, grams_of
 
 _NEWEST = 2048  # words that may wait to be sorted in
 

@@ -8,6 +8,7 @@ ids, so they are recognised.
 import glob
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from recollect.hosts import transcript_files as files
@@ -15,6 +16,7 @@ from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
 from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
 
+_COMMANDS = ("<command", "<local-command", "<bash", "<task-notification")
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
 
 
@@ -73,8 +75,11 @@ def _user(talk: TurnJoiner, key: str, line: Data) -> Iterator[TranscriptEvent]:
             yield from talk.result(key, word(part, "tool_use_id"), at, whole, failed)
         elif kind == "text":
             spoken.append(part.get("text"))
+    working = len(spoken) < len(parts)  # results of tools stand beside it
     for index, text in enumerate(spoken):
-        yield from talk.prompt(key if index == 0 else f"{key}/{index}", at, text)
+        typed = index == 0 and not working and not str(text).lstrip().startswith(_COMMANDS)
+        for event in talk.prompt(key if index == 0 else f"{key}/{index}", at, text):
+            yield replace(event, starts_turn=typed)
 
 
 def _assistant(talk: TurnJoiner, line: Data) -> None:

@@ -21,6 +21,7 @@ from recollect.store.interface.projects import ProjectInfo, Projects
 from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors
 from recollect.store.interface.sessions import Receipts, Sessions
 from recollect.store.interface.transaction import Transaction
+from recollect.store.interface.turn_works import TurnWorks
 from recollect.store.interface.upkeep import (
     BackupInfo,
     Change,
@@ -77,6 +78,7 @@ __all__ = [
     "Tally",
     "ThingKind",
     "Transaction",
+    "TurnWorks",
     "Upkeep",
     "Usages",
     "Vectors",
@@ -95,6 +97,7 @@ class Store(ABC):
     graph: Graph
     sessions: Sessions
     receipts: Receipts
+    turn_works: TurnWorks
     runs: Runs
     log: Log
     projects: Projects

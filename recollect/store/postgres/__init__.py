@@ -35,6 +35,7 @@ from recollect.store.sql.records import SqlRecords
 from recollect.store.sql.runs import SqlRuns
 from recollect.store.sql.sessions import SqlReceipts, SqlSessions
 from recollect.store.sql.transaction import SqlTransaction
+from recollect.store.sql.turn_works import SqlTurnWorks
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
 
@@ -143,6 +144,7 @@ class PostgresStore(Store):
         self.projects = SqlProjects(engine)
         self.aging = SqlAging(engine)
         self.usage = SqlUsage(engine)
+        self.turn_works = SqlTurnWorks(engine)
         self.upkeep = PostgresUpkeep(engine)
         self.bulk = PostgresBulk(engine, self.events, self.projects)
         self.changes = PostgresChanges(engine, self.events, self.projects)

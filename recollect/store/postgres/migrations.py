@@ -7,7 +7,14 @@ an advisory lock lets one of them migrate while the others wait.
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import ReadOnlyStore, WrongStore
-from recollect.store.postgres import schema_0001, schema_0002, schema_0003, schema_0004, schema_0005
+from recollect.store.postgres import (
+    schema_0001,
+    schema_0002,
+    schema_0003,
+    schema_0004,
+    schema_0005,
+    schema_0006,
+)
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.migrations import Migration, Step, a_beginning
 
@@ -30,6 +37,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "sessions by their own clock", schema_0003.SQL),
     Migration(4, "channels that others cannot name", schema_0004.SQL),
     Migration(5, "kinds by the table of kinds", schema_0005.SQL),
+    Migration(6, "what was done in each turn", schema_0006.SQL),
 )
 
 

@@ -31,6 +31,7 @@ from recollect.core.values import (
     Relationship,
     Session,
     StoredEvent,
+    TurnWork,
     Usage,
     Value,
     Vector,
@@ -109,6 +110,7 @@ RECEIPT = Codec(Receipt)
 OPERATION = Codec(Operation)
 RUN = Codec(ExtractionRun)
 USAGE = Codec(Usage)
+TURN_WORK = Codec(TurnWork)
 
 # Columns that change without the memory changing, or that belong to the store's bookkeeping.
 _UNHASHED = frozenset({"access_count", "last_accessed", "freshness"})

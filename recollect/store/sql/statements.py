@@ -467,6 +467,19 @@ DELETE FROM waiting_claims WHERE namespace = $namespace AND key IN (
      ORDER BY at DESC, key LIMIT {unlimited} OFFSET $most)
 """)
 
+# --- what was done in each turn -----------------------------------------------------------------
+
+PUT_TURN_WORK = _replace("turn_work", "turn_id", rows.TURN_WORK.columns)
+LIST_TURN_WORK = filtered(
+    f"SELECT {_columns(rows.TURN_WORK.columns)} FROM turn_work WHERE namespace = $namespace",
+    {"session_id": "session_id = $session_id"},
+    "ORDER BY at, turn_id",
+)
+SESSIONS_WITH_TURN_WORK = both(
+    "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
+)
+CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
+
 # --- sessions, checkpoints, receipts ------------------------------------------------------------
 
 GET_SESSION = both(f"""

@@ -30,8 +30,9 @@ _KNOWN = {
     "operations": ("operation", "op_id"),
     "archive": ("version", "row_id"),
 }
-# Made from the others: indexes, vectors, and the extraction buffer, which travels with its event.
-_DERIVED = frozenset({"namespaces", "embeddings", "unextracted"})
+# Made from the others: indexes, vectors, what was done in each turn, and the extraction buffer,
+# which travels with its event.
+_DERIVED = frozenset({"namespaces", "embeddings", "unextracted", "turn_work"})
 _JSON = {
     "events": frozenset({"body", "source"}),
     "memory_records": frozenset({"facts", "concepts", "files", "citations", "source_event_ids"}),

@@ -23,6 +23,7 @@ from recollect.store.sql.projects import SqlProjects
 from recollect.store.sql.records import SqlRecords
 from recollect.store.sql.runs import SqlRuns
 from recollect.store.sql.sessions import SqlReceipts, SqlSessions
+from recollect.store.sql.turn_works import SqlTurnWorks
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
 from recollect.store.sqlite.bulk import SqliteBulk
@@ -98,6 +99,7 @@ class SqliteStore(Store):
         self.projects = SqlProjects(engine)
         self.aging = SqlAging(engine)
         self.usage = SqlUsage(engine)
+        self.turn_works = SqlTurnWorks(engine)
         self.upkeep = SqliteUpkeep(engine)
         self.changes = OnlyWriter()
         self.bulk = SqliteBulk(engine, self.events, self.projects)

@@ -22,6 +22,7 @@ from recollect.store.sqlite import (
     schema_0007,
     schema_0008,
     schema_0009,
+    schema_0010,
 )
 
 BOOKKEEPING = """
@@ -44,6 +45,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(7, "events in order", schema_0007.SQL),
     Migration(8, "sessions by their own clock", schema_0008.SQL),
     Migration(9, "kinds by the table of kinds", schema_0009.SQL),
+    Migration(10, "what was done in each turn", schema_0010.SQL),
 )
 
 

@@ -13,6 +13,7 @@ from tests.contract.store.life import (
     TransactionContract,
 )
 from tests.contract.store.memories import RecordsContract
+from tests.contract.store.turn_works import TurnWorksContract
 from tests.contract.store.usage import UsageContract
 
 
@@ -24,6 +25,7 @@ class StoreContract(
     VectorsContract,
     GraphContract,
     SessionsContract,
+    TurnWorksContract,
     ProjectsContract,
     TransactionContract,
     RunsContract,

@@ -86,6 +86,7 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             lambda: None,
             turn_writer.paused,
             Tombstones(store).refuse_erased,
+            turn_writer.derive_work,
         ),
         backups=backups,
     )

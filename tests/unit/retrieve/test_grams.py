@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from recollect.retrieve.tokens import MAX_WORD, grams_of, words
+from recollect.core.text_words import MAX_WORD, words
+from recollect.retrieve.grams import grams_of
 
 
 def test_words_are_lower_case_and_split_at_marks() -> None:

@@ -1,0 +1,123 @@
+"""Command lines as what they are: which program was run to which end, without where and how.
+
+In: a shell line. Out: its parts in a normal form that is equal whenever the same thing was run,
+the files it names, and the subject of a commit. A script inside a line is not read.
+"""
+
+import re
+from dataclasses import dataclass
+
+from recollect.work.paths import looks_like_file, words_of
+
+MOST_CHARS = 160
+MOST_LINE = 8_000
+_HERE_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n")
+_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_REDIRECT = re.compile(r"\d?>>?[ \t]*(?:&\d|[^\s;&|]{1,200})|<[ \t]*[^\s;&|<]{1,200}")
+_PREFIX = re.compile(
+    r"^(?:\w{1,60}=\S{0,200}\s+|(?:time|sudo|nohup|exec|command)\s+|timeout\s+(?:-\S+\s+)?\d\S{0,8}\s+|env\s+)"
+)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.){0,4000}\"|'[^']{0,4000}'")
+_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
+_MESSAGE = re.compile(r"\s(?:-[a-z]*m|--message)[ =]*([\"'])(.{0,2000}?)(?<!\\)\1", re.S)
+_CAT = re.compile(r"^\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n(.*)", re.S)
+
+# Programs that only look, move about or keep house: having run them says nothing about how this
+# project is built, tested or started.
+_LOOKING = words_of(
+    """
+    ls cat head tail less more grep egrep rg ag find fd tree wc cd pwd echo printf which type file
+    stat du df sort uniq cut awk sed tr jq yq xargs tee diff cmp date sleep true false test [
+    export source . set unset alias history ps kill pkill pgrep lsof top env whoami id man touch
+    mkdir rm cp mv ln chmod chown tar zip unzip curl wget open code vim nano gh git hg svn for
+    while if do done then else fi case esac { } ( ) wait read local return exit seq basename
+    dirname realpath readlink md5sum sha256sum base64 od xxd strings
+    """
+)
+_INTERPRETERS = words_of("bash sh zsh python python3 node ruby perl php")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a line: its normal form, empty for one that only looks, and the files that it
+    names."""
+
+    form: str
+    files: tuple[str, ...]
+
+
+def steps(line: str) -> list[Step]:
+    """The commands of a shell line, in order."""
+    found = []
+    for part in _parts(_without_documents(line[:MOST_LINE])):
+        words = part.split()
+        if not words:
+            continue
+        files = tuple(dict.fromkeys(_file_of(word) for word in words[1:]))
+        found.append(Step(_form(part), tuple(name for name in files if name)))
+    return found
+
+
+def _without_documents(line: str) -> str:
+    """Without here-documents, which are prose or programs."""
+    kept, at = [], 0
+    while (start := _HERE_DOCUMENT.search(line, at)) is not None:
+        kept.append(line[at : start.start()])
+        lines = line[start.end() :].splitlines(keepends=True)
+        last = next((n for n, one in enumerate(lines) if one.strip() == start[2]), len(lines) - 1)
+        at = start.end() + sum(len(one) for one in lines[: last + 1])
+        kept.append("\n")
+    return "".join([*kept, line[at:]])
+
+
+def _parts(line: str) -> list[str]:
+    """Cut at separators that stand outside quotes."""
+    held: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        held.append(match[0])
+        return f"\x00{len(held) - 1}\x00"
+
+    hidden = _QUOTED.sub(hide, line.replace("\x00", " "))
+    parts = _SEPARATOR.split(_REDIRECT.sub(" ", hidden))
+    return [
+        re.sub(r"\x00(\d+)\x00", lambda m: held[int(m[1])], part).strip(" &()") for part in parts
+    ]
+
+
+def _form(part: str) -> str:
+    text = part
+    while (cut := _PREFIX.match(text)) is not None:
+        text = text[cut.end() :]
+    text = " ".join(text.split())
+    first, _, rest = text.partition(" ")
+    program = first.rsplit("/", 1)[-1]
+    if program in _LOOKING or len(text) > MOST_CHARS or not re.match(r"[\w./@~]", text):
+        return ""
+    # A script given on the command line is another one each time.
+    if program in _INTERPRETERS and (not rest or rest.startswith(("-c", "-e", "- ", "<"))):
+        return ""
+    return text
+
+
+def _file_of(word: str) -> str:
+    word = word.strip("\"'`,:;()[]{}")
+    if word.startswith("-"):
+        word = word.partition("=")[2]
+    word = re.sub(r":\d+(?::\d+)?$", "", word).removesuffix("/...")
+    return word.removeprefix("./") if looks_like_file(word) else ""
+
+
+def commit_subject(line: str) -> str:
+    """The first line of the message of a `git commit`, or ""."""
+    if not _COMMIT.search(line[:MOST_LINE]):
+        return ""
+    found = _MESSAGE.search(line[:MOST_LINE])
+    if found is None:
+        return ""
+    text = found[2]
+    document = _CAT.match(text)
+    if document is not None:
+        text = document[2]
+    subject = next((one.strip() for one in text.splitlines() if one.strip()), "")
+    return subject.replace('\\"', '"')[:MOST_CHARS]

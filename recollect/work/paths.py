@@ -1,0 +1,69 @@
+"""Paths as a project knows them.
+
+In: a path that a tool named, where it ran, the root of the work tree. Out: the path inside the
+repository, or nothing for what is outside it or generated.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable
+
+MOST_CHARS = 400
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORK_TREE = re.compile(r"^(?:\.worktrees|\.claude/worktrees|\.git/worktrees|worktrees)/[^/]+/")
+# Folders that tools fill: what is in them is made, fetched or kept by the tool itself.
+_GENERATED = words_of(
+    """
+    .git .hg .svn node_modules __pycache__ .venv venv .mypy_cache .ruff_cache .pytest_cache .tox
+    .gradle .next .nuxt .terraform bower_components site-packages .idea .cache .direnv
+    """
+)
+_FILE = re.compile(r"[\w.+/-]{1,400}")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_NAMES = words_of("Makefile Dockerfile Justfile Rakefile Gemfile Procfile Vagrantfile Jenkinsfile")
+
+
+def base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def inside(path: str, where: str, root: str) -> str:
+    """The path relative to the root of the repository, or "" when it is none of its files. `where`
+    is the directory in which the tool ran; a work tree below the root counts as the root."""
+    root = root.rstrip("/")
+    if not path or not root or len(path) > MOST_CHARS or "\0" in path or "://" in path:
+        return ""
+    whole = posixpath.normpath(posixpath.join(where or root, path))
+    if not whole.startswith(root + "/"):
+        return ""
+    found = _WORK_TREE.sub("", whole[len(root) + 1 :])
+    return "" if _GENERATED.intersection(found.split("/")) else found
+
+
+def looks_like_file(word: str) -> bool:
+    """Whether a word of a command line is likely to be a file of the project."""
+    if not _FILE.fullmatch(word) or word.startswith("-") or ".." in word:
+        return False
+    name = base(word)
+    return name in _NAMES or (bool(_EXTENSION.search(name[1:])) and not name.startswith("."))
+
+
+def shortest_unique(paths: Iterable[str], known: dict[str, set[str]]) -> list[str]:
+    """Each path as the shortest part of its end that names no other file. `known` has the paths of
+    the repository by their base name."""
+    return [_short(path, known.get(base(path), set())) for path in paths]
+
+
+def _short(path: str, same_name: Collection[str]) -> str:
+    parts = path.split("/")
+    others = [one for one in same_name if one != path]
+    for count in range(1, len(parts)):
+        tail = "/".join(parts[-count:])
+        if not any(one == tail or one.endswith("/" + tail) for one in others):
+            return tail
+    return path

@@ -1,0 +1,61 @@
+"""What was done in each turn."""
+
+from datetime import timedelta
+
+import msgspec
+
+from recollect.core.clock import ManualClock
+from recollect.core.values import Action, TurnWork
+from recollect.store.interface import Selection, Store
+from tests.make import NAMESPACE, arrival
+
+OTHER = "/actor/ada/project/other/"
+
+
+def work(turn_id: str, clock: ManualClock, session: str = "s", **more: object) -> TurnWork:
+    fields: dict[str, object] = {
+        "actions": (Action(how="edit", path="src/a.py"), Action(how="run", command="make test")),
+        "commits": ("Cap retries",),
+        "defines": (("CapRetries", "src/a.py"),),
+        "terms": {"retri": 2},
+        **more,
+    }
+    return TurnWork(
+        turn_id=turn_id, namespace=NAMESPACE, session_id=session, at=clock.now(), **fields  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class TurnWorksContract:
+    def test_the_work_of_a_turn_comes_back_as_it_was(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = work("0" * 26, clock, person="ada", branch="fix")
+        later = msgspec.structs.replace(one, turn_id="1" * 26, at=clock.now() + timedelta(1))
+        store.turn_works.put([later, one])
+        assert store.turn_works.all(NAMESPACE) == [one, later]
+        assert store.turn_works.all(OTHER) == []
+
+    def test_a_turn_that_grew_takes_the_place_of_what_it_was(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        one = work("0" * 26, clock)
+        grown = msgspec.structs.replace(one, commits=("Cap retries", "Test it"))
+        store.turn_works.put([one])
+        store.turn_works.put([grown])
+        assert store.turn_works.all(NAMESPACE, "s") == [grown]
+        store.turn_works.clear(NAMESPACE)
+        assert store.turn_works.all(NAMESPACE) == []
+
+    def test_nothing_is_left_of_an_event_that_was_erased(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        kept, gone = arrival(session_id="kept"), arrival(session_id="gone")
+        store.events.put([kept, gone])
+        store.turn_works.put(
+            [
+                work(kept.event.event_id, clock, session="kept"),
+                work(gone.event.event_id, clock, session="gone"),
+            ]
+        )
+        store.bulk.erase(NAMESPACE, Selection(session_id="gone"), "ada")
+        assert [one.session_id for one in store.turn_works.all(NAMESPACE)] == ["kept"]
