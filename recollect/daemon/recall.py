@@ -70,6 +70,11 @@ class RecallParts:
         if self._backfill is not None:
             self._backfill.wake()
 
+    def embed_now(self) -> None:
+        """Give vectors to what has none, in this thread."""
+        while self._backfill is not None and self._backfill.step():
+            pass
+
     def health(self) -> dict[str, Any]:
         stats = self._store.upkeep.stats()
         return {
