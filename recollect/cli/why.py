@@ -32,8 +32,8 @@ def command(
 ) -> int:
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
-    It shows the injected text, every candidate, its score, and why it was injected or not. WORDS can also be the id of
-    a receipt. A memory is named by its id or the beginning of it.
+    It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
+    can also be the id of a receipt. A memory is named by its id or the beginning of it.
     """
     client = daemon_client()
     receipts = _receipts(client, project, SEARCHED)
