@@ -123,6 +123,12 @@ function One({ id }) {
                 ${detail.explicit ? html`<${Badge}>asks for memories<//>` : null}
                 ${detail.topic ? html`<${Badge}>new topic<//>` : null}
               </div>
+              ${detail.text ? html`
+                <details>
+                  <summary>The text that the agent got</summary>
+                  <div class="quote wrap">${detail.text}</div>
+                </details>
+              ` : null}
               <div>
                 <h3>Injected</h3>
                 ${given.length ? (
