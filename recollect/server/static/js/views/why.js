@@ -120,6 +120,7 @@ function One({ id }) {
                 <${Badge}>${ms(one.latency_us)}<//>
                 <${Badge}>${nameOf(one.namespace)}<//>
                 ${detail.late ? html`<${Badge} tone="bad">late: ${detail.late}<//>` : null}
+                ${detail.shadow ? html`<${Badge} tone="warn">shadow session<//>` : null}
                 ${detail.explicit ? html`<${Badge}>asks for memories<//>` : null}
                 ${detail.topic ? html`<${Badge}>new topic<//>` : null}
               </div>
@@ -131,7 +132,9 @@ function One({ id }) {
                   `)
                 ) : html`
                   <p class="soft">
-                    ${candidates.length
+                    ${detail.shadow
+                      ? `Nothing, on purpose: this is a shadow session. It would have been ${detail.would_tell.tokens} tokens.`
+                      : candidates.length
                       ? "No memory was relevant, new to the session and within the budget."
                       : "No memory came close to this prompt."}
                   </p>
