@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
-    It shows every candidate, its score, and why it was injected or not. WORDS can also be the id of
-    a receipt. A memory is named by its id or the beginning of it.
+    It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
+    can also be the id of a receipt. A memory is named by its id or the beginning of it.
     """
     client = daemon_client()
     receipts = _receipts(client, project, SEARCHED)
@@ -118,12 +118,15 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         f"{one['latency_us'] / 1000:.1f} ms"
     )
     if detail.get("shadow"):
-        would = detail["would_tell"]
         click.secho(
-            "Shadow session: memory was silent on purpose. It would have injected "
-            f"{would['tokens']} tokens.",
+            "Shadow session: silent on purpose; it would have injected "
+            f"{detail['shadow_tokens']} tokens.",
             fg="yellow",
         )
+    if told := detail.get("text") or detail.get("shadow_text"):
+        click.echo()
+        for line in told.splitlines():
+            click.echo(f"  | {line}")
     for what, problem in (("late", "It was late"), ("failed", "It failed")):
         if what in detail:
             click.secho(f"{problem}: {detail[what]}", fg="yellow")

@@ -30,7 +30,7 @@ from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.private import SENSITIVE, Private
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import TEXT_KEPT, Receipts
 from recollect.inject.says import says
 from recollect.inject.shadow import Shadow
 from recollect.inject.triggers import Said, Topics, asks_to_remember
@@ -475,6 +475,7 @@ class Recall:
             query=question.text[:QUERY_KEPT],
             injected=injected,
             detail={
+                "text": text[:TEXT_KEPT],
                 "candidates": [
                     {
                         "record_id": found.record.record_id,

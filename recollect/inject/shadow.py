@@ -16,6 +16,7 @@ from recollect.core import oslayer, safe_files
 from recollect.core.settings import Settings
 from recollect.core.token_count import count_tokens
 from recollect.hosts.proof import SESSION_PREFIX
+from recollect.inject.receipts import TEXT_KEPT
 
 log = logging.getLogger(__name__)
 
@@ -56,11 +57,9 @@ class Shadow:
         notes["shadow_share"] = self._share
         if not silent:
             return text, injected
-        notes["would_tell"] = {
-            "injected": list(injected),
-            "tokens": count_tokens(text),
-            "text": text,
-        }
+        notes["shadow_injected"] = list(injected)
+        notes["shadow_tokens"] = count_tokens(text)
+        notes["shadow_text"] = text[:TEXT_KEPT]
         return "", ()
 
 

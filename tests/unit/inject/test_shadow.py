@@ -113,12 +113,12 @@ def test_a_silent_session_is_told_nothing_and_its_receipt_keeps_what_it_missed(
         question = RecallQuestion(trigger, text, (NAMESPACE, GLOBAL), session, None, 9500, reason)
         recalled = recall(question)
         parts.receipts.flush()
-        return recalled, home.runtime.store.receipts.get(NAMESPACE, recalled.receipt_id)
+        return recalled, home.runtime.store.receipts.get(NAMESPACE, recalled.receipt_id or "")
 
     told, receipt = ask(open_one)
     assert told.records == (note.record_id,) and NOTE in told.context
     assert receipt.detail["shadow"] is False and receipt.detail["shadow_share"] == 0.5
-    assert receipt.injected and receipt.tokens and "would_tell" not in receipt.detail
+    assert receipt.injected and receipt.tokens and "shadow_text" not in receipt.detail
     used = home.runtime.store.records.get(NAMESPACE, [note.record_id])[0].access_count
 
     # Asked again, resumed or compacted: it stays silent, and would still say the same.
@@ -130,12 +130,16 @@ def test_a_silent_session_is_told_nothing_and_its_receipt_keeps_what_it_missed(
         detail = receipt.detail
         assert detail["shadow"] is True and not any(one["injected"] for one in detail["known"])
         assert not any(one["injected"] for one in detail["candidates"])
-        would = detail["would_tell"]
-        assert would["injected"] == [note.record_id] and would["tokens"] > 0
-        assert NOTE in would["text"]
+        assert detail["shadow_injected"] == [note.record_id] and detail["shadow_tokens"] > 0
+        assert NOTE in detail["shadow_text"] and detail["text"] == ""
     assert recall._said.to(NAMESPACE, silent) == frozenset()
     after = home.runtime.store.records.get(NAMESPACE, [note.record_id])[0].access_count
     assert after == used
+    shown = f"/api/receipts/{receipt.receipt_id}"
+    assert NOTE in home.client.get(shown)["detail"]["shadow_text"]
+    never = {"record_id": note.record_id, "namespace": NAMESPACE, "verdict": "never"}
+    home.client.ask("POST", "/api/feedback", never)
+    assert "capped" not in str(home.client.get(shown)["detail"])
     # What an agent says there in the same words is its own.
     assert recall.own_text.without(silent, NOTE) == NOTE
     assert recall.own_text.without(open_one, NOTE) == ""
