@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import candidates
 from recollect.retrieve.dates import Span, anchors_in, spans_in
-from recollect.retrieve.floor import Floor, confidence
+from recollect.retrieve.floor import confidence
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, parse, weigh
-from recollect.retrieve.rank import Weights, stem_numbers
+from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
 from recollect.retrieve.score import IndexQuery, ScoredDocuments, score
 
@@ -36,14 +37,14 @@ class SearchEngine:
     def __init__(
         self,
         embedder: QueryEmbedder | None = None,
-        weights: Weights | None = None,
-        floor: Floor | None = None,
+        weights: SearchWeights = SEARCH,
+        floor: Floor = FLOOR,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._embedder = embedder
         self._clock = clock
-        self._weights = weights or Weights()
-        self._floor = floor or Floor()
+        self._weights = weights
+        self._floor = floor
         self._indexes: dict[str, Index] = {}
         self._lock = threading.RLock()
 
@@ -89,7 +90,7 @@ class SearchEngine:
         return self._floor.threshold(semantic)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> SearchWeights:
         return self._weights
 
     def memory(self) -> dict[str, dict[str, int]]:
@@ -113,7 +114,7 @@ class SearchEngine:
         fusion: Fusion = "linear",
         floor: bool = True,
         now: int | None = None,
-        weights: Weights | None = None,
+        weights: SearchWeights | None = None,
         reached: Mapping[str, float] | None = None,
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
@@ -156,7 +157,7 @@ class SearchEngine:
                 for index in found.values()
             ]
             vectors = sum(index.vectors.count for index in found.values())
-            sure = confidence(scored, terms, vectors if vector is not None else 0)
+            sure = confidence(scored, terms, vectors if vector is not None else 0, self._floor)
             least = self._floor.threshold(vector is not None)
             if floor and sure < least:
                 left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
@@ -202,7 +203,7 @@ class SearchEngine:
         return None
 
     def _scored(
-        self, index: Index, question: IndexQuery, weights: Weights, watch: "_Watch"
+        self, index: Index, question: IndexQuery, weights: SearchWeights, watch: "_Watch"
     ) -> ScoredDocuments:
         chosen = _candidates(index, question, watch)
         scored = score(index, question, chosen, weights)

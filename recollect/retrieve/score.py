@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import MATCHING, SearchWeights
 from recollect.retrieve import priors, rank
 from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
 from recollect.retrieve.dates import Span
 from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
-from recollect.retrieve.rank import Floats, Weights
+from recollect.retrieve.rank import Floats
 
-# A memory that has no vector yet counts as one of average similarity.
-UNKNOWN_COSINE = 0.2
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
 
 
@@ -54,11 +53,11 @@ class _Own:
     pairs: Floats
     cosine: Floats | None
 
-    def words(self, weights: Weights) -> Floats:
+    def words(self, weights: SearchWeights) -> Floats:
         found = weights.grams * self.grams + weights.window * self.window
         return found + weights.pairs * self.pairs
 
-    def value(self, weights: Weights) -> Floats:
+    def value(self, weights: SearchWeights) -> Floats:
         words = self.words(weights)
         return words if self.cosine is None else words + weights.cosine * self.cosine
 
@@ -78,7 +77,7 @@ class _Own:
 
 
 def score(
-    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: Weights
+    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: SearchWeights
 ) -> ScoredDocuments:
     own = _own(index, question, candidates)
     finalists = candidates
@@ -100,7 +99,7 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
     cosine = None
     if question.vector is not None:
         cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
-        cosine = np.where(np.isnan(cosine), UNKNOWN_COSINE, cosine)
+        cosine = np.where(np.isnan(cosine), MATCHING.unknown_cosine, cosine)
     return _Own(
         docs,
         rank.grams(index, question.terms, docs, texts),
@@ -111,7 +110,7 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
 
 
 def _in_context(
-    index: Index, question: IndexQuery, own: _Own, docs: NDArray[np.int64], weights: Weights
+    index: Index, question: IndexQuery, own: _Own, docs: NDArray[np.int64], weights: SearchWeights
 ) -> ScoredDocuments:
     """Scores that also count the documents' neighbours, session windows and dates."""
     at = np.searchsorted(own.docs, docs)
