@@ -71,6 +71,7 @@ class Replay:
                 model_dir=settings.models,
                 reserve_mb=0,
                 backup_days=0,
+                shadow=0.0,
             ),
             self._clock,
         )
@@ -116,8 +117,8 @@ class Replay:
             found += [one for one in self._records(namespace) if not one.traits.is_turn]
             procedures = len(self._runtime.store.graph.procedures(namespace))
             preferences = len(self._runtime.store.graph.preferences(namespace))
-            counts += Counter(procedures=procedures, preferences=preferences)
-        counts.update(one.traits.plural for one in found)
+            counts += Counter(procedure=procedures, preference=preferences)
+        counts.update(one.traits.label for one in found)
         found.sort(key=_weight, reverse=True)
         titles = dict.fromkeys(" ".join(one.title.split()) for one in found)
         return Learned(dict(counts.most_common()), tuple(titles)[:MOST_TITLES])

@@ -3,7 +3,7 @@
 In: a report. Out: what `rich` prints, in colour on a terminal and plain elsewhere.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,7 +11,6 @@ from rich.text import Text
 
 from recollect.trial.measure import FIRST, Mark
 from recollect.trial.report import FEW, PROMPTS, Report
-from recollect.work.paths import base
 
 WIDTH = 80
 _INDENT = "        "
@@ -57,81 +56,66 @@ def _lines(report: Report, left_out: int, *, words_only: bool) -> Iterator[Rende
 def _table(report: Report) -> Table:
     figures = (report.product, report.most_touched, report.last_touched)
     table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=30)
+    table.add_column(min_width=31)
     for _ in figures:
         table.add_column(justify="right", min_width=9)
-    table.add_column(style="dim")
-    table.add_row("", Text("Recollect", "bold"), "5 most", "5 last", "", style="")
-    table.add_row(Text("at a prompt of these sessions", "dim"), "", "touched", "touched", "")
+    table.add_column(style="dim", no_wrap=True)
+    table.add_row("", "", "5 files", "5 files")
+    table.add_row("", Text("Recollect", "bold"), "most used", "last used")
 
-    def row(title: str, values: Iterable[str], note: str = "") -> None:
-        first, *others = values
-        table.add_row(title, Text(first, "bold green"), *others, note)
+    def row(title: str, values: Sequence[str], note: str = "") -> None:
+        table.add_row(title, Text(values[0], "bold green"), *values[1:], note)
 
+    product = report.product
     row("it spoke", [_rate(one.spoke, one.prompts) for one in figures])
     row("tokens, when it spoke", [f"{one.tokens:.0f}" for one in figures])
-    row(
-        "a file named* was then needed",
-        [_rate(one.files_hit, one.need) for one in figures],
-        f"of {report.product.need}",
-    )
-    row(
-        "  or was named earlier",
-        [_rate(one.files_hit_by_now, one.need) for one in figures],
-    )
-    row(
-        "  at the session's first prompt",
-        [_rate(one.first_hit, one.first_need) for one in figures],
-        f"of {report.product.first_need}",
-    )
-    commands = report.product
-    row(
-        "a command named was then run",
-        [_rate(commands.commands_hit, commands.run), "-", "-"],
-        f"of {commands.run}",
-    )
+    row(f"a needed file among {FIRST} named", [_rate(one.files_hit, one.need) for one in figures],
+        f"of {product.need}")  # fmt: skip
+    row("  named now or earlier", [_rate(one.files_hit_by_now, one.need) for one in figures])
+    row("  at a session's first prompt", [_rate(one.first_hit, one.first_need) for one in figures],
+        f"of {product.first_need}")  # fmt: skip
+    row("a command named that was run", [_rate(product.commands_hit, product.run), "-", "-"],
+        f"of {product.run}")  # fmt: skip
     return table
 
 
 def _example(title: str, mark: Mark) -> Iterator[Text]:
     prompt = " ".join(mark.case.prompt.split())
-    colour = "green" if title == "Best" else "red"
-    head = Text.assemble((f"{title:<8}", f"bold {colour}"), f"“{prompt}")
-    yield _cut(head, "”")
-    told = Text(_INDENT + "told ")
-    _names(told, mark.files[:FIRST], mark.right, colour)
-    if mark.commands_right:
-        told.append("; ")
-        _names(told, sorted(mark.commands_right), mark.commands_right, colour)
+    colour = "green" if mark.right or mark.commands_right else "red"
+    yield _cut(Text.assemble((f"{title:<8}", f"bold {colour}"), f"“{prompt}"), "”")
+    right = [*(one for one in mark.files if one in mark.right), *sorted(mark.commands_right)]
+    wrong = [one for one in mark.files if one not in mark.right]
     missed = sorted((mark.case.need | mark.case.run) - mark.right - mark.commands_right)
-    if missed:
-        told.append(f"; {'also ' if mark.right else ''}needed {', '.join(missed)}")
-    yield _cut(told)
-
-
-def _names(text: Text, names: Sequence[str], right: Iterable[str], colour: str) -> None:
-    if not names:
-        text.append("no file")
-    for number, name in enumerate(names):
-        text.append(", " if number else "")
-        text.append(base(name) if "/" in name and " " not in name else name,
-                    style=colour if name in right else "")  # fmt: skip
+    end = f"; needed {missed[0]}" if missed and not right else ""
+    others = len(missed) - bool(end)
+    if others:
+        end += f" +{others}" if end else f"; +{others} needed"
+    line, cut = Text(f"{_INDENT}named "), 0
+    for number, name in enumerate([*right, *wrong]):
+        shown = f"{'✓ ' if name in right else ''}{name}"
+        more = len(right) + len(wrong) - number
+        if cut or line.cell_len + len(shown) + len(f", +{more}") + len(end) + 2 > WIDTH:
+            cut += 1
+            continue
+        line.append(", " if number else "")
+        line.append(shown, style=colour if name in right else "")
+    if not right and not wrong:
+        line.append("no file")
+    line.append(f", +{cut}" if cut else "")
+    yield _cut(line.append(end))
 
 
 def _learned(report: Report) -> Iterator[Text]:
-    counts = ", ".join(f"{count} {plural}" for plural, count in report.learned.counts.items())
+    counts = ", ".join(_many(count, kind) for kind, count in report.learned.counts.items())
     yield _cut(Text.assemble(("Learned ", "bold"), counts or "nothing yet"))
     for title in report.learned.titles[:2]:
         yield _cut(Text(f"{_INDENT}“{title}"), "”")
 
 
 def _footer(report: Report, left_out: int, *, words_only: bool) -> str:
-    parts = [f"{report.seconds:.0f} s; nothing left this machine, nothing was kept."]
-    if left_out:
-        parts.append(f"{_many(left_out, 'older session')} left out (--sessions).")
-    if words_only:
-        parts.append("Without embedding.")
-    return " ".join(parts)
+    took = f"{report.seconds:.0f} s{', by words alone' if words_only else ''}"
+    left = f"; {_many(left_out, 'older session')} left out" if left_out else ""
+    return f"{took}{left}. Nothing left this machine or was kept."
 
 
 def _cut(text: Text, close: str = "") -> Text:
@@ -145,4 +129,6 @@ def _rate(part: int, whole: int) -> str:
 
 
 def _many(count: int, one: str) -> str:
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+    if count == 1:
+        return f"1 {one}"
+    return f"{count} {one[:-1]}ies" if one.endswith("ry") else f"{count} {one}s"
