@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -130,9 +131,10 @@ def _find_word(text: str, wanted: str, at: int = 0, after: str = "_") -> int:
 
 @dataclass
 class TurnDigest:
-    """What was done in one turn: base names of files, paths in the repository, commands."""
+    """What was done in one turn: base names of files with the time of the last touch, paths in the
+    repository, commands."""
 
-    files: set[str] = field(default_factory=set)
+    files: dict[str, datetime] = field(default_factory=dict)
     paths: set[str] = field(default_factory=set)
     commands: set[str] = field(default_factory=set)
 
@@ -152,7 +154,7 @@ def _digest(turn: Iterable[Event]) -> TurnDigest:
         where, root = event.source.project_path or "", event.source.root
         for name in _touched(call):
             path = inside(name, where, root) or base(name)
-            found.files.add(base(path))
+            found.files[base(path)] = event.valid_time
             found.paths.add(path)
         command = call.get("command")
         if isinstance(command, str) and command:
@@ -161,7 +163,10 @@ def _digest(turn: Iterable[Event]) -> TurnDigest:
 
 
 def _touched(call: Mapping[str, Any]) -> Iterator[str]:
-    for name in call.get("files") or ():
+    """What was read, edited or searched, or named in a command. A question to a language server is
+    about a name, and touches no file."""
+    asks = call.get("tool") == "LSP"
+    for name in () if asks else call.get("files") or ():
         if isinstance(name, str) and "." in base(name)[1:]:
             yield name
     command = call.get("command")
@@ -194,14 +199,12 @@ def cases(sessions: Sequence[Session], prompts: int | None = None) -> Iterator[C
     ending = sorted(sessions, key=lambda one: one.ended)
     files: Counter[str] = Counter()
     commands: Counter[str] = Counter()
-    last: dict[str, None] = {}
+    last: dict[str, datetime] = {}
     for session in sorted(sessions, key=lambda one: one.started):
         while ending and ending[0].ended < session.started:
             ended = ending.pop(0)
             for turn in digests[ended.name]:
-                for name in sorted(turn.files):
-                    last.pop(name, None)
-                    last[name] = None
+                last.update(turn.files)
             files.update(sorted(set().union(*(turn.files for turn in digests[ended.name]))))
             commands.update(set().union(*(turn.commands for turn in digests[ended.name])))
         if session.history_only or (not files and not commands and not last):
@@ -215,7 +218,7 @@ def _cases_of(
     prompts: int | None,
     files: Counter[str],
     commands: Counter[str],
-    last: dict[str, None],
+    last: Mapping[str, datetime],
 ) -> Iterator[Case]:
     before: set[str] = set()
     for number, turn in enumerate(session.turns[:prompts]):
@@ -239,9 +242,9 @@ def _cases_of(
             before=frozenset(before),
             known_commands=frozenset(commands),
             most_touched=_new((name for name, _ in files.most_common()), lower, before),
-            last_touched=_new(reversed(last), lower, before),
+            last_touched=_new(sorted(last, key=last.__getitem__, reverse=True), lower, before),
         )
-        before |= done[number].files
+        before.update(done[number].files)
 
 
 def _new(names: Iterable[str], lower: str, before: Collection[str]) -> tuple[str, ...]:
