@@ -1,13 +1,13 @@
-"""The work of every project that was asked about, in memory.
+"""The work of the projects that were asked about last, in memory.
 
-In: rows of the store, and new ones as turns are written. Out: answers about one project at a time.
-A project is loaded when it is first asked for; one whose rows were taken away is dropped, and
-loaded again.
+In: rows of the store, and new ones as turns are written. Out: answers about one project at a time,
+without what was forgotten or refused. A project is loaded when it is first asked for; one whose
+rows were taken away, or in which something was forgotten, is dropped, and loaded again.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TypeVar
 
 from recollect.core.values import TurnWork
@@ -20,19 +20,31 @@ MOST_PROJECTS = 8
 
 
 class WorkCache:
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, visible: Callable[[TurnWork], TurnWork | None] = lambda one: one
+    ) -> None:
+        """`visible` gives what may be shown of a turn."""
         self._store = store
+        self._visible = visible
         self._lock = threading.Lock()
         self._projects: OrderedDict[str, ProjectWork] = OrderedDict()
 
     def put(self, works: Sequence[TurnWork]) -> None:
-        """Store the work of turns, and know it from now on."""
+        """Store the work of turns, and answer with it from now on."""
         self._store.turn_works.put(works)
         with self._lock:
             for one in works:
-                known = self._projects.get(one.namespace)
-                if known is not None:
-                    known.add(one)
+                project = self._projects.get(one.namespace)
+                if project is not None:
+                    self._add(project, one)
+
+    def delete(self, namespace: str, session_id: str, event_ids: Set[str]) -> None:
+        """Turns that began with these events are part of other turns."""
+        stored = self._store.turn_works.all(namespace, session_id)
+        stale = [one.turn_id for one in stored if one.turn_id in event_ids]
+        if stale:
+            self._store.turn_works.delete(namespace, stale)
+            self.drop(namespace)
 
     def ask(self, namespace: str, question: Callable[[ProjectWork], T]) -> T:
         """Let `question` look at a project. Others wait meanwhile."""
@@ -44,12 +56,38 @@ class WorkCache:
         with self._lock:
             self._projects.pop(namespace, None)
 
+    def follow(self, namespace: str, record_ids: Sequence[str]) -> None:
+        """Another daemon stored or removed these memories; what was done came before them."""
+        with self._lock:
+            project = self._projects.get(namespace)
+        if project is None:
+            return
+        there = self._store.records.get(namespace, record_ids)
+        if len(there) < len(set(record_ids)):
+            self.drop(namespace)
+            return
+        for session_id in {one.session_id for one in there if one.is_whole_turn}:
+            works = self._store.turn_works.all(namespace, session_id)
+            with self._lock:
+                for one in works:
+                    self._add(project, one)
+
+    def drop_all(self) -> None:
+        """Other things may be shown now."""
+        with self._lock:
+            self._projects.clear()
+
+    def _add(self, project: ProjectWork, work: TurnWork) -> None:
+        visible = self._visible(work)
+        if visible is not None:
+            project.add(visible)
+
     def _of(self, namespace: str) -> ProjectWork:
         found = self._projects.get(namespace)
         if found is None:
             found = ProjectWork()
             for one in self._store.turn_works.all(namespace):
-                found.add(one)
+                self._add(found, one)
             self._projects[namespace] = found
             while len(self._projects) > MOST_PROJECTS:
                 self._projects.popitem(last=False)

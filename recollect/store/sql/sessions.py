@@ -14,7 +14,7 @@ from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import END, Engine
+from recollect.store.sql.engine import END, Engine, ids_json
 
 
 class SqlSessions:
@@ -105,6 +105,11 @@ class SqlReceipts:
         last = items[-1]
         assert last.created_at is not None
         return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))
+
+    def delete(self, namespace: str, receipt_ids: Sequence[str]) -> None:
+        values = {"namespace": namespace, "ids": ids_json(receipt_ids)}
+        erase = sql.erase_rows("receipts", "receipt_id")
+        self._engine.write(lambda db: db.run(erase, values) and None, when_full=True)
 
     def purge(
         self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True

@@ -475,10 +475,18 @@ LIST_TURN_WORK = filtered(
     {"session_id": "session_id = $session_id"},
     "ORDER BY at, turn_id",
 )
-SESSIONS_WITH_TURN_WORK = both(
-    "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
-)
+MISSING_TURN_WORK = both("""
+SELECT session_id FROM events WHERE namespace = $namespace
+EXCEPT
+SELECT session_id FROM turn_work WHERE namespace = $namespace
+""")
 CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
+# Events came to sessions of which the work was known: it is derived again, with theirs.
+UNDERIVE_TURN_WORK = both("""
+DELETE FROM turn_work
+ WHERE namespace = $namespace AND session_id IN (
+       SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
+""")
 
 # --- sessions, checkpoints, receipts ------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from recollect.core.values import TurnWork
 from recollect.store.sql import rows
 from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
+from recollect.store.sql.engine import Engine, ids_json
 
 
 class SqlTurnWorks:
@@ -30,9 +30,14 @@ class SqlTurnWorks:
         values = {"namespace": namespace, "session_id": session_id}
         return [rows.TURN_WORK.decode(row) for row in self._engine.rows(sql.LIST_TURN_WORK, values)]
 
-    def sessions(self, namespace: str) -> set[str]:
+    def missing(self, namespace: str) -> list[str]:
         values = {"namespace": namespace}
-        return {session for (session,) in self._engine.rows(sql.SESSIONS_WITH_TURN_WORK, values)}
+        return [session for (session,) in self._engine.rows(sql.MISSING_TURN_WORK, values)]
+
+    def delete(self, namespace: str, turn_ids: Sequence[str]) -> None:
+        values = {"namespace": namespace, "ids": ids_json(turn_ids)}
+        erase = sql.erase_rows("turn_work", "turn_id")
+        self._engine.write(lambda db: db.run(erase, values) and None)
 
     def clear(self, namespace: str) -> None:
         self._engine.write(lambda db: db.run(sql.CLEAR_TURN_WORK, {"namespace": namespace}))
