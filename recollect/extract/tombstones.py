@@ -328,7 +328,7 @@ class Tombstones:
 
     def _visible_part(self, namespace: str, name: str, part: Any) -> Any:
         """One entry of a receipt's detail. A forgotten memory is shown without its title."""
-        if name == "text":
+        if name in ("text", "shadow_text"):
             return self._visible_brief(namespace, part)
         if name not in ("candidates", "known"):
             return part
