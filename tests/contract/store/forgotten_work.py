@@ -57,7 +57,8 @@ class Workshop:
         assert {path for path in shown[0] if path} == {
             one.path for row in rows for one in row.actions if one.path
         }
-        return str(shown)
+        graph = self.runtime.work.graph(namespace)
+        return str((shown, sorted(one.name for one in graph.entities())))
 
     def rebuild(self) -> None:
         self.runtime.turn_writer.rebuild_work()
