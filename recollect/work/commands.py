@@ -6,6 +6,7 @@ the files it names, and the subject of a commit. A script inside a line is not r
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.work.paths import looks_like_file, words_of
 
@@ -58,6 +59,15 @@ def steps(line: str) -> list[Step]:
     return found
 
 
+def words_of_parts(line: str) -> list[list[str]]:
+    """The words of each command of a shell line, without quotes and without what stands before the
+    program."""
+    return [
+        [word.strip("\"'") for word in _after_prefix(part).split()]
+        for part in _parts(_without_documents(line[:MOST_LINE]))
+    ]
+
+
 def _without_documents(line: str) -> str:
     """Without here-documents, which are prose or programs."""
     kept, at = [], 0
@@ -86,10 +96,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _form(part: str) -> str:
-    text = part
-    while (cut := _PREFIX.match(text)) is not None:
-        text = text[cut.end() :]
-    text = " ".join(text.split())
+    text = " ".join(_after_prefix(part).split())
     first, _, rest = text.partition(" ")
     program = first.rsplit("/", 1)[-1]
     if program in _LOOKING or len(text) > MOST_CHARS or not re.match(r"[\w./@~]", text):
@@ -98,6 +105,12 @@ def _form(part: str) -> str:
     if program in _INTERPRETERS and (not rest or rest.startswith(("-c", "-e", "- ", "<"))):
         return ""
     return text
+
+
+def _after_prefix(part: str) -> str:
+    while (cut := _PREFIX.match(part)) is not None:
+        part = part[cut.end() :]
+    return part
 
 
 def _file_of(word: str) -> str:
@@ -121,3 +134,15 @@ def commit_subject(line: str) -> str:
         text = document[2]
     subject = next((one.strip() for one in text.splitlines() if one.strip()), "")
     return subject.replace('\\"', '"')[:MOST_CHARS]
+
+
+def printed(output: Any) -> str:
+    """What a command printed, as far as its host tells."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, dict):
+        named = [
+            output.get(key) for key in ("stderr", "stdout", "output", "error", "content", "text")
+        ]
+        return "\n".join(one for one in named if isinstance(one, str))
+    return ""
