@@ -19,7 +19,7 @@ TABLE_WIDTH = 80
 @click.option(
     "--period",
     type=click.Choice(["day", "week", "month"]),
-    help="How far back to look.  [default: week; with --effect all that is kept]",
+    help="How far back to look: a week by default, with --effect all that is kept.",
 )
 @time_option("--since", "Report from TIME on, instead of --period.")
 @until_option

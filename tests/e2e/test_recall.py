@@ -1,4 +1,4 @@
-"""Recall through the real hook and the real daemon: after a restart, without a model, in shadow mode."""
+"""Recall through the real hook and daemon: after a restart, without a model, in shadow mode."""
 
 import json
 import pathlib
