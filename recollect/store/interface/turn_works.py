@@ -18,5 +18,3 @@ class TurnWorks(Protocol):
 
     def sessions(self, namespace: str) -> set[str]:
         """The sessions that have any."""
-
-    def clear(self, namespace: str) -> None: ...

@@ -20,7 +20,6 @@ LIST_TURN_WORK = filtered(
 SESSIONS_WITH_TURN_WORK = both(
     "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
 )
-CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
 
 
 class SqlTurnWorks:
@@ -44,6 +43,3 @@ class SqlTurnWorks:
     def sessions(self, namespace: str) -> set[str]:
         values = {"namespace": namespace}
         return {session for (session,) in self._engine.rows(SESSIONS_WITH_TURN_WORK, values)}
-
-    def clear(self, namespace: str) -> None:
-        self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))
