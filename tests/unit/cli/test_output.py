@@ -40,6 +40,19 @@ def test_why_can_be_read_at_eighty_columns(
     assert "  score 0.250: words 0.50, meaning 0.25" in told and "  mr_" + "0" * 26 in told
 
 
+def test_why_says_that_a_shadow_session_was_silent_on_purpose(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silent = receipt()
+    silent["detail"] |= {"shadow": True, "shadow_tokens": 312, "shadow_text": "Use uv", "text": ""}
+    silent["detail"]["candidates"][0]["why_not"] = ""
+    why.print_receipt(silent, as_json=False)
+    told = capsys.readouterr().out.splitlines()
+    assert "Shadow session: silent on purpose; it would have injected 312 tokens." in told
+    assert "  | Use uv" in told
+    assert "  not injected: the session is a shadow session" in told
+
+
 def test_no_color_leaves_nothing_bold(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
