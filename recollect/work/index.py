@@ -10,15 +10,12 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from recollect.core.tuning import MATCHING, WORK_FILES
 from recollect.core.values import Action, TurnWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base
 from recollect.work.terms import terms
 
-K1 = 1.2
-B = 0.75
-WEIGHT = {"edit": 2.0, "read": 1.0, "search": 0.7, "run": 0.7}
-NAME_WEIGHT = 2  # a word of a file's name counts as this many of its folders
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
 
 
@@ -50,6 +47,7 @@ class Terms:
         size = len(self._lengths)
         scores: dict[int, float] = defaultdict(float)
         mean = self._total / size if size else 1.0
+        b = MATCHING.b
         for term in set(wanted):
             held = self._postings.get(term)
             if held is None:
@@ -59,8 +57,8 @@ class Terms:
             for number, count in zip(documents, often, strict=True):
                 length = self._lengths[number]
                 if length:
-                    norm = count + K1 * (1 - B + B * length / mean)
-                    scores[number] += rarity * count * (K1 + 1) / norm
+                    norm = count + MATCHING.k1 * (1 - b + b * length / mean)
+                    scores[number] += rarity * count * (MATCHING.k1 + 1) / norm
         return scores
 
 
@@ -122,7 +120,7 @@ class ProjectWork:
         for one in work.actions:
             path = self.known_path(one)
             if path:
-                found[path] = max(found.get(path, 0.0), WEIGHT[one.how])
+                found[path] = max(found.get(path, 0.0), getattr(WORK_FILES, one.how))
         return found
 
     def known_path(self, action: Action) -> str:
@@ -144,7 +142,7 @@ class ProjectWork:
             folders, _, name = path.rpartition("/")
             counts = dict.fromkeys(terms(folders), 1)
             for term in terms(name.rsplit(".", 1)[0]):
-                counts[term] = counts.get(term, 0) + NAME_WEIGHT
+                counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
             self.path[path] = self.paths.add(counts)
         return path
 

@@ -11,29 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from recollect.core.tuning import FILE_SIGNALS, WORK_FILES
 from recollect.work.index import MAIN, ProjectWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base, looks_like_file
 from recollect.work.terms import terms
 
 DAY_S = 86_400.0
-RECENT_S = 3 * DAY_S
-BRANCH_S = DAY_S
-VOTERS = 15
-CONTEXT_TURNS = 3
-WEIGHTS = {
-    "often": 1.0,
-    "recent": 1.0,
-    "person": 1.0,
-    "branch": 1.0,
-    "prompt": 1.0,
-    "branch_words": 1.0,
-    "context": 1.0,
-    "name": 1.0,
-    "pair": 1.0,
-    "symbol": 1.0,
-    "defines": 1.0,
-}
 _NAME = re.compile(r"\w{4,80}")
 
 
@@ -68,7 +52,7 @@ def rank(work: ProjectWork, ask: Ask) -> list[Likely]:
             continue
         for path, value in values.items():
             one = found.setdefault(path, Likely(path, 0.0))
-            part = WEIGHTS[name] * value / most
+            part = getattr(FILE_SIGNALS, name) * value / most
             one.parts[name] = part
             one.score += part
     low = ask.text.lower()
@@ -80,7 +64,10 @@ def _signals(
     work: ProjectWork, ask: Ask, touched: set[str]
 ) -> Iterator[tuple[str, Mapping[str, float]]]:
     yield "often", {path: math.log1p(len(some)) for path, some in work.sessions.items()}
-    yield "recent", {path: _fading(ask.at - at, RECENT_S) for path, at in work.last.items()}
+    yield (
+        "recent",
+        {path: _fading(ask.at - at, WORK_FILES.recent_days) for path, at in work.last.items()},
+    )
     yield (
         "person",
         {path: math.log1p(len(some)) for path, some in work.by_person.get(ask.person, {}).items()},
@@ -90,23 +77,23 @@ def _signals(
         yield (
             "branch",
             {
-                path: _fading(ask.at - at, BRANCH_S)
+                path: _fading(ask.at - at, WORK_FILES.branch_days)
                 for path, at in work.by_branch.get(ask.branch, {}).items()
             },
         )
         yield "branch_words", _votes(work, terms(ask.branch), ask.session)
     yield "prompt", _votes(work, prompt, ask.session)
-    mine = list(work.of_session.get(ask.session, {}).values())[-CONTEXT_TURNS:]
+    mine = list(work.of_session.get(ask.session, {}).values())[-WORK_FILES.context_turns :]
     if mine:
         yield "context", _votes(work, {term for turn in mine for term in turn.terms}, ask.session)
-    yield "name", work.named(prompt, 2 * VOTERS)
+    yield "name", work.named(prompt, 2 * WORK_FILES.voters)
     yield "pair", _pairs(work, ask.text, touched)
-    yield "defines", work.defining(prompt, VOTERS)
+    yield "defines", work.defining(prompt, WORK_FILES.voters)
     yield "symbol", _by_symbol(work, ask.text)
 
 
-def _fading(age_s: float, scale_s: float) -> float:
-    return math.exp(-max(0.0, age_s) / scale_s)
+def _fading(age_s: float, days: float) -> float:
+    return math.exp(-max(0.0, age_s) / (days * DAY_S))
 
 
 def _votes(work: ProjectWork, wanted: Iterable[str], without: str = "") -> dict[str, float]:
@@ -114,7 +101,7 @@ def _votes(work: ProjectWork, wanted: Iterable[str], without: str = "") -> dict[
     scores = work.turns.search(wanted)
     best = sorted(scores.items(), key=lambda item: -item[1])
     found: dict[str, float] = defaultdict(float)
-    left = VOTERS
+    left = WORK_FILES.voters
     for number, score in best:
         turn = work.turn[number]
         if turn.session_id == without:

@@ -9,15 +9,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
+from recollect.core.tuning import WORK_FILES
 from recollect.core.values import TurnWork
 from recollect.work.index import MAIN, ProjectWork
 from recollect.work.likely_files import DAY_S, Ask, Likely
 from recollect.work.paths import shortest_unique
 
-RUN_FADES_S = 14 * DAY_S
 MOST_RUNS = 3
 MOST_COMMITS = 2
-LEAST_SESSIONS = 2  # a command that only one session ran may have been for that session alone
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,11 @@ def files_line(work: ProjectWork, likely: Sequence[Likely], told: Collection[str
 
 def runs_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> Line | None:
     """The commands by which this project is built and tested, with how they ended last."""
+    fades_s = WORK_FILES.run_days * DAY_S
     scores = {
-        form: sum(math.exp(-max(0.0, ask.at - at) / RUN_FADES_S) for at in sessions.values())
+        form: sum(math.exp(-max(0.0, ask.at - at) / fades_s) for at in sessions.values())
         for form, sessions in work.ran_at.items()
-        if len(sessions) >= LEAST_SESSIONS
+        if len(sessions) >= WORK_FILES.command_sessions
     }
     best = sorted(scores, key=lambda form: (-scores[form], form))[:MOST_RUNS]
     new = [form for form in best if f"run {form}" not in told]

@@ -7,9 +7,20 @@ from collections.abc import Sequence
 
 from recollect.core.values import TurnWork
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
+from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
+
+PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
+LIST_TURN_WORK = filtered(
+    f"SELECT {column_list(rows.TURN_WORK.columns)} FROM turn_work WHERE namespace = $namespace",
+    {"session_id": "session_id = $session_id"},
+    "ORDER BY at, turn_id",
+)
+SESSIONS_WITH_TURN_WORK = both(
+    "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
+)
+CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
 
 
 class SqlTurnWorks:
@@ -21,18 +32,18 @@ class SqlTurnWorks:
 
         def work(db: Connection) -> None:
             for row in encoded:
-                db.run(sql.PUT_TURN_WORK, row)
+                db.run(PUT_TURN_WORK, row)
 
         if encoded:
             self._engine.write(work)
 
     def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
         values = {"namespace": namespace, "session_id": session_id}
-        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(sql.LIST_TURN_WORK, values)]
+        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(LIST_TURN_WORK, values)]
 
     def sessions(self, namespace: str) -> set[str]:
         values = {"namespace": namespace}
-        return {session for (session,) in self._engine.rows(sql.SESSIONS_WITH_TURN_WORK, values)}
+        return {session for (session,) in self._engine.rows(SESSIONS_WITH_TURN_WORK, values)}
 
     def clear(self, namespace: str) -> None:
-        self._engine.write(lambda db: db.run(sql.CLEAR_TURN_WORK, {"namespace": namespace}))
+        self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))
