@@ -114,6 +114,10 @@ class ProjectWork:
                     held[term] = held.get(term, 0) + 1
                 self._files = None
 
+    def latest_turns(self) -> list[TurnWork]:
+        """Every turn once, as it was last given."""
+        return [one for turns in self.of_session.values() for one in turns.values()]
+
     def touched(self, work: TurnWork) -> dict[str, float]:
         """Files of a turn with how much it had to do with each."""
         found: dict[str, float] = {}
