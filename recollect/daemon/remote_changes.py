@@ -21,6 +21,7 @@ def follow(runtime: "Runtime", change: Change) -> None:
             recall.feedback.forget_known()
     if change.kind == "all" and recall is not None:
         recall.index_cache.drop_all()
+        recall.rules.drop_all()
     elif change.kind == "records":
         runtime.memories.changed(change.namespace, change.ids)
     elif change.kind == "vectors" and recall is not None:

@@ -80,12 +80,11 @@ _VOWEL = re.compile("[aeiouy]")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule or a procedure as it is stored. Of a procedure `text` is its name."""
+    """A rule as it is stated, or a procedure by its name and its trigger."""
 
     id: str
-    kind: str  # preferences, known, procedures: the section of a brief
     text: str
-    trigger: str = ""  # of a procedure
+    trigger: str | None = None  # of a procedure
     about_tools: bool = False  # stored as a preference for tools, so its words name some
 
 
@@ -150,7 +149,7 @@ class RuleIndex:
         self._done: set[str] = set()
         for rule in rules:
             parsed = _parsed(rule)
-            if rule.kind == "procedures":
+            if rule.trigger is not None:
                 self._done |= {one.head for one in parsed.actions if _stands_alone(one)}
             for key in parsed.keys:
                 self._by_key.setdefault(key, []).append(parsed)
@@ -316,11 +315,11 @@ def _is_run(name: _Name, step: ActingStep) -> bool:
 
 
 def _parsed(rule: Rule) -> _ParsedRule:
-    texts = (rule.text, rule.trigger) if rule.kind == "procedures" else (rule.text,)
-    actions = [one for text in texts for one in clauses(tokens(text)) if not one.definite]
-    if rule.kind == "procedures":
-        return _ParsedRule(rule, [], actions)
     given = tokens(rule.text)
+    actions = [one for one in clauses(given) if not one.definite]
+    if rule.trigger is not None:
+        actions += [one for one in clauses(tokens(rule.trigger)) if not one.definite]
+        return _ParsedRule(rule, [], actions)
     heads = {one.head for one in actions}
     actions += [
         Clause(stem)
