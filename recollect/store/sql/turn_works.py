@@ -22,8 +22,8 @@ SELECT session_id FROM events WHERE namespace = $namespace
 EXCEPT
 SELECT session_id FROM turn_work WHERE namespace = $namespace
 """)
-DELETE_TURN_WORK = both(
-    "DELETE FROM turn_work WHERE namespace = $namespace AND turn_id IN {texts[ids]}"
+DELETE_TURN_WORK = filtered(
+    "DELETE FROM turn_work WHERE namespace = $namespace", {"ids": "turn_id IN {texts[ids]}"}
 )
 # Events came to sessions of which the work was known: it is derived again, with theirs.
 UNDERIVE_TURN_WORK = both("""
@@ -31,7 +31,6 @@ DELETE FROM turn_work
  WHERE namespace = $namespace AND session_id IN (
        SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
 """)
-CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
 
 
 class SqlTurnWorks:
@@ -56,9 +55,7 @@ class SqlTurnWorks:
         values = {"namespace": namespace}
         return [session for (session,) in self._engine.rows(MISSING_TURN_WORK, values)]
 
-    def delete(self, namespace: str, turn_ids: Sequence[str]) -> None:
-        values = {"namespace": namespace, "ids": ids_json(turn_ids)}
+    def delete(self, namespace: str, turn_ids: Sequence[str] | None = None) -> None:
+        listed = None if turn_ids is None else ids_json(turn_ids)
+        values = {"namespace": namespace, "ids": listed}
         self._engine.write(lambda db: db.run(DELETE_TURN_WORK, values) and None)
-
-    def clear(self, namespace: str) -> None:
-        self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))
