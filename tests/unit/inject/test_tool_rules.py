@@ -16,6 +16,7 @@ from recollect.core.values import Preference, Procedure, Receipt, Record
 from recollect.daemon.runtime import Runtime
 from recollect.inject import fence
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import record
 
 
@@ -64,7 +65,7 @@ class Desk:
             preference_id=f"p-{key}", namespace=self.namespace, category="tools", key=key,
             value=value,
         )  # fmt: skip
-        self.store.graph.put(one)
+        put_graph(self.store, one)
         return one
 
     def believe(self, title: str, **fields: Any) -> Record:
@@ -110,7 +111,8 @@ def test_a_command_that_no_rule_is_about_costs_no_receipt(desk: Desk) -> None:
 def test_beliefs_and_procedures_come_too_and_follow_every_change(desk: Desk) -> None:
     assert desk.run("terraform apply") == ""
     rule = desk.believe("Never run terraform apply")
-    desk.store.graph.put(
+    put_graph(
+        desk.store,
         Procedure(
             procedure_id="deploy", namespace=desk.namespace, name="Deploy: make build … fly deploy",
             trigger="asked to deploy", steps=("make build", "fly deploy", "scripts/smoke.sh"),
