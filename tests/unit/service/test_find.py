@@ -13,6 +13,7 @@ from recollect.core.values import Entity, Fact
 from recollect.daemon.runtime import Runtime
 from recollect.service.context import ContextQuery, ExplainQuery, context, explain
 from recollect.service.search import SearchQuery, search
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, record
 
 ASK = "who looks after the ledger, and what is its retry cap?"
@@ -38,7 +39,7 @@ def _learn(runtime: Runtime, clock: ManualClock) -> str:
         fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="ledger",
         predicate="owned_by", object="Mateo", valid_from=clock.now(), source_event_ids=("e1",),
     )  # fmt: skip
-    runtime.store.graph.put(ledger, owner)
+    put_graph(runtime.store, ledger, owner)
     return hidden.record_id
 
 
@@ -63,7 +64,7 @@ def test_search_as_of_walks_the_graph_of_that_time(runtime: Runtime, clock: Manu
     then = clock.now()
     clock.advance(days=1)
     fact = runtime.store.graph.facts(NAMESPACE)[0]
-    runtime.store.graph.put(structs.replace(fact, valid_until=clock.now()))
+    put_graph(runtime.store, structs.replace(fact, valid_until=clock.now()))
     past = search(runtime, SearchQuery(query=ASK, namespace=NAMESPACE, as_of=then)).items
     assert {one.record.record_id: one.parts for one in past}[hidden]["graph"] > 0
     now = search(runtime, SearchQuery(query=ASK, namespace=NAMESPACE)).items
