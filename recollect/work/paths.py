@@ -17,6 +17,9 @@ def words_of(text: str) -> frozenset[str]:
 
 
 _WORK_TREE = re.compile(r"^(?:\.worktrees|\.claude/worktrees|\.git/worktrees|worktrees)/[^/]+/")
+_IN_WORK_TREE = re.compile(
+    r"/(?:\.worktrees|\.claude/worktrees|\.git/worktrees|worktrees)/.*", re.S
+)
 # Folders that tools fill: what is in them is made, fetched or kept by the tool itself.
 _GENERATED = words_of(
     """
@@ -64,6 +67,11 @@ def inside(path: str, where: str, root: str) -> str:
 def is_output(path: str) -> bool:
     """Whether a path inside the repository is likely to be made by a build."""
     return not _OUTPUT.isdisjoint(path.split("/")[:-1])
+
+
+def main_root(directory: str) -> str:
+    """The root of the repository of which a directory is a work tree; else the directory."""
+    return _IN_WORK_TREE.sub("", directory.rstrip("/"))
 
 
 def looks_like_file(word: str) -> bool:
