@@ -83,10 +83,9 @@ def command(
                 answered=answered,
             )
     if as_json:
-        print_json({**made.as_json(), "left_out": left_out, "embedding": chosen.embedding})
+        print_json({**made.as_json(), "left_out": left_out})
     else:
-        shown = screen.render(made, left_out, words_only=not chosen.embedding)
-        console(screen.WIDTH).print(shown)
+        console(screen.WIDTH).print(screen.render(made, left_out))
     return 0
 
 

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from recollect.core import projects
 from recollect.core.clock import ManualClock
+from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Settings
 from recollect.core.values import Event, Record
 from recollect.daemon.runtime import Runtime
@@ -78,6 +79,20 @@ class Replay:
         self._runtime.turn_writer.start()
         self._recall = self._runtime.load_recall()
         self._learning = self._runtime.load_learning()
+        # What is told may not depend on how busy this machine is now.
+        self._recall.recall_now.limit_ms = int(WAIT_S * 1000)
+        self.embeds = self._load_embedder()
+
+    def _load_embedder(self) -> bool:
+        """Whether there is a model to embed with."""
+        if self._recall.embedder is None:
+            return False
+        self._recall.embedder.timeout = WAIT_S
+        try:
+            self._recall.embedder.load()
+        except ModelUnavailable:
+            return False
+        return True
 
     def close(self) -> None:
         self._runtime.close()
@@ -162,7 +177,7 @@ class Replay:
         after = RunFollowUp(again=True)
         while after.again and not after.wait_s:
             after = self._learning.worker.run(namespace)
-        self._recall.embed_now()
+        self._embed()
         self._recall.index_cache.fill([namespace])
 
     def _put(self, events: Sequence[Event]) -> None:
@@ -170,6 +185,11 @@ class Replay:
             self._set_clock(events[-1].valid_time)
             self._runtime.pipeline.events([(one, one.event_id) for one in events])
             self._runtime.turn_writer.wait(WAIT_S)
+            self._embed()
+
+    def _embed(self) -> None:
+        if self.embeds:
+            self._recall.embed_now()
 
     def _take_back(self, session: Session) -> None:
         namespace = session.project.namespace

@@ -34,6 +34,7 @@ class Report:
     best: tuple[Mark, ...]
     worst: tuple[Mark, ...]
     learned: Learned
+    embeds: bool  # else it went by words alone
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
@@ -103,6 +104,7 @@ def make(
         best=best(marks["product"]),
         worst=worst(marks["product"]),
         learned=learned,
+        embeds=replay.embeds,
         seconds=time.monotonic() - began,
     )
 

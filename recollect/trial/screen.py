@@ -16,12 +16,12 @@ WIDTH = 80
 _INDENT = "        "
 
 
-def render(report: Report, left_out: int = 0, *, words_only: bool = False) -> RenderableType:
+def render(report: Report, left_out: int = 0) -> RenderableType:
     """`left_out` sessions were not replayed, to save time."""
-    return Group(*_lines(report, left_out, words_only=words_only))
+    return Group(*_lines(report, left_out))
 
 
-def _lines(report: Report, left_out: int, *, words_only: bool) -> Iterator[RenderableType]:
+def _lines(report: Report, left_out: int) -> Iterator[RenderableType]:
     of = _many(report.projects, "project")
     yield Text.assemble(
         ("What Recollect would have done", "bold"),
@@ -50,7 +50,7 @@ def _lines(report: Report, left_out: int, *, words_only: bool) -> Iterator[Rende
             yield from _example("Worst", mark)
         yield Text()
     yield from _learned(report)
-    yield Text(_footer(report, left_out, words_only=words_only), style="dim")
+    yield Text(_footer(report, left_out), style="dim")
 
 
 def _table(report: Report) -> Table:
@@ -112,8 +112,8 @@ def _learned(report: Report) -> Iterator[Text]:
         yield _cut(Text(f"{_INDENT}“{title}"), "”")
 
 
-def _footer(report: Report, left_out: int, *, words_only: bool) -> str:
-    took = f"{report.seconds:.0f} s{', by words alone' if words_only else ''}"
+def _footer(report: Report, left_out: int) -> str:
+    took = f"{report.seconds:.0f} s{'' if report.embeds else ', by words alone'}"
     left = f"; {_many(left_out, 'older session')} left out" if left_out else ""
     return f"{took}{left}. Nothing left this machine or was kept."
 

@@ -1,13 +1,14 @@
-"""The work of every project that was asked about, in memory.
+"""The work of the projects that were asked about last, in memory.
 
 In: rows of the store, and new ones as turns are written. Out: answers about one project at a time,
-and the graph of its work. A project is loaded when it is first asked for; one whose rows were taken
-away is dropped, and loaded again.
+and the graph of its work, without what was forgotten or refused. A project is loaded when it is
+first asked for; one whose rows were taken away, or in which something was forgotten, is dropped,
+and loaded again.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from datetime import datetime
 from typing import TypeVar
 
@@ -23,22 +24,35 @@ MOST_GRAPHS = 16
 
 
 class WorkCache:
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, visible: Callable[[TurnWork], TurnWork | None] = lambda one: one
+    ) -> None:
+        """`visible` gives what may be shown of a turn."""
         self._store = store
+        self._visible = visible
         self._lock = threading.Lock()
         self._projects: OrderedDict[str, ProjectWork] = OrderedDict()
         self._graphs: OrderedDict[str, tuple[int, WorkGraph]] = OrderedDict()
         self._changes: dict[str, int] = {}  # of each namespace, since the start
+        self._drops = 0  # and of all of them
 
     def put(self, works: Sequence[TurnWork]) -> None:
-        """Store the work of turns, and know it from now on."""
+        """Store the work of turns, and answer with it from now on."""
         self._store.turn_works.put(works)
         with self._lock:
             for one in works:
                 self._changed(one.namespace)
-                known = self._projects.get(one.namespace)
-                if known is not None:
-                    known.add(one)
+                project = self._projects.get(one.namespace)
+                if project is not None:
+                    self._add(project, one)
+
+    def delete(self, namespace: str, session_id: str, event_ids: Set[str]) -> None:
+        """Turns that began with these events are part of other turns."""
+        stored = self._store.turn_works.all(namespace, session_id)
+        stale = [one.turn_id for one in stored if one.turn_id in event_ids]
+        if stale:
+            self._store.turn_works.delete(namespace, stale)
+            self.drop(namespace)
 
     def ask(self, namespace: str, question: Callable[[ProjectWork], T]) -> T:
         """Let `question` look at a project. Others wait meanwhile."""
@@ -51,11 +65,36 @@ class WorkCache:
             self._changed(namespace)
             self._projects.pop(namespace, None)
 
+    def follow(self, namespace: str, record_ids: Sequence[str]) -> None:
+        """Another daemon stored or removed these memories; what was done came before them."""
+        with self._lock:
+            project = self._projects.get(namespace)
+        if project is None:
+            self.drop(namespace)  # there may be a graph of it
+            return
+        there = self._store.records.get(namespace, record_ids)
+        if len(there) < len(set(record_ids)):
+            self.drop(namespace)
+            return
+        for session_id in {one.session_id for one in there if one.is_whole_turn}:
+            works = self._store.turn_works.all(namespace, session_id)
+            with self._lock:
+                self._changed(namespace)
+                for one in works:
+                    self._add(project, one)
+
+    def drop_all(self) -> None:
+        """Other things may be shown now."""
+        with self._lock:
+            self._drops += 1
+            self._projects.clear()
+            self._graphs.clear()
+
     def graph(self, namespace: str, until: datetime | None = None) -> WorkGraph:
         """The graph of the work, or of what was done of it by a moment. It is built outside the
         lock, so that no prompt waits for it."""
         with self._lock:
-            now = self._changes.get(namespace, 0)
+            now = self._drops + self._changes.get(namespace, 0)
             held = self._graphs.get(namespace)
             if until is None and held is not None and held[0] == now:
                 self._graphs.move_to_end(namespace)
@@ -63,7 +102,7 @@ class WorkCache:
             loaded = self._projects.get(namespace)
             turns = loaded.latest_turns() if loaded is not None else None
         if turns is None:
-            turns = self._store.turn_works.all(namespace)
+            turns = self._stored(namespace)
         if until is not None:
             return WorkGraph(namespace, (one for one in turns if one.at <= until))
         graph = WorkGraph(namespace, turns)
@@ -76,11 +115,20 @@ class WorkCache:
     def _changed(self, namespace: str) -> None:
         self._changes[namespace] = self._changes.get(namespace, 0) + 1
 
+    def _stored(self, namespace: str) -> list[TurnWork]:
+        found = map(self._visible, self._store.turn_works.all(namespace))
+        return [one for one in found if one is not None]
+
+    def _add(self, project: ProjectWork, work: TurnWork) -> None:
+        visible = self._visible(work)
+        if visible is not None:
+            project.add(visible)
+
     def _of(self, namespace: str) -> ProjectWork:
         found = self._projects.get(namespace)
         if found is None:
             found = ProjectWork()
-            for one in self._store.turn_works.all(namespace):
+            for one in self._stored(namespace):
                 found.add(one)
             self._projects[namespace] = found
             while len(self._projects) > MOST_PROJECTS:

@@ -16,7 +16,8 @@ class TurnWorks(Protocol):
     def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
         """In the order of time."""
 
-    def sessions(self, namespace: str) -> set[str]:
-        """The sessions that have any."""
+    def missing(self, namespace: str) -> list[str]:
+        """The sessions that have events, and no rows here."""
 
-    def clear(self, namespace: str) -> None: ...
+    def delete(self, namespace: str, turn_ids: Sequence[str] | None = None) -> None:
+        """Of these turns, or of all."""

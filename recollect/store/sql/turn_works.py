@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from recollect.core.values import TurnWork
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
+from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
 
 PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
@@ -17,10 +17,20 @@ LIST_TURN_WORK = filtered(
     {"session_id": "session_id = $session_id"},
     "ORDER BY at, turn_id",
 )
-SESSIONS_WITH_TURN_WORK = both(
-    "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
+MISSING_TURN_WORK = both("""
+SELECT session_id FROM events WHERE namespace = $namespace
+EXCEPT
+SELECT session_id FROM turn_work WHERE namespace = $namespace
+""")
+DELETE_TURN_WORK = filtered(
+    "DELETE FROM turn_work WHERE namespace = $namespace", {"ids": "turn_id IN {texts[ids]}"}
 )
-CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
+# Events came to sessions of which the work was known: it is derived again, with theirs.
+UNDERIVE_TURN_WORK = both("""
+DELETE FROM turn_work
+ WHERE namespace = $namespace AND session_id IN (
+       SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
+""")
 
 
 class SqlTurnWorks:
@@ -41,9 +51,11 @@ class SqlTurnWorks:
         values = {"namespace": namespace, "session_id": session_id}
         return [rows.TURN_WORK.decode(row) for row in self._engine.rows(LIST_TURN_WORK, values)]
 
-    def sessions(self, namespace: str) -> set[str]:
+    def missing(self, namespace: str) -> list[str]:
         values = {"namespace": namespace}
-        return {session for (session,) in self._engine.rows(SESSIONS_WITH_TURN_WORK, values)}
+        return [session for (session,) in self._engine.rows(MISSING_TURN_WORK, values)]
 
-    def clear(self, namespace: str) -> None:
-        self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))
+    def delete(self, namespace: str, turn_ids: Sequence[str] | None = None) -> None:
+        listed = None if turn_ids is None else ids_json(turn_ids)
+        values = {"namespace": namespace, "ids": listed}
+        self._engine.write(lambda db: db.run(DELETE_TURN_WORK, values) and None)

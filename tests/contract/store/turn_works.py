@@ -43,7 +43,9 @@ class TurnWorksContract:
         store.turn_works.put([one])
         store.turn_works.put([grown])
         assert store.turn_works.all(NAMESPACE, "s") == [grown]
-        store.turn_works.clear(NAMESPACE)
+        store.turn_works.delete(NAMESPACE, ["x"])
+        assert store.turn_works.all(NAMESPACE) == [grown]
+        store.turn_works.delete(NAMESPACE)
         assert store.turn_works.all(NAMESPACE) == []
 
     def test_nothing_is_left_of_an_event_that_was_erased(

@@ -31,18 +31,19 @@ def session(
     at = START + timedelta(days=day)
     source = EventSource(surface="claude-code", project_path=PROJECT.root, root=PROJECT.root)
 
-    def event(kind: Any, body: Any, number: str) -> Event:
+    def event(kind: Any, body: Any, turn: int, key: str) -> Event:
+        then = at + timedelta(minutes=turn)
         return Event(
-            event_id=derived_id(at, name, number), session_id=name, actor_id=ACTOR,
-            namespace=PROJECT.namespace, kind=kind, body=body, valid_time=at, source=source,
+            event_id=derived_id(then, name, key), session_id=name, actor_id=ACTOR,
+            namespace=PROJECT.namespace, kind=kind, body=body, valid_time=then, source=source,
         )  # fmt: skip
 
     made = []
     for number, (prompt, calls) in enumerate(turns):
-        events = [event("prompt", TextBody(content=prompt), str(number))]
+        events = [event("prompt", TextBody(content=prompt), number, "prompt")]
         for call, (tool, given) in enumerate(calls):
             body = JsonBody(data=tool_draft(tool, given, "ok").body.data)  # type: ignore[union-attr]
-            events.append(event("tool_use", body, f"{number}.{call}"))
+            events.append(event("tool_use", body, number, str(call)))
         made.append(tuple(events))
     return Session(name, PROJECT, tuple(made), at + timedelta(days=days), **more)
 
