@@ -73,6 +73,8 @@ class ProjectWork:
         self.by_name: dict[str, set[str]] = defaultdict(set)  # base name -> paths
         self.paths = Terms()
         self.path: dict[str, int] = {}  # every known file, with its number in `paths`
+        self._numbered: list[str] = []  # the files by that number
+        self._now: dict[str, tuple[str, float]] = {}  # what a file is called since it was renamed
         self.tests_of: dict[str, set[str]] = defaultdict(set)  # base name -> paths of its tests
         self.symbols: dict[str, set[str]] = defaultdict(set)
         self.commands: dict[str, dict[str, Action]] = defaultdict(dict)  # form -> session -> last
@@ -93,6 +95,11 @@ class ProjectWork:
         self.turn.append(work)
         self.of_session[work.session_id][work.turn_id] = work
         at = work.at.timestamp()
+        for action in work.actions:
+            if action.was:
+                self._rename(action.was, action.path, at)
+            elif action.how == "edit" and self._now.get(action.path, ("", at))[1] < at:
+                del self._now[action.path]  # there is a new file of that name
         for path in self.touched(work):
             self.sessions[path].add(work.session_id)
             self.last[path] = max(at, self.last.get(path, 0.0))
@@ -107,6 +114,7 @@ class ProjectWork:
         if work.branch not in MAIN:
             self.on_branch[work.branch][work.turn_id] = work
         for name, path in work.defines:
+            path = self._now.get(path, (path, 0.0))[0]
             if path not in self.symbols[name]:
                 self.symbols[name].add(path)
                 held = self.names_in.setdefault(path, {})
@@ -130,8 +138,8 @@ class ProjectWork:
     def known_path(self, action: Action) -> str:
         """The file of an action. What a command names is one when a tool has touched it too, or it
         is named with its folder; a bare name means the only file of that name."""
-        path = action.path
-        if not path:
+        path = self._now.get(action.path, (action.path, 0.0))[0]
+        if not path or path.endswith("/"):  # a folder, which was renamed
             return ""
         name = base(path)
         if path not in self.path:
@@ -148,13 +156,49 @@ class ProjectWork:
             for term in terms(name.rsplit(".", 1)[0]):
                 counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
             self.path[path] = self.paths.add(counts)
+            self._numbered.append(path)
         return path
+
+    def _rename(self, old: str, new: str, at: float) -> None:
+        """The new name inherits what is known of the old one; files that nobody has touched are
+        not known."""
+        if old.endswith("/"):
+            for path in [one for one in self.path if one.startswith(old)]:
+                self._rename(path, new + path[len(old) :], at)
+            return
+        if old not in self.path:
+            return
+        self._now = {
+            one: (new if now == old else now, since)
+            for one, (now, since) in self._now.items()
+            if one != new
+        }
+        self.known_path(Action(how="edit", path=new))
+        self._now[old] = new, at
+        self.paths.empty(self.path.pop(old))
+        self.by_name[base(old)].discard(old)
+        self.tests_of[subject_of(base(old))].discard(old)
+        self.sessions[new] |= self.sessions.pop(old, set())
+        self.last[new] = max(self.last.get(new, 0.0), self.last.pop(old, 0.0))
+        for sessions in self.by_person.values():
+            if old in sessions:
+                sessions[new] |= sessions.pop(old)
+        for recent in self.by_branch.values():
+            if old in recent:
+                recent[new] = max(recent.get(new, 0.0), recent.pop(old))
+        for paths in self.symbols.values():
+            if old in paths:
+                paths.discard(old)
+                paths.add(new)
+        held = self.names_in.setdefault(new, {})
+        for term, count in self.names_in.pop(old, {}).items():
+            held[term] = held.get(term, 0) + count
+        self._files = None
 
     def named(self, wanted: Iterable[str], most: int) -> dict[str, float]:
         """The files whose paths hold these terms, best first."""
-        paths = list(self.path)
         best = sorted(self.paths.search(wanted).items(), key=lambda item: -item[1])[:most]
-        return {paths[number]: score for number, score in best}
+        return {self._numbered[number]: score for number, score in best}
 
     def defining(self, wanted: Iterable[str], most: int) -> dict[str, float]:
         """The files whose definitions are named by these terms, best first."""
