@@ -121,7 +121,8 @@ def fault(record: Record) -> str:
     if _BOILERPLATE.search(title):
         return "boilerplate"
     words = content_words(whole)
-    if len(set(words)) < FEWEST_WORDS:
+    # The summary of a session may name no more than the file that was edited.
+    if len(set(words)) < FEWEST_WORDS and not (record.traits.is_summary and record.files):
         return "unspecific"
     # A belief that the rules found names an alternative or a reason, so it may be short.
     stated = record.traits.is_belief and (record.author == "user" or record.strategy == "rules")

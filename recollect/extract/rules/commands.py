@@ -42,7 +42,7 @@ _SUBCOMMANDS = (
 )
 _COMMIT_TEXT = re.compile(r"(?<=git commit) .*-m\b.*")
 _FAILED = re.compile(
-    r"(?:\berror\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|"
+    r"(?:error\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|"
     r"undefined|unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
     re.IGNORECASE,
 )
@@ -86,8 +86,9 @@ def family(step: str) -> str:
 
 
 def commit_subject(call: ToolCall) -> str:
-    """The subject of the commit that a call made; empty when it made none."""
-    if call.failed or not _GIT_COMMIT.search(call.command):
+    """The subject of the commit that a call made; empty when it made none. A repository that the
+    call itself makes is a trial's."""
+    if call.failed or not _GIT_COMMIT.search(call.command) or "git init" in call.command:
         return ""
     found = _MESSAGE.search(call.command[:8000])
     if not found:

@@ -20,10 +20,9 @@ from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
-from recollect.extract.rules.prose import cut
 from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.store_reads import RuleReads
-from recollect.extract.rules.summary import MOST_FILES, Summary, TurnResult, progress, summary
+from recollect.extract.rules.summary import Summary, TurnResult, summary
 from recollect.extract.rules.turns import ToolCall, Turn, turns_of
 from recollect.store.interface import Batch
 
@@ -48,7 +47,7 @@ class RulesExtractor:
         fresh = frozenset(stored.event.event_id for stored in batch.events)
         refused = partial(self._reads.refused, batch.namespace)
         found = _BatchResult(batch.namespace, self._clock.now())
-        stops: list[tuple[StoredEvent, Sequence[TurnResult], Summary]] = []
+        stops: list[tuple[StoredEvent, Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
             told = _turn_results(turns, worked=bool(turns) and first is not turns[0].first)
@@ -60,7 +59,7 @@ class RulesExtractor:
                 found.add_summary(first, whole, told[-1].turn)
                 stop = next((one for one in reversed(new) if _is_stop(one)), None)
                 if stop is not None:
-                    stops.append((stop, told, whole))
+                    stops.append((stop, whole))
         found.claims += self._procedures(batch, fresh)
         kept, dropped = filter_candidates(
             found.candidates,
@@ -126,7 +125,6 @@ class RulesExtractor:
     def _checkpoint(
         self,
         stop: StoredEvent,
-        told: Sequence[TurnResult],
         whole: Summary,
         kept: Iterable[Candidate],
     ) -> Checkpoint:
@@ -138,16 +136,15 @@ class RulesExtractor:
         ]
         before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
-        asked = next((text for one in reversed(told) if (text := one.request)), "")
         return Checkpoint(
             checkpoint_id=ids.CHECKPOINT + _derived(event.event_id, "checkpoint"),
             namespace=event.namespace,
             session_id=event.session_id,
-            task=asked or whole.title,
-            progress=progress(told),
+            task=whole.title,
+            progress=whole.progress,
             next_steps=whole.next_steps,
-            questions=whole.questions,
-            files=whole.files[-MOST_FILES:],
+            questions=whole.open_ends,
+            files=whole.files,
             snapshot=tuple(snapshot)[-SNAPSHOT:],
             # The time of the stop, not of the extraction: sessions may be extracted out of order.
             created_at=min(event.valid_time, self._clock.now()),
@@ -183,7 +180,7 @@ class _BatchResult:
             record_id=ids.RECORD + _derived(first.event.event_id, "summary"),
             namespace=self._namespace,
             kind="summary",
-            title=cut(f"Session: {whole.title}", 200),
+            title=whole.title,
             summary=text,
             concepts=classify.concepts(text, whole.files),
             files=whole.files,
@@ -197,7 +194,8 @@ class _BatchResult:
             confidence=0.8,
             valid_from=self._at(last),
             source_event_ids=whole.event_ids,
-            content_hash=content_hash(whole.title, text),
+            # A note may say the same in the same words, and is another memory.
+            content_hash=content_hash("summary", whole.title, text),
         )
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)

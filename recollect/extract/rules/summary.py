@@ -1,35 +1,51 @@
-"""The summary of a session, and its checkpoint.
+"""The summary of a session, and what its checkpoint takes from it.
 
-In: a session's turns with what came of each. Out: the summary (request, completed, learned, next
-steps, files) and a checkpoint. The summary's id follows from the session: it replaces itself as
-the session grows.
+In: a session's turns with what came of each. Out: what was done (commits, an approved plan, notes,
+edited files), how the last check ended, and what is open; nothing of a session that did no work.
+The summary's id follows from the session: it replaces itself as the session grows.
 """
 
-import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject
+from recollect.extract.rules.commands import commit_subject, error_line
 from recollect.extract.rules.outcome import TurnOutcome, as_title, ended, informative, request
-from recollect.extract.rules.prose import cut, lines, sentences
+from recollect.extract.rules.prose import cut, lines, plain, sentences
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
+from recollect.work import commands
+from recollect.work.error_lines import first_error
+from recollect.work.paths import base, inside
 
 MOST_TURNS = 50
-MOST_COMPLETED = 10
-MOST_LEARNED = 5
+MOST_DONE = 3
+MOST_FOUND = 1
 MOST_STEPS = 5
-MOST_REQUESTS = 5
 MOST_FILES = 20
-MOST_EARLIER = 4
-_TITLE_CHARS = 160
+MOST_CHARS = 240  # of title and text: some 60 tokens
 _ITEM_CHARS = 130
-_SUMMARY_CHARS = 1_400
-_PROGRESS_CHARS = 600
-_MOST_SAID = 8
+_ERROR_CHARS = 80
+_COMMAND_CHARS = 48
 _TURNS_BACK = 5
+_PLAN = re.compile(
+    r"\s*(implement the following plan:?\s+)?#{1,3} +((?:[\w-]+ )?plan\s*[:—–-] *)?(\S[^\n]*)", re.I
+)
+# Where a sentence that is too long may end: not inside a list, nor before what it depends on.
+_CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)")
+# The words before a list that stands below the sentence.
+_LEADS_IN = re.compile(r"\b(?:it|which|that|now) (?:now )?\w+s$", re.I)
+_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
+# Done to something that only the sentence before names.
+_POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
+_OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
+_HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
+_BUILDS = re.compile(r"\b(?:build|compile)\b")
+_TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
+_PAIRS = ("()", "[]", "{}")
 
 
 @dataclass(frozen=True)
@@ -49,11 +65,23 @@ class TurnResult:
 
 
 @dataclass(frozen=True)
+class CheckRun:
+    """The last test, check or build of a session; without an error it passed."""
+
+    command: str
+    error: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.command} failed: {self.error}" if self.error else f"{self.command} passed"
+
+
+@dataclass(frozen=True)
 class Summary:
     title: str
-    requests: tuple[str, ...]
-    completed: tuple[str, ...]
-    learned: tuple[str, ...]
+    done: tuple[str, ...]  # besides the title
+    found: tuple[str, ...]  # causes and discoveries
+    check: CheckRun | None
     next_steps: tuple[str, ...]
     questions: tuple[str, ...]
     files: tuple[str, ...]
@@ -61,55 +89,214 @@ class Summary:
 
     @property
     def text(self) -> str:
-        parts = (
-            ("Asked", self.requests),
-            ("Completed", self.completed),
-            ("Learned", self.learned),
-            ("Next", self.next_steps),
-            ("Files", [os.path.basename(path) for path in self.files[:10]]),
-        )
-        told = [
-            f"{name}: {'; '.join(one.rstrip(' .') for one in items)}"
-            for name, items in parts
-            if items
-        ]
-        return cut(" ".join(map(ended, told)), _SUMMARY_CHARS).removesuffix(".")
+        """What fits beside the title, in whole items: what is open goes before what is done."""
+        room = MOST_CHARS - len(self.title)
+        said: dict[str, list[str]]
+        said = {name: [] for name in ("Done", "Found", "Last check", "Next", "Open")}
+        for name, items in (
+            ("Last check", self._checks(failed=True)),
+            ("Next", self.next_steps[:1]),
+            ("Open", self.questions[-1:]),
+            ("Done", self.done[:1]),
+            ("Found", self.found),
+            ("Done", self.done[1:]),
+            ("Last check", self._checks(failed=False)),
+            ("Next", self.next_steps[1:]),
+        ):
+            for item in items:
+                needs = len(item) + (2 if said[name] else len(name) + 4)
+                if needs <= room:
+                    room -= needs
+                    said[name].append(item.rstrip(" ."))
+        return " ".join(
+            ended(f"{name}: {'; '.join(items)}") for name, items in said.items() if items
+        ).removesuffix(".")
+
+    @property
+    def progress(self) -> str:
+        """What was done and found out besides the title, for a checkpoint."""
+        told = (*self.done, *self.found, *self._checks(failed=False))
+        return "; ".join(one.rstrip(" .") for one in told)
+
+    @property
+    def open_ends(self) -> tuple[str, ...]:
+        """What nobody has answered or mended, for a checkpoint."""
+        return (*self.questions, *self._checks(failed=True))
+
+    def _checks(self, *, failed: bool) -> tuple[str, ...]:
+        shown = self.check is not None and bool(self.check.error) == failed
+        return (self.check.text,) if self.check is not None and shown else ()
 
 
 def summary(told: Sequence[TurnResult]) -> Summary | None:
-    """None when nothing in the session is worth keeping."""
+    """None when nothing was committed, edited or noted."""
     told = told[-MOST_TURNS:]
-    if not any(one.outcome or one.statements for one in told):
+    commits = [one for result in reversed(told) for one in reversed(_commits(result))]
+    headings = [one for result in reversed(told) if (one := _plan_heading(result))]
+    notes, found = _notes(told, _done_in), _notes(told, _found_in)
+    named = _first(commits, headings, notes, found, _edited(told))
+    if not named:
         return None
-    commits = _once(
-        subject
-        for one in told
-        for call in one.turn.commands()
-        if len(content_words(subject := commit_subject(call))) >= 3 and not one.refused(subject)
-    )
-    worked = [one.outcome for one in told if one.outcome]
-    done = [one.title for one in worked if one.type in ("tool_use", "error")]
-    learned = [lesson for one in worked for lesson in _lessons(one)]
-    learned += [one.text for one in (s for each in told for s in each.statements)]
-    requests = _once(asked for one in told if (asked := one.request) and not one.refused(asked))
-    # A commit at the end does not finish the next steps.
-    last = next(
-        (one.turn.answered for one in reversed(told) if one.outcome), told[-1].turn.answered
-    )
+    done = _once([named, *commits, *notes])[1:]
     files = dict.fromkeys(path for one in told for path in one.turn.written())
-    title = commits[0] if commits else _first(done, learned, requests)
-    finished = [text for one in told if (text := _finished(one))]
-    completed = _once([*commits, *finished])[-MOST_COMPLETED:]
     return Summary(
-        title=cut(title, _TITLE_CHARS),
-        requests=_short(_spread(requests, MOST_REQUESTS)),
-        completed=_short(completed),
-        learned=_short([one for one in _once(learned) if one not in completed][-MOST_LEARNED:]),
-        next_steps=_short(_still_to_do(told)),
-        questions=_short(questions(last)),
+        title=named,
+        done=tuple(done[: MOST_DONE - 1]),
+        found=tuple(_once([named, *done, *found])[1 + len(done) :][:MOST_FOUND]),
+        check=_last_check(told),
+        next_steps=tuple(_items(_still_to_do(told))),
+        questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
     )
+
+
+def _commits(one: TurnResult) -> list[str]:
+    subjects = map(commit_subject, one.turn.commands())
+    told = [text for text in subjects if not patterns.CHORE.match(text) and not one.refused(text)]
+    return [short for text in told if (short := _shortened(text))]
+
+
+def _plan_heading(one: TurnResult) -> str:
+    """The heading of a plan that the turn was to carry out."""
+    found = _PLAN.match(one.turn.asked[:1_000])
+    if found is None or not (found[1] or found[2]) or not one.turn.written():
+        return ""
+    heading = _shortened(plain(found[3]))
+    return "" if one.refused(heading) or len(content_words(heading)) < 2 else heading
+
+
+def _notes(
+    told: Sequence[TurnResult], tell: Callable[[TurnResult, TurnOutcome], Iterable[str]]
+) -> list[str]:
+    """What the turns came to, best first: a sentence that begins with what was done, then proven
+    by a command, with more files, later."""
+    ranked = []
+    for at, one in enumerate(told):
+        came = one.outcome
+        texts = tell(one, came) if came is not None else ()
+        kept = (text for text in texts if not one.refused(text))
+        titles = (_shortened(as_title(text, one.turn.project)) for text in kept)
+        title = next((text for text in titles if _stands_alone(text) and not one.refused(text)), "")
+        if came is not None and title:
+            does = bool(patterns.DONE_FIRST.match(title))
+            ranked.append((does, came.verified, min(len(came.files), 3), at, title))
+    return [title for *_, title in sorted(ranked, reverse=True)]
+
+
+def _done_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
+    """The sentences that say what was done in a turn; of an error, its title is the cause."""
+    if came.type not in ("tool_use", "error"):
+        return ()
+    said = [text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text)]
+    asked = patterns.ORDER.match(came.title) if _reported(one, came) else None
+    tells = asked or (patterns.DONE.search(came.title) and not _reported(one, came))
+    return [came.title, *said] if came.type == "tool_use" and tells else said
+
+
+def _found_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
+    """The cause or the discovery that a turn's note names."""
+    told = came.type != "tool_use" and not _reported(one, came)
+    return (_HEADING.sub("", came.title),) if told else ()
+
+
+def _reported(one: TurnResult, came: TurnOutcome) -> bool:
+    """Whether a note's title has the words of the user, not of the answer."""
+    return normalised(came.title)[:40] in normalised(one.turn.asked[:3_000])
+
+
+def _stands_alone(text: str) -> bool:
+    return (
+        len(content_words(text)) >= 3
+        and not text.endswith(("?", ",", ":"))
+        and not patterns.CHATTER.match(text)
+        and not patterns.LEANS.match(text)
+        and not _POINTS_BACK.match(text)
+        and not patterns.NO_ORDER.search(text)
+        and not patterns.UNSURE.search(text)
+    )
+
+
+def _edited(told: Sequence[TurnResult]) -> list[str]:
+    counts: Counter[str] = Counter()
+    for one in told:
+        source = one.turn.first.event.source
+        where = source.project_path or ""
+        for call in one.turn.calls:
+            if call.tool_class == "file-write" and not call.failed:
+                counts.update(inside(path, where, source.root or where) for path in call.files)
+    names = list(dict.fromkeys(base(path) for path, _ in counts.most_common() if path))
+    if len(names) <= 2:
+        return [f"Edited {' and '.join(names)}"] if names else []
+    return [f"Edited {names[0]} and {len(names) - 1} more files"]
+
+
+def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
+    """How the last test, check or build ended; None when that is not known, as after an edit."""
+    calls = [call for one in told for call in one.turn.calls]
+    edited = False
+    for call in reversed(calls):
+        edited = edited or (call.tool_class == "file-write" and not call.failed)
+        if call.tool_class != "command" or call.refused:
+            continue
+        forms = [step.form for step in commands.steps(call.command)]
+        form = next((one for one in reversed(forms) if _is_check(one)), "")
+        if not form:
+            continue
+        error = first_error(call.raw_output)
+        if call.failed:
+            # Of several commands only the last is known to have failed.
+            known = bool(error) and form == forms[-1]
+            error = cut(_TOOK.sub("", error_line(call.output)), _ERROR_CHARS)
+            return CheckRun(_command(form), error) if known and error else None
+        if patterns.TIDYING.search(form):
+            continue
+        # What is piped or followed by `|| true` always passes; a run of one test says little.
+        return None if edited or error or len(form) > _COMMAND_CHARS else CheckRun(form, "")
+    return None
+
+
+def _is_check(form: str) -> bool:
+    return any(one.search(form) for one in (patterns.CHECKING, patterns.TIDYING, _BUILDS))
+
+
+def _command(form: str) -> str:
+    if len(form) <= _COMMAND_CHARS:
+        return form
+    words = form.split()
+    first = next((n for n, word in enumerate(words) if n and word[0] in "-/.\"'"), len(words))
+    return cut(" ".join(words[:first]), _COMMAND_CHARS)
+
+
+def _shortened(text: str) -> str:
+    """The text, or its first clauses, in a length for one item; empty when it cannot be ended well.
+    Line numbers are left out: they are old tomorrow."""
+    text = _LINE_NUMBERS.sub("", " ".join(text.replace("**", "").split())).rstrip(" .:;,")
+    ends = [len(text), *(found.start() for found in reversed(list(_CLAUSE.finditer(text))))]
+    for end in ends:
+        head = text[:end].rstrip(" .:;,")
+        if end <= _ITEM_CHARS and len(content_words(head)) >= 2 and _is_whole(head):
+            return head
+    return ""
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no list, bracket or quotation is cut off in it."""
+    return (
+        not text.endswith(("…", "..."))
+        and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)
+        and text.count('"') % 2 == 0
+        and not patterns.DANGLES.search(text)
+        and not _LEADS_IN.search(text)
+    )
+
+
+def _items(texts: Iterable[str]) -> list[str]:
+    return [
+        short + "?" * text.endswith("?")
+        for text in texts
+        if (short := _shortened(text.rstrip("?")))
+    ]
 
 
 def _still_to_do(told: Sequence[TurnResult]) -> list[str]:
@@ -126,27 +313,6 @@ def _still_to_do(told: Sequence[TurnResult]) -> list[str]:
 def _covered(step: str, texts: Sequence[str]) -> bool:
     words = set(content_words(step))
     return any(2 * len(words & set(content_words(text))) >= len(words) for text in texts if text)
-
-
-def _finished(one: TurnResult) -> str:
-    """What was done in a turn. An error's title is its cause, which belongs under Learned."""
-    came = one.outcome
-    if came is None or came.type not in ("tool_use", "error"):
-        return ""
-    if came.type == "tool_use":
-        return came.title
-    said = (text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text))
-    mended = next((text for text in said if normalised(text) != normalised(came.title)), "")
-    asked = one.request
-    title = as_title(mended, one.turn.project) if mended else f"Fixed: {asked}" if asked else ""
-    return came.title if not title or one.refused(mended or asked) else title
-
-
-def _lessons(came: TurnOutcome) -> list[str]:
-    """What was learned in a turn: a cause, or else what failed and what made it pass."""
-    if came.type in ("error", "discovery"):
-        return [came.title]
-    return list(came.facts[:1]) if came.verified else []
 
 
 def next_steps(answer: str) -> list[str]:
@@ -167,45 +333,20 @@ def next_steps(answer: str) -> list[str]:
 
 
 def questions(answer: str) -> list[str]:
-    """The open questions of an answer, without offers to continue."""
+    """The open questions of an answer that stand alone, without offers to continue."""
     found = []
     for sentence in sentences(answer):
         named = patterns.OPEN_QUESTION.match(sentence)
         sentence = named[1] if named else sentence
-        if sentence.endswith("?") and not patterns.OFFER.match(sentence):
+        telling = len(content_words(sentence)) >= 4 and not _OFFERS.match(sentence)
+        if sentence.endswith("?") and telling:
             found.append(sentence)
     return found[-3:]
 
 
-def progress(told: Sequence[TurnResult]) -> str:
-    """The progress: what earlier turns finished, and what the last answer says."""
-    for index in range(len(told) - 1, -1, -1):
-        said = _steps_taken(told[index].turn.answered)
-        if said:
-            now = cut(" ".join(said), _PROGRESS_CHARS)
-            known = normalised(now)
-            before = _once(_finished(one) for one in told[:index])
-            before = [one for one in before if normalised(one) not in known]
-            room = _PROGRESS_CHARS - len(now) - 10
-            earlier = "; ".join(one.rstrip(" .") for one in _spread(before, MOST_EARLIER))
-            return f"Before: {cut(earlier, room)}. {now}" if earlier and room > 60 else now
-    return ""
-
-
-def _steps_taken(answer: str) -> list[str]:
-    """As in a title's search, but a step that is numbered, or only committed, is still a step."""
-    done = patterns.NEXT_SECTION.split(answer, maxsplit=1)[0]
-    telling = set(informative(answer))
-    return [
-        one
-        for one in sentences(done)[:40]
-        if one.strip(" -:—") in telling or patterns.STEP_TAKEN.match(one)
-    ][:_MOST_SAID]
-
-
 def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
     """The prompts and answers of the relevant turns, then their calls, up to a limit."""
-    telling = [one.turn for one in told if one.outcome or one.statements]
+    telling = [one.turn for one in told if one.outcome or one.turn.written() or _commits(one)]
     spoken = [event for turn in telling for event, _ in (*turn.prompts, *turn.answers)]
     calls = [
         call.event_id for turn in telling for call in turn.calls if call.tool_class == "file-write"
@@ -214,21 +355,13 @@ def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
 
 
 def _once(texts: Iterable[str]) -> list[str]:
-    kept: dict[str, str] = {}
+    """Without texts that say what an earlier one says."""
+    kept: list[str] = []
     for text in texts:
-        if text:
-            kept.setdefault(normalised(text), text)
-    return list(kept.values())
-
-
-def _short(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(cut(text, _ITEM_CHARS) for text in texts if text.strip())
-
-
-def _spread(texts: Sequence[str], most: int) -> list[str]:
-    """The first, and the last of the rest."""
-    return list(texts) if len(texts) <= most else [texts[0], *texts[-(most - 1) :]]
+        if text and not _covered(text, kept):
+            kept.append(text)
+    return kept
 
 
 def _first(*lists: Sequence[str]) -> str:
-    return next((texts[0] for texts in lists if texts), "A session")
+    return next((texts[0] for texts in lists if texts), "")
