@@ -242,8 +242,8 @@ def project_beliefs(runtime: ServiceRuntime, asked: FactsQuery) -> ProjectBelief
     procedures: list[Procedure] = []
     for namespace in namespaces_to_list(runtime, asked):
         facts += runtime.visible_store.graph.facts(namespace, as_of=asked.as_of)
-        preferences += runtime.visible_store.graph.preferences(namespace)
-        procedures += runtime.visible_store.graph.procedures(namespace)
+        preferences += runtime.visible_store.graph.all(namespace, Preference)
+        procedures += runtime.visible_store.graph.all(namespace, Procedure)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
     return ProjectBeliefs(
         facts=tuple(facts[: asked.limit]),

@@ -26,7 +26,7 @@ from recollect.capture.frames import Frame
 from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.values import Record
+from recollect.core.values import Entity, Preference, Procedure, Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
 from recollect.lifecycle.maintenance import Maintenance
@@ -222,11 +222,11 @@ class Year:
             observations=kinds["observation"],
             knowledge=kinds["knowledge"],
             summaries=kinds["summary"],
-            entities=len(graph.entities(self.namespace)),
+            entities=len(graph.all(self.namespace, Entity)),
             facts=len(graph.facts(self.namespace)),
             relations=len(graph.relationships(self.namespace)),
-            procedures=len(graph.procedures(self.namespace)),
-            preferences=len(graph.preferences(self.namespace)),
+            procedures=len(graph.all(self.namespace, Procedure)),
+            preferences=len(graph.all(self.namespace, Preference)),
             waiting=len(graph.waiting(self.namespace)),
             learned=len(current) + len(self.developer.habits),
             archive=self.store.log.purge(now, apply=False),

@@ -14,7 +14,7 @@ from typing import TypeVar
 from recollect.store.interface.aging import Age, Aged, Aging, Alike, Due, Forgetting
 from recollect.store.interface.bulk import IDENTITIES, Bulk, Chosen, Rewritten, Row, Selection
 from recollect.store.interface.events import Backlog, Batch, Events, Outcome, SetAside
-from recollect.store.interface.graph import Graph, ThingKind, Waiting
+from recollect.store.interface.graph import Graph, GraphChanges, Waiting
 from recollect.store.interface.operations import Log, Runs, Spent, Usages
 from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
@@ -55,6 +55,7 @@ __all__ = [
     "Events",
     "Forgetting",
     "Graph",
+    "GraphChanges",
     "Hit",
     "Log",
     "Outcome",
@@ -76,7 +77,6 @@ __all__ = [
     "Store",
     "Tallied",
     "Tally",
-    "ThingKind",
     "Transaction",
     "TurnWorks",
     "Upkeep",

@@ -236,11 +236,11 @@ class TransactionContract:
         with pytest.raises(errors.BadInput):
             store.transaction(failing)
         assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it was"
-        assert store.graph.entities(NAMESPACE) == []
+        assert store.graph.all(NAMESPACE, Entity) == []
         assert store.sessions.last_checkpoint(NAMESPACE) is None
         store.transaction(work)
         assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it is"
-        assert [one.name for one in store.graph.entities(NAMESPACE)] == ["billing-api"]
+        assert [one.name for one in store.graph.all(NAMESPACE, Entity)] == ["billing-api"]
         assert store.sessions.last_checkpoint(NAMESPACE) is not None
 
     def test_a_transaction_reads_what_it_wrote_and_no_other_namespace(self, store: Store) -> None:

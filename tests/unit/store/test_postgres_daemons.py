@@ -209,7 +209,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     project = writer.projects.resolve(ProjectPlace(root="/src/a"))
     thing = Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t")
     put_graph(writer, thing)
-    known = listener.graph.version(NAMESPACE)
+    known = listener.graph.changes(NAMESPACE).version
     heard = Heard()
     listener.changes.subscribe(heard)
     assert listener.changes.listening.wait(PATIENCE_S)
@@ -220,7 +220,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     assert sum(len(one.ids) for one in heard.changes) == 2, "what is only logged is nobody's news"
     put_graph(writer, msgspec.structs.replace(thing, aliases=("another name",)))
     assert heard.wait_for("graph", "en_1")
-    assert listener.graph.version(NAMESPACE) > known
+    assert listener.graph.changes(NAMESPACE).version > known
     writer.projects.alias(project, "root", "/src/b")
     assert heard.wait_for("projects", project)
     heard.changes.clear()
