@@ -57,12 +57,6 @@ class _Records(_View):
     def get(self, *args: Any, **kwargs: Any) -> list[Record]:
         return self._visible(self._whole.get(*args, **kwargs))
 
-    def newer(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._visible(self._whole.newer(*args, **kwargs))
-
-    def last_episodes(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._visible(self._whole.last_episodes(*args, **kwargs))
-
     def page(self, *args: Any, **kwargs: Any) -> Page[Record]:
         page: Page[Record] = self._whole.page(*args, **kwargs)
         return Page(tuple(self._visible(page.items)), page.next)
@@ -110,9 +104,6 @@ class _Graph(_View):
 
     def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
         return self._visible(self._whole.facts(*args, **kwargs))
-
-    def fact_history(self, *args: Any, **kwargs: Any) -> list[Fact]:
-        return self._visible(self._whole.fact_history(*args, **kwargs))
 
     def all(self, namespace: str, kind: type[Any], *, as_of: Any = None) -> list[Any]:
         found = self._whole.all(namespace, kind, as_of=as_of)

@@ -98,7 +98,7 @@ class _Graph:
     def all(self, namespace: str, kind: type[Any]) -> list[Any]:
         return self._graph.all(namespace, kind, as_of=self._moment)
 
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+    def facts(self, namespace: str, entity_ids: Sequence[str], *, ended: bool) -> list[Fact]:
         return [
             msgspec.structs.replace(one, valid_until=None, superseded_by=None)
             for one in self._graph.facts(namespace, as_of=self._moment)

@@ -274,7 +274,7 @@ class Erasure:
         """The opposite of `join`: a folder becomes a project of its own, with what was captured in
         it. Returns its namespace and what was moved."""
         before = projects.namespace(actor, self._store.projects.resolve(place))
-        own = projects.namespace(actor, self._store.projects.separate(place))
+        own = projects.namespace(actor, self._store.projects.resolve(place, apart=True))
         if own == before:
             return own, ErasureOutcome()
         try:

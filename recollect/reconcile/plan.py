@@ -7,7 +7,6 @@ log, so that it can be seen and undone by itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from recollect.core.values import (
@@ -33,9 +32,12 @@ class GraphReads(Protocol):
 
     def all(self, namespace: str, kind: type[T]) -> list[T]: ...
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        ended: bool = False,
     ) -> list[Fact]: ...
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]: ...
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]: ...
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]: ...
 

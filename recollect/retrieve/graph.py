@@ -499,7 +499,7 @@ class GraphCache:
         graph, store = NamespaceGraph(), self._store.graph
         entities = store.all(namespace, Entity)
         things: list[Thing] = [*entities]
-        things += store.fact_history(namespace, [entity.entity_id for entity in entities])
+        things += store.facts(namespace, [entity.entity_id for entity in entities], ended=True)
         things += store.relationships(namespace)
         things += store.all(namespace, Procedure)
         things += store.all(namespace, Preference)

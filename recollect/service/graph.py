@@ -145,9 +145,7 @@ def entity(runtime: ServiceRuntime, asked: EntityQuery) -> EntityDetail:
 def _detail(
     runtime: ServiceRuntime, graph: ProjectGraph, known: Entity, as_of: datetime | None = None
 ) -> EntityDetail:
-    facts = runtime.visible_store.graph.facts(
-        known.namespace, entity_id=known.entity_id, as_of=as_of
-    )
+    facts = runtime.visible_store.graph.facts(known.namespace, [known.entity_id], as_of=as_of)
     return EntityDetail(
         entity=known,
         facts=tuple(facts),

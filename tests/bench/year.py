@@ -209,7 +209,7 @@ class Year:
         old = [one for one in chosen if day - one.day > 30]
         hits = {one.key: self.finds(one) for one in chosen}
         junk = sum(is_junk(one) for one in records) / max(1, len(records))
-        size, free = self.store.upkeep.size()
+        space = self.store.upkeep.space()
         graph = self.store.graph
         kinds = Counter(one.kind for one in records)
         found = Month(
@@ -229,8 +229,8 @@ class Year:
             preferences=len(graph.all(self.namespace, Preference)),
             waiting=len(graph.waiting(self.namespace)),
             learned=len(current) + len(self.developer.habits),
-            archive=self.store.log.purge(now, apply=False),
-            megabytes=round((size - free) / 1e6, 1),
+            archive=self.store.aging.purge("archive", now, apply=False),
+            megabytes=round((space.bytes - space.free) / 1e6, 1),
             junk=round(junk, 3),
             found=round(sum(hits.values()) / max(1, len(hits)), 3),
             found_old=round(sum(hits[one.key] for one in old) / len(old), 3) if old else 1.0,

@@ -44,11 +44,10 @@ class Memory:
     def all(self, namespace: str, kind: type[Any]) -> list[Any]:
         return [one for one in self.things.values() if type(one) is kind]
 
-    def facts(self, namespace: str, *, entity_id: Any = None, as_of: Any = None) -> list[Fact]:
+    def facts(self, namespace: str, entity_ids: Any = None, *, ended: bool = False) -> list[Fact]:
+        if ended:
+            return [one for one in self.all(namespace, Fact) if one.entity_id in entity_ids]
         return [one for one in self.all(namespace, Fact) if one.valid_until is None]
-
-    def fact_history(self, namespace: str, entity_ids: Any) -> list[Fact]:
-        return [one for one in self.all(namespace, Fact) if one.entity_id in entity_ids]
 
     def relationships(self, namespace: str, entity_id: Any = None) -> list[Any]:
         return [

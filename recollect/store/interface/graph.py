@@ -62,12 +62,15 @@ class Graph(Protocol):
         """Of an entity in both directions, or all; most confident first."""
 
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        as_of: datetime | None = None,
+        ended: bool = False,
     ) -> list[Fact]:
-        """Current ones (or those that held at `as_of`), most confident first."""
-
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
-        """All that was ever held of these entities, ended or not, oldest first."""
+        """Current ones (or those that held at `as_of`), of these entities or all, most confident
+        first. With `ended` all that was ever held of these entities, oldest first."""
 
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
         """What was heard of things that are not entities yet; of these keys, or of all."""

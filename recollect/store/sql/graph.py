@@ -41,13 +41,13 @@ SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
  WHERE namespace = $namespace AND target_id = $entity_id
  ORDER BY confidence DESC, relationship_id
 """)
-_OF_ENTITY: dict[str, str] = {"entity_id": "entity_id = $entity_id"}
+_OF_ENTITIES: dict[str, str] = {"entity_ids": "entity_id IN {texts[entity_ids]}"}
 CURRENT_FACTS = filtered(
     f"""
 SELECT {column_list(rows.FACT.columns)} FROM facts
  WHERE namespace = $namespace AND valid_until IS NULL
 """,
-    _OF_ENTITY,
+    _OF_ENTITIES,
     "ORDER BY confidence DESC, fact_id",
 )
 FACTS_AS_OF = filtered(
@@ -56,7 +56,7 @@ SELECT {column_list(rows.FACT.columns)} FROM facts
  WHERE namespace = $namespace
    AND valid_from <= $as_of AND (valid_until IS NULL OR valid_until > $as_of)
 """,
-    _OF_ENTITY,
+    _OF_ENTITIES,
     "ORDER BY confidence DESC, fact_id",
 )
 FACT_HISTORY = both(f"""
@@ -215,15 +215,17 @@ class SqlGraph:
         return [rows.RELATIONSHIP.decode(row) for row in found]
 
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        as_of: datetime | None = None,
+        ended: bool = False,
     ) -> list[Fact]:
-        values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
-        listed = CURRENT_FACTS if as_of is None else FACTS_AS_OF
+        listed = FACT_HISTORY if ended else CURRENT_FACTS if as_of is None else FACTS_AS_OF
+        wanted = None if entity_ids is None else ids_json(entity_ids)
+        values = {"namespace": namespace, "entity_ids": wanted, "as_of": micros(as_of)}
         return [rows.FACT.decode(row) for row in self._engine.rows(listed, values)]
-
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
-        values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
-        return [rows.FACT.decode(row) for row in self._engine.rows(FACT_HISTORY, values)]
 
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
         values = {"namespace": namespace, "keys": None if keys is None else ids_json(keys)}

@@ -115,7 +115,7 @@ class GraphContract:
         def state() -> list[Any]:
             return [
                 graph.all(NAMESPACE, Entity), graph.relationships(NAMESPACE),
-                graph.fact_history(NAMESPACE, ["ent_api", "ent_db"]),
+                graph.facts(NAMESPACE, ["ent_api", "ent_db"], ended=True),
                 graph.all(NAMESPACE, Procedure), graph.all(NAMESPACE, Preference),
             ]  # fmt: skip
 

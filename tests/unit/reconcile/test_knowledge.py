@@ -57,7 +57,7 @@ class Learned:
 
     def all_facts(self) -> list[Fact]:
         entities = [one.entity_id for one in self.store.graph.all(NAMESPACE, Entity)]
-        return self.store.graph.fact_history(NAMESPACE, entities)
+        return self.store.graph.facts(NAMESPACE, entities, ended=True)
 
 
 @pytest.fixture

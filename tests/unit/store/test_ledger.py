@@ -89,7 +89,7 @@ def test_forgetting_everything_is_no_loss(tmp_path: pathlib.Path) -> None:
     note = put_note(store, 0, quiet)
     delete_note(store, 0, note, quiet)
     store.bulk.erase(namespace(0), Selection(everything=True), "crash")
-    store.log.purge(SystemClock().now() + timedelta(days=1))
+    store.aging.purge("archive", SystemClock().now() + timedelta(days=1))
     store.bulk.sweep()
     kept = {name: (tmp_path / name).read_bytes() for name in (DATABASE, NAME)}
     store.close()
