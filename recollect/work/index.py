@@ -1,166 +1,218 @@
 """What was done in one project, in memory: what ranking reads.
 
-In: the work of turns, in any order; one that comes again takes the place of what it was. Out:
-counts by file, person and branch, and the turns that hold a word. Dropped and filled again whenever
-something was taken out.
+In: the work of turns, in the order of time; one that comes again takes the place of what it was.
+Out: counts by file, person and branch, and the turns that hold a word. Files and turns are numbered
+in the order in which they came, so that numpy can read what is counted; numpy itself is loaded by
+whoever ranks. Dropped and filled again whenever something was taken out.
 """
 
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from recollect.core.values import Action, TurnWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base
+from recollect.work.postings import Postings
 from recollect.work.terms import terms
 
-K1 = 1.2
-B = 0.75
 WEIGHT = {"edit": 2.0, "read": 1.0, "search": 0.7, "run": 0.7}
 NAME_WEIGHT = 2  # a word of a file's name counts as this many of its folders
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
+RUN_FADES_S = 14 * 86_400.0
+USUAL = 2  # sessions; a command that only one ran may have been for that one alone
 
 
-class Terms:
-    """Documents found by BM25."""
+@dataclass(slots=True)
+class Turn:
+    """What ranking needs of one turn."""
 
-    def __init__(self) -> None:
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._lengths: array[int] = array("I")
-        self._total = 0
+    number: int
+    session_id: str
+    files: tuple[int, ...]
+    weights: tuple[float, ...]  # of `files`: how much the turn had to do with each
+    # What commands named that was no known file: it may become one.
+    loose: tuple[str, ...]
+    terms: tuple[str, ...]
 
-    def add(self, counts: Mapping[str, int]) -> int:
-        number = len(self._lengths)
-        length = sum(counts.values())
-        self._lengths.append(length)
-        self._total += length
-        for term, count in counts.items():
-            documents, often = self._postings.setdefault(term, (array("I"), array("I")))
-            documents.append(number)
-            often.append(count)
-        return number
 
-    def empty(self, number: int) -> None:
-        """It is found no more: what it held counts for nothing."""
-        self._total -= self._lengths[number]
-        self._lengths[number] = 0
+@dataclass(slots=True)
+class SessionWork:
+    turns: dict[str, Turn] = field(default_factory=dict)
+    files: dict[str, set[int]] = field(default_factory=dict)  # by person
 
-    def search(self, wanted: Iterable[str]) -> dict[int, float]:
-        size = len(self._lengths)
-        scores: dict[int, float] = defaultdict(float)
-        mean = self._total / size if size else 1.0
-        for term in set(wanted):
-            held = self._postings.get(term)
-            if held is None:
-                continue
-            documents, often = held
-            rarity = math.log(1 + (size - len(documents) + 0.5) / (len(documents) + 0.5))
-            for number, count in zip(documents, often, strict=True):
-                length = self._lengths[number]
-                if length:
-                    norm = count + K1 * (1 - B + B * length / mean)
-                    scores[number] += rarity * count * (K1 + 1) / norm
-        return scores
+
+@dataclass(slots=True)
+class BranchWork:
+    files: dict[int, float] = field(default_factory=dict)  # when last touched there
+    sessions: dict[str, float] = field(default_factory=dict)  # when last there
+    commits: dict[str, tuple[float, str, tuple[str, ...]]] = field(default_factory=dict)  # by turn
+
+
+class CommandRuns:
+    """When sessions last ran a command, and how it ended last."""
+
+    __slots__ = ("_weight", "last", "last_at", "sessions")
+
+    def __init__(self, first: Action, at: float) -> None:
+        self.last = first
+        self.last_at = at
+        self.sessions: dict[str, float] = {}
+        self._weight = 0.0  # of all sessions, as of `last_at`
+
+    def add(self, action: Action, session_id: str, at: float) -> None:
+        before = self.sessions.get(session_id)
+        if before is None or before < at:
+            if before is not None:
+                self._weight -= _faded(self.last_at - before)
+            if at > self.last_at:
+                self._weight *= _faded(at - self.last_at)
+            self._weight += _faded(self.last_at - at)
+            self.sessions[session_id] = at
+        if at >= self.last_at:
+            self.last, self.last_at = action, at
+
+    def weight(self, at: float) -> float:
+        """The sessions that ran it; those of long ago count for less."""
+        return self._weight * _faded(at - self.last_at)
+
+
+def _faded(age_s: float) -> float:
+    return math.exp(-max(0.0, age_s) / RUN_FADES_S)
 
 
 class ProjectWork:
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, set[str]] = defaultdict(set)  # by file
-        self.last: dict[str, float] = {}
-        self.by_person: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        self.by_branch: dict[str, dict[str, float]] = defaultdict(dict)
+        self.path: list[str] = []  # of every known file, by number
+        self.number: dict[str, int] = {}  # of every known file, by path
         self.by_name: dict[str, set[str]] = defaultdict(set)  # base name -> paths
-        self.paths = Terms()
-        self.path: dict[str, int] = {}  # every known file, with its number in `paths`
         self.tests_of: dict[str, set[str]] = defaultdict(set)  # base name -> paths of its tests
-        self.symbols: dict[str, set[str]] = defaultdict(set)
-        self.commands: dict[str, dict[str, Action]] = defaultdict(dict)  # form -> session -> last
-        self.ran_at: dict[str, dict[str, float]] = defaultdict(dict)
-        self.on_branch: dict[str, dict[str, TurnWork]] = defaultdict(dict)
-        self.turns = Terms()
-        self.turn: list[TurnWork] = []
-        self.names_in: dict[str, dict[str, int]] = {}  # by file, the terms of what it defines
-        self._files: tuple[Terms, list[str]] | None = None
-        self._number: dict[str, int] = {}
-        self.of_session: dict[str, dict[str, TurnWork]] = defaultdict(dict)
+        self.often: array[int] = array("q")  # by file, the sessions that touched it
+        self.last: array[float] = array("d")  # by file, when
+        self.by_person: dict[str, array[int]] = {}  # as `often`, of one person
+        self.by_branch: dict[str, BranchWork] = defaultdict(BranchWork)
+        self.of_session: dict[str, SessionWork] = defaultdict(SessionWork)
+        self.runs: dict[str, CommandRuns] = {}  # by the command's normal form
+        self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
+        self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
+        self.turn: list[Turn | None] = []  # by number; None for one that was replaced
+        self.words = Postings()  # of turns
+        self.path_words = Postings()  # of files
+        self.defined_words = Postings()  # of files: the names that they define
 
     def add(self, work: TurnWork) -> None:
-        known = self._number.get(work.turn_id)
-        if known is not None:
-            self.turns.empty(known)
-        self._number[work.turn_id] = self.turns.add(work.terms)
-        self.turn.append(work)
-        self.of_session[work.session_id][work.turn_id] = work
+        session = self.of_session[work.session_id]
+        before = session.turns.get(work.turn_id)
+        if before is not None:
+            self.words.remove(before.number, before.terms)
+            self.turn[before.number] = None
         at = work.at.timestamp()
-        for path in self.touched(work):
-            self.sessions[path].add(work.session_id)
-            self.last[path] = max(at, self.last.get(path, 0.0))
-            self.by_person[work.person][path].add(work.session_id)
-            if work.branch not in MAIN:
-                recent = self.by_branch[work.branch]
-                recent[path] = max(at, recent.get(path, 0.0))
+        touched = self._touched(work.actions)
+        loose = [one.path for one in work.actions if one.path and one.path not in self.number]
+        turn = Turn(
+            number=len(self.turn),
+            session_id=work.session_id,
+            files=tuple(touched),
+            weights=tuple(touched.values()),
+            loose=tuple(dict.fromkeys(loose)),
+            terms=tuple(work.terms),
+        )
+        self.turn.append(turn)
+        session.turns[work.turn_id] = turn
+        self.words.add(turn.number, work.terms)
+        self._count(work, session, [*turn.files, *self._resolved(turn.loose)], at)
         for action in work.actions:
             if action.command:
-                self.commands[action.command][work.session_id] = action
-                self.ran_at[action.command][work.session_id] = at
-        if work.branch not in MAIN:
-            self.on_branch[work.branch][work.turn_id] = work
+                runs = self.runs.get(action.command)
+                if runs is None:
+                    runs = self.runs[action.command] = CommandRuns(action, at)
+                runs.add(action, work.session_id, at)
+                if len(runs.sessions) >= USUAL:
+                    self.usual[action.command] = runs
         for name, path in work.defines:
-            if path not in self.symbols[name]:
-                self.symbols[name].add(path)
-                held = self.names_in.setdefault(path, {})
-                for term in terms(name):
-                    held[term] = held.get(term, 0) + 1
-                self._files = None
+            self._define(name, self._number_of(path))
 
-    def touched(self, work: TurnWork) -> dict[str, float]:
-        """Files of a turn with how much it had to do with each."""
-        found: dict[str, float] = {}
-        for one in work.actions:
-            path = self.known_path(one)
-            if path:
-                found[path] = max(found.get(path, 0.0), WEIGHT[one.how])
+    def _touched(self, actions: Iterable[Action]) -> dict[int, float]:
+        """Files with how much was done to each. What a command names is one when a tool has touched
+        it too, or when it is named with its folder and nothing else has its name."""
+        found: dict[int, float] = {}
+        for one in actions:
+            if not one.path:
+                continue
+            if one.path not in self.number and one.how == "run" and self._is_loose(one.path):
+                continue
+            number = self._number_of(one.path)
+            found[number] = max(found.get(number, 0.0), WEIGHT[one.how])
         return found
 
-    def known_path(self, action: Action) -> str:
-        """The file of an action. What a command names is one when a tool has touched it too, or it
-        is named with its folder; a bare name means the only file of that name."""
-        path = action.path
-        if not path:
-            return ""
-        name = base(path)
-        if path not in self.path:
-            if action.how == "run":
-                same = self.by_name.get(name, ())
-                if "/" not in path or same:
-                    return max(same, key=lambda one: self.last.get(one, 0.0)) if same else ""
-            self.by_name[name].add(path)
-            subject = subject_of(name)
-            if subject:
-                self.tests_of[subject].add(path)
-            folders, _, name = path.rpartition("/")
-            counts = dict.fromkeys(terms(folders), 1)
-            for term in terms(name.rsplit(".", 1)[0]):
-                counts[term] = counts.get(term, 0) + NAME_WEIGHT
-            self.path[path] = self.paths.add(counts)
-        return path
+    def _is_loose(self, path: str) -> bool:
+        return "/" not in path or base(path) in self.by_name
 
-    def named(self, wanted: Iterable[str], most: int) -> dict[str, float]:
-        """The files whose paths hold these terms, best first."""
-        paths = list(self.path)
-        best = sorted(self.paths.search(wanted).items(), key=lambda item: -item[1])[:most]
-        return {paths[number]: score for number, score in best}
+    def _resolved(self, loose: Iterable[str]) -> list[int]:
+        """The files that commands mean by these names: of several with the same base name the one
+        that was touched last."""
+        found = []
+        for path in loose:
+            known = self.number.get(path)
+            if known is None:
+                same = [self.number[one] for one in self.by_name.get(base(path), ())]
+                known = max(same, key=lambda one: (self.last[one], one), default=None)
+            if known is not None:
+                found.append(known)
+        return found
 
-    def defining(self, wanted: Iterable[str], most: int) -> dict[str, float]:
-        """The files whose definitions are named by these terms, best first."""
-        if self._files is None:
-            index = Terms()
-            for held in self.names_in.values():
-                index.add(held)
-            self._files = index, list(self.names_in)
-        index, paths = self._files
-        best = sorted(index.search(wanted).items(), key=lambda item: -item[1])[:most]
-        return {paths[number]: score for number, score in best}
+    def touched(self, turn: Turn) -> dict[int, float]:
+        """Files of a turn with how much it had to do with each."""
+        found = dict(zip(turn.files, turn.weights, strict=True))
+        for number in self._resolved(turn.loose):
+            found[number] = max(found.get(number, 0.0), WEIGHT["run"])
+        return found
+
+    def _number_of(self, path: str) -> int:
+        known = self.number.get(path)
+        if known is not None:
+            return known
+        number = self.number[path] = len(self.path)
+        self.path.append(path)
+        self.often.append(0)
+        self.last.append(0.0)
+        folders, _, name = path.rpartition("/")
+        self.by_name[name].add(path)
+        subject = subject_of(name)
+        if subject:
+            self.tests_of[subject].add(path)
+        counts = dict.fromkeys(terms(folders), 1)
+        for term in terms(name.rsplit(".", 1)[0]):
+            counts[term] = counts.get(term, 0) + NAME_WEIGHT
+        self.path_words.add(number, counts)
+        return number
+
+    def _count(self, work: TurnWork, session: SessionWork, files: list[int], at: float) -> None:
+        mine = session.files.setdefault(work.person, set())
+        others = [some for person, some in session.files.items() if person != work.person]
+        person = self.by_person.setdefault(work.person, array("q"))
+        person.extend([0] * (len(self.path) - len(person)))
+        for number in files:
+            if number not in mine:
+                mine.add(number)
+                person[number] += 1
+                self.often[number] += not any(number in some for some in others)
+            self.last[number] = max(at, self.last[number])
+        if work.branch not in MAIN:
+            branch = self.by_branch[work.branch]
+            branch.sessions[work.session_id] = max(at, branch.sessions.get(work.session_id, at))
+            for number in files:
+                branch.files[number] = max(at, branch.files.get(number, 0.0))
+            if work.commits:
+                branch.commits[work.turn_id] = (at, work.session_id, work.commits)
+
+    def _define(self, name: str, number: int) -> None:
+        held = self.symbols.get(name, ())
+        if number not in held:
+            self.symbols[name] = (*held, number)
+            for term in terms(name):
+                self.defined_words.add(number, {term: 1})
