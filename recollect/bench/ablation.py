@@ -9,14 +9,14 @@ from dataclasses import fields, replace
 from recollect.bench.ingest import Variant
 from recollect.bench.metrics import mean
 from recollect.bench.retrieval import OURS, QuestionOutcome
-from recollect.retrieve.rank import Weights
+from recollect.core.tuning import SearchWeights
 
 
 def variants() -> dict[str, Variant]:
     """The product, without each signal in turn, and its other modes."""
-    whole = Weights()
+    whole = SearchWeights()
     found = {OURS: Variant()}
-    for one in fields(Weights):
+    for one in fields(SearchWeights):
         found[f"no {one.name}"] = Variant(weights=replace(whole, **{one.name: 0.0}))
     found["keyword mode"] = Variant(mode="keyword")
     found["semantic mode"] = Variant(mode="semantic")

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from recollect.bench.datasets import BenchMessage
 from recollect.bench.vectors import CachedVectors
+from recollect.core.tuning import SearchWeights
 from recollect.embedding.chunking import parts
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.rank import Weights
 from recollect.retrieve.results import Fusion, Mode, Ranked
 
 
@@ -23,7 +23,7 @@ class Variant:
 
     mode: Mode = "hybrid"
     fusion: Fusion = "linear"
-    weights: Weights | None = None
+    weights: SearchWeights | None = None
     floor: bool = False
 
 

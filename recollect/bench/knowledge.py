@@ -22,6 +22,7 @@ from typing import Any
 from recollect.core import ids, settings
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
+from recollect.core.tuning import SearchWeights
 from recollect.core.values import Arrival, Entity, Event, EventSource, Fact, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
@@ -32,7 +33,6 @@ from recollect.ingest.turns import turns_of
 from recollect.inject import context, fence
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import LearningPlan, apply
-from recollect.retrieve.rank import Weights
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 ACTOR = "bench"
@@ -112,9 +112,9 @@ class Hop:
     found: bool
 
 
-def hops(embedder: Embedder | None, weights: Weights | None = None) -> list[Hop]:
+def hops(embedder: Embedder | None, weights: SearchWeights | None = None) -> list[Hop]:
     namespace = f"/actor/{ACTOR}/project/harbour/"
-    weights = weights or Weights()
+    weights = weights or SearchWeights()
     with world(embedder) as made:
         record_of = _load_history(made, namespace)
         outcomes = []

@@ -112,6 +112,7 @@ class Replay:
             self._put(turn)
 
     def _said(self, prompt: Event, trigger: str, reason: str = "") -> str:
+        self._runtime.work.fill([self.namespace])
         question = RecallQuestion(
             trigger=trigger,
             text=_text(prompt) if trigger == "prompt" else "",

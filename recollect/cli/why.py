@@ -11,6 +11,7 @@ from recollect.client import Client
 from recollect.core.errors import NotFound
 
 SIGNALS = 3
+SILENT = "the session is a shadow session"
 SEARCHED = 100  # receipts among which words or a memory are looked for
 NONE = "Nothing was injected in this project yet. In another one: recollect why -p DIR"
 
@@ -32,8 +33,8 @@ def command(
 ) -> int:
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
-    It shows every candidate, its score, and why it was injected or not. WORDS can also be the id of
-    a receipt. A memory is named by its id or the beginning of it.
+    It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
+    can also be the id of a receipt. A memory is named by its id or the beginning of it.
     """
     client = daemon_client()
     receipts = _receipts(client, project, SEARCHED)
@@ -116,6 +117,16 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         f"Memories injected: {len(one['injected'])}, {one['tokens']} tokens, "
         f"{one['latency_us'] / 1000:.1f} ms"
     )
+    if detail.get("shadow"):
+        click.secho(
+            "Shadow session: silent on purpose; it would have injected "
+            f"{detail['shadow_tokens']} tokens.",
+            fg="yellow",
+        )
+    if told := detail.get("text") or detail.get("shadow_text"):
+        click.echo()
+        for line in told.splitlines():
+            click.echo(f"  | {line}")
     for what, problem in (("late", "It was late"), ("failed", "It failed")):
         if what in detail:
             click.secho(f"{problem}: {detail[what]}", fg="yellow")
@@ -123,7 +134,7 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         click.echo(f"Left out, {what}: {reason}")
     candidates = detail["candidates"]
     for candidate in candidates:
-        _print_candidate(candidate)
+        _print_candidate(candidate, SILENT if detail.get("shadow") else "no reason")
     if candidates:
         click.echo()
     stages = detail.get("stages_us") or {}
@@ -133,10 +144,10 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         click.echo("Rate a memory: recollect why --useful|--wrong|--never MEMORY")
 
 
-def _print_candidate(one: dict[str, Any]) -> None:
+def _print_candidate(one: dict[str, Any], otherwise: str) -> None:
     click.echo()
     click.secho(cut(one["title"], text_width()), bold=one["injected"])
-    outcome = "injected" if one["injected"] else f"not injected: {one['why_not'] or 'no reason'}"
+    outcome = "injected" if one["injected"] else f"not injected: {one['why_not'] or otherwise}"
     click.echo(f"  {outcome}")
     strongest = sorted(one["parts"].items(), key=lambda part: -abs(part[1]))[:SIGNALS]
     signals = ", ".join(f"{name} {value:.2f}" for name, value in strongest)

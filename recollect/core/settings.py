@@ -156,6 +156,12 @@ class Settings:
     prompt_tokens: int = _setting(
         1200, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    shadow: float = _setting(
+        0.0,
+        "The share of sessions, chosen at random, in which memory is silent on purpose, so that "
+        "its effect can be measured; 0 for none.",
+        Range(0, 1),
+    )
     extract_idle_s: int = _setting(
         30, "Seconds without events after which a project's events are extracted.", Range(5, 300)
     )

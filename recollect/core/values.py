@@ -324,7 +324,8 @@ class Checkpoint(Value, frozen=True, kw_only=True):
 
 
 class Receipt(Value, frozen=True, kw_only=True):
-    """What one retrieval did: the question, what was injected, what was left out, and why."""
+    """What one retrieval did: the question, what was injected, what was left out, and why.
+    `detail` has the very text that was injected (`text`) and the candidates."""
 
     receipt_id: Name
     namespace: Namespace

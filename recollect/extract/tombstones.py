@@ -33,6 +33,7 @@ from recollect.core.values import (
     Operation,
     Preference,
     Procedure,
+    Receipt,
     Record,
     Relationship,
 )
@@ -309,6 +310,39 @@ class Tombstones:
             return text
         stones = [(one, True) for one in self._in_namespace(namespace)]
         return without_statements(text, functools.partial(_hidden, stones))
+
+    def visible_receipt(self, receipt: Receipt) -> Receipt:
+        """A receipt without forgotten statements in the prompt, the injected text and the titles of
+        its candidates: they come from many memories, so they count as of unknown origin."""
+        if not self.any(receipt.namespace):
+            return receipt
+        detail = receipt.detail
+        if isinstance(detail, dict):
+            detail = {
+                name: self._visible_part(receipt.namespace, name, part)
+                for name, part in detail.items()
+            }
+        query = self._visible_brief(receipt.namespace, receipt.query)
+        return msgspec.structs.replace(receipt, query=query, detail=detail)
+
+    def _visible_part(self, namespace: str, name: str, part: Any) -> Any:
+        """One entry of a receipt's detail. A forgotten memory is shown without its title."""
+        if name in ("text", "shadow_text"):
+            return self._visible_brief(namespace, part)
+        if name not in ("candidates", "known"):
+            return part
+        shown = []
+        for one in part:
+            text = "title" if name == "candidates" else "text"
+            gone = self._covers_record(one.get("record_id") or one.get("id", ""))
+            told = "" if gone else self._visible_brief(namespace, one.get(text, ""))
+            shown.append({**one, text: told})
+        return shown
+
+    def _visible_brief(self, namespace: str, text: str) -> str:
+        """The same for a text that also holds memories of the namespace for all projects."""
+        everywhere = namespace.partition("project/")[0]
+        return self.visible_text(everywhere, self.visible_text(namespace, text))
 
     def _hides(self, namespace: str, text: str, events: Sequence[str], core: str = "") -> bool:
         """Whether a short text made from these events states what was forgotten; `core` is its

@@ -15,6 +15,7 @@ from recollect.core.values import (
     Fact,
     Preference,
     Procedure,
+    Receipt,
     Record,
     Relationship,
 )
@@ -47,6 +48,7 @@ class _VisibleStore(_View):
         self.records = _Records(store.records, stones)
         self.graph = _Graph(store.graph, stones)
         self.sessions = _Sessions(store.sessions, stones)
+        self.receipts = _Receipts(store.receipts, stones)
 
 
 class _Records(_View):
@@ -78,6 +80,16 @@ class _Sessions(_View):
     def last_checkpoint(self, *args: Any, **kwargs: Any) -> Checkpoint | None:
         found = self._whole.last_checkpoint(*args, **kwargs)
         return None if found is None else self._stones.visible_checkpoint(found)
+
+
+class _Receipts(_View):
+    def get(self, *args: Any, **kwargs: Any) -> Receipt | None:
+        found = self._whole.get(*args, **kwargs)
+        return None if found is None else self._stones.visible_receipt(found)
+
+    def page(self, *args: Any, **kwargs: Any) -> Page[Receipt]:
+        page: Page[Receipt] = self._whole.page(*args, **kwargs)
+        return Page(tuple(map(self._stones.visible_receipt, page.items)), page.next)
 
 
 class _Graph(_View):

@@ -16,6 +16,7 @@ from recollect.core.settings import Settings
 from recollect.hosts.installer import Installer
 
 PROVE_S = 10.0
+SESSION_PREFIX = "prove-"  # sessions of a proof are nobody's work
 # The newest events of a folder, as text.
 Stored = Callable[[str], list[str]]
 
@@ -34,7 +35,9 @@ def prove(chosen: Settings, host: Installer, stored: Stored) -> Proof:
     oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
     try:
         began = time.monotonic()
-        _type(chosen, host, f"{marker} is the word of the day", f"prove-{marker}-1", place)
+        _type(
+            chosen, host, f"{marker} is the word of the day", f"{SESSION_PREFIX}{marker}-1", place
+        )
         took = (time.monotonic() - began) * 1000
         if not _arrived(stored, marker, place):
             return Proof(False, "a marker was sent and did not arrive", "recollect logs")
@@ -76,11 +79,11 @@ def _type(chosen: Settings, host: Installer, text: str, session: str, place: str
 
 def _asked_for(chosen: Settings, host: Installer, marker: str, place: str) -> bool:
     """The next prompt ends the first turn, which makes it a memory; another session asks."""
-    _type(chosen, host, "thanks", f"prove-{marker}-1", place)
+    _type(chosen, host, "thanks", f"{SESSION_PREFIX}{marker}-1", place)
     deadline = time.monotonic() + PROVE_S
     attempt = 2
     while time.monotonic() < deadline:
-        session = f"prove-{marker}-{attempt}"
+        session = f"{SESSION_PREFIX}{marker}-{attempt}"
         if marker.encode() in _type(chosen, host, f"what is {marker}?", session, place):
             return True
         attempt += 1

@@ -30,8 +30,9 @@ from recollect.inject.feedback import Feedback, factor
 from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.private import SENSITIVE, Private
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import TEXT_KEPT, Receipts
 from recollect.inject.says import says
+from recollect.inject.shadow import Shadow
 from recollect.inject.triggers import Said, Topics, asks_to_remember
 from recollect.lifecycle.file_freshness import FreshnessChecker as WorkTrees
 from recollect.privacy.sensitive import is_sensitive
@@ -125,6 +126,7 @@ class Recall:
         self._settings = settings
         self.limit_ms = LIMIT_MS
         self._said = Said(store)
+        self._shadow = Shadow(settings)
         self._topics = Topics()
         self._cache: ResultCache[Ranked] = ResultCache()
         self.own_text = OwnText()
@@ -151,6 +153,7 @@ class Recall:
             log.exception("recall failed")
             draft.notes["failed"] = type(error).__name__
             self._counters.error(f"recall failed: {type(error).__name__}")
+        text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
         latency = (self._clock.mono_ns() - began) // 1000
         receipt = self._receipt(question, draft, text, injected, latency)
         seen: dict[str, dict[str, Freshness]] = {}
@@ -472,6 +475,7 @@ class Recall:
             query=question.text[:QUERY_KEPT],
             injected=injected,
             detail={
+                "text": text[:TEXT_KEPT],
                 "candidates": [
                     {
                         "record_id": found.record.record_id,

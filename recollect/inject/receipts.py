@@ -17,6 +17,7 @@ from recollect.store.interface import Store
 log = logging.getLogger(__name__)
 
 _WAITING = 1000
+TEXT_KEPT = 20_000  # characters of an injected text; budgets are far below
 
 
 class Receipts:

@@ -7,20 +7,22 @@ is not an error: the ranking then goes by words alone, and `left_out` says why.
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import candidates
 from recollect.retrieve.dates import Span, anchors_in, spans_in
-from recollect.retrieve.floor import Floor, confidence
+from recollect.retrieve.floor import confidence
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import Query, parse, weigh
-from recollect.retrieve.rank import Weights, stem_numbers
+from recollect.retrieve.query import Query, Terms, parse, weigh
+from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
-from recollect.retrieve.score import IndexQuery, ScoredDocuments, score
+from recollect.retrieve.score import IndexQuery, Signals, gather
 
 _CHUNK = 64  # documents added under one hold of the lock: searches run in between
 
@@ -36,14 +38,14 @@ class SearchEngine:
     def __init__(
         self,
         embedder: QueryEmbedder | None = None,
-        weights: Weights | None = None,
-        floor: Floor | None = None,
+        weights: SearchWeights = SEARCH,
+        floor: Floor = FLOOR,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._embedder = embedder
         self._clock = clock
-        self._weights = weights or Weights()
-        self._floor = floor or Floor()
+        self._weights = weights
+        self._floor = floor
         self._indexes: dict[str, Index] = {}
         self._lock = threading.RLock()
 
@@ -89,7 +91,7 @@ class SearchEngine:
         return self._floor.threshold(semantic)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> SearchWeights:
         return self._weights
 
     def memory(self) -> dict[str, dict[str, int]]:
@@ -113,7 +115,7 @@ class SearchEngine:
         fusion: Fusion = "linear",
         floor: bool = True,
         now: int | None = None,
-        weights: Weights | None = None,
+        weights: SearchWeights | None = None,
         reached: Mapping[str, float] | None = None,
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
@@ -122,6 +124,34 @@ class SearchEngine:
         such as "last week". `reached` holds the memories that the graph leads to, each with a bonus
         between 0 and 1.
         """
+        weights = weights or self._weights
+        asked = self._prepare(text, namespaces, mode, now)
+        with self._lock:
+            found, terms, signals = self._gather(asked, namespaces, weights, reached)
+            semantic = asked.vector is not None
+            scored = [one.score(weights) for one in signals]
+            asked.watch.mark("score")
+            vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
+            sure = confidence(scored, terms, vectors, self._floor)
+            least = self._floor.threshold(semantic)
+            if floor and sure < least:
+                asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
+                scored, found = [], {}
+            results = rows(found, scored, mode, fusion, semantic, limit)
+            asked.watch.mark("fuse")
+        return Ranked(results, sure, asked.watch.stages, semantic, asked.left_out, asked.vector)
+
+    def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
+        """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
+        asked = self._prepare(text, [namespace], "hybrid", None)
+        with self._lock:
+            found, _, (signals,) = self._gather(asked, [namespace], self._weights, None)
+            return signals, [found[namespace].ids[doc] for doc in signals.docs.tolist()]
+
+    def _prepare(
+        self, text: str, namespaces: Sequence[str], mode: Mode, now: int | None
+    ) -> "_Prompt":
+        """What can be done without holding the lock."""
         watch = _Watch(self._clock)
         left_out: dict[str, str] = {}
         query = parse(text)
@@ -131,40 +161,36 @@ class SearchEngine:
             vector = self._vector(query, left_out)
             watch.mark("embed")
         spans = self._spans(text, namespaces, now)
-        with self._lock:
-            found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
-            if vector is not None and not any(index.vectors.count for index in found.values()):
-                left_out["semantic"] = "no memory here has a vector yet"
-                vector = None
-            terms = weigh(query, list(found.values()))
-            watch.mark("weigh")
-            scored = [
-                self._scored(
-                    index,
-                    IndexQuery(
-                        query,
-                        terms,
-                        stem_numbers(index, terms),
-                        vector,
-                        now,
-                        spans,
-                        _documents(index, reached),
-                    ),
-                    weights or self._weights,
-                    watch,
-                )
-                for index in found.values()
-            ]
-            vectors = sum(index.vectors.count for index in found.values())
-            sure = confidence(scored, terms, vectors if vector is not None else 0)
-            least = self._floor.threshold(vector is not None)
-            if floor and sure < least:
-                left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
-                scored = []
-                found = {}
-            results = rows(found, scored, mode, fusion, vector is not None, limit)
-            watch.mark("fuse")
-        return Ranked(results, sure, watch.stages, vector is not None, left_out, vector)
+        return _Prompt(query, vector, now, spans, left_out, watch)
+
+    def _gather(
+        self,
+        asked: "_Prompt",
+        namespaces: Sequence[str],
+        weights: SearchWeights,
+        reached: Mapping[str, float] | None,
+    ) -> tuple[dict[str, Index], Terms, list[Signals]]:
+        found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
+        if asked.vector is not None and not any(one.vectors.count for one in found.values()):
+            asked.left_out["semantic"] = "no memory here has a vector yet"
+            asked.vector = None
+        terms = weigh(asked.query, list(found.values()))
+        asked.watch.mark("weigh")
+        signals = []
+        for index in found.values():
+            question = IndexQuery(
+                asked.query,
+                terms,
+                stem_numbers(index, terms),
+                asked.vector,
+                asked.now,
+                asked.spans,
+                _documents(index, reached),
+            )
+            chosen = _candidates(index, question, asked.watch)
+            signals.append(gather(index, question, chosen, weights))
+            asked.watch.mark("score")
+        return found, terms, signals
 
     def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
         """The times that a prompt names. "Before the migration" means before the memory that
@@ -201,13 +227,17 @@ class SearchEngine:
                 left_out["semantic"] = "the model gave no vector"
         return None
 
-    def _scored(
-        self, index: Index, question: IndexQuery, weights: Weights, watch: "_Watch"
-    ) -> ScoredDocuments:
-        chosen = _candidates(index, question, watch)
-        scored = score(index, question, chosen, weights)
-        watch.mark("score")
-        return scored
+
+@dataclass
+class _Prompt:
+    """A prompt, parsed and embedded."""
+
+    query: Query
+    vector: NDArray[np.float32] | None
+    now: int | None
+    spans: tuple[Span, ...]
+    left_out: dict[str, str]
+    watch: "_Watch"
 
 
 def _documents(

@@ -6,28 +6,15 @@ all stores. Below it the answer is nothing. The figures are in docs/decisions/ra
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from recollect.core.tuning import Floor
 from recollect.retrieve.query import Terms
 from recollect.retrieve.score import ScoredDocuments
 
-GRAMS = 0.5
-WINDOW = 0.25
-CHANCE = 0.1
 
-
-@dataclass(frozen=True)
-class Floor:
-    """What confidence an answer needs, with meaning and by words alone."""
-
-    hybrid: float = 0.19
-    lexical: float = 0.08
-
-    def threshold(self, semantic: bool) -> float:
-        return self.hybrid if semantic else self.lexical
-
-
-def confidence(scored: Sequence[ScoredDocuments], terms: Terms, vectors: int) -> float:
+def confidence(
+    scored: Sequence[ScoredDocuments], terms: Terms, vectors: int, floor: Floor
+) -> float:
     """How sure it is that something here answers the query.
 
     The best cosine, and the best match by words as far as the store knows the query's words at
@@ -35,10 +22,10 @@ def confidence(scored: Sequence[ScoredDocuments], terms: Terms, vectors: int) ->
     near by chance (the largest of n normal values grows as the root of 2 ln n), so the cosine of
     a large store has to be higher.
     """
-    words = GRAMS * _most(scored, "grams") + WINDOW * _most(scored, "window")
+    words = floor.grams * _most(scored, "grams") + floor.window * _most(scored, "window")
     near = _most(scored, "cosine")
     if vectors:
-        near -= CHANCE * math.sqrt(2 * math.log(max(2, vectors)))
+        near -= floor.chance * math.sqrt(2 * math.log(max(2, vectors)))
     return near + terms.known * words
 
 

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 K = 60
-GRAPH_BONUS = 0.02  # the seed's, times nearness and confidence
 
 Key = TypeVar("Key", bound=Hashable)
 

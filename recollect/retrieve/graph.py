@@ -20,6 +20,7 @@ from recollect.core import porter
 from recollect.core.entity_keys import key
 from recollect.core.errors import StoreError
 from recollect.core.text_words import STOP_WORDS, words
+from recollect.core.tuning import GRAPH
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.inverted_list import InvertedList
@@ -30,15 +31,12 @@ log = logging.getLogger(__name__)
 DEPTH = 2
 FACTS = 10
 RELATIONS = 10
-CONFIDENCE = 0.3
 REACHED = 40  # facts that may lend their memories a bonus
 LARGE = 200  # rows: a graph with more of them is never read while a prompt waits
 SHARING = 20  # rows of each kind that share words with a prompt
 SECONDS = 300.0  # after which a graph is read again whether or not it changed here
 RIVALS = 20  # superseded facts per entity
 EVENTS = 4  # of one fact, the newest
-BASE = 0.05  # the worth of a fact that shares no word with the prompt
-PENALTY = 0.15  # per step; the seed has 0.5, which is kept for its own fusion
 
 # Words by which people ask for a predicate without naming it.
 _ASKED_BY = {
@@ -76,8 +74,8 @@ class Reached:
 
     @property
     def worth(self) -> float:
-        near = 1 / (1 + self.depth * PENALTY)
-        return near * self.fact.confidence * (BASE + (1 - BASE) * self.overlap)
+        near = 1 / (1 + self.depth * GRAPH.step_penalty)
+        return near * self.fact.confidence * _by_overlap(self.overlap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +277,7 @@ class NamespaceGraph:
         for fact in self._facts_at(entity_id):
             stems = self._stems.get(fact.fact_id) or self._stems_of(fact)
             overlap = 0.0 if asked.isdisjoint(stems) else min(1.0, len(asked & stems) / enough)
-            worth = fact.confidence * (BASE + (1 - BASE) * overlap)
+            worth = fact.confidence * _by_overlap(overlap)
             found.append((-worth, fact.fact_id, overlap, fact))
         found.sort()  # no two have the same id, so facts are never compared
         return found
@@ -288,12 +286,12 @@ class NamespaceGraph:
         ways: list[tuple[float, str, str]] = []
         for relation_id in self._relations_by_entity.get(entity_id, ()):
             relation = self._relations[relation_id]
-            if relation.confidence > CONFIDENCE:
+            if relation.confidence > GRAPH.least_confidence:
                 ends = (relation.source_id, relation.target_id)
                 other = ends[1] if ends[0] == entity_id else ends[0]
                 ways.append((relation.confidence, relation_id, other))
         for _, fact_id, overlap, fact in near:
-            if fact.confidence > CONFIDENCE:
+            if fact.confidence > GRAPH.least_confidence:
                 other_end = (
                     self.index.owner_of(self._object_keys[fact_id])
                     if fact.entity_id == entity_id
@@ -516,6 +514,11 @@ def _discard(sets: dict[str, set[str]], name: str, member: str) -> None:
         sets[name].discard(member)
         if not sets[name]:
             del sets[name]
+
+
+def _by_overlap(overlap: float) -> float:
+    """What a fact is worth by the share of the prompt's words that it holds."""
+    return GRAPH.base + (1 - GRAPH.base) * overlap
 
 
 def _identity(thing: Thing) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.text_words import words
+from recollect.core.tuning import MATCHING
 from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
 from recollect.retrieve.grams import GRAM_BITS
 from recollect.retrieve.postings import Block, cover
@@ -20,9 +21,7 @@ from recollect.retrieve.session_windows import WINDOW_POSITIONS, SessionWindows
 from recollect.retrieve.vector_index import VectorIndex
 from recollect.retrieve.vocabulary import Vocabulary
 
-TITLE_WEIGHT = 2  # a word in the title counts as this many in the text
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
-QUESTION = 60  # words: a longer text that ends with a question mark is more than a question
 _PENDING = 1024  # documents that may wait for their postings until the next search
 WASTE = 4096  # fewer removed documents than this do not justify a rebuild
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
@@ -185,10 +184,12 @@ class Index:
             title, text = words(document.title), words(document.text)
             self._number[document.id] = len(self.ids)
             self.ids.append(document.id)
-            self.tokens.extend(self.vocabulary.number(title * (TITLE_WEIGHT if text else 1) + text))
+            repeat = MATCHING.title_weight if text else 1
+            self.tokens.extend(self.vocabulary.number(title * repeat + text))
             self._ends.append(len(self.tokens))
             self.asks.append(
-                len(text) < QUESTION and document.text.rstrip().endswith(("?", "\uff1f"))
+                len(text) < MATCHING.question_words
+                and document.text.rstrip().endswith(("?", "\uff1f"))
             )
         self.vocabulary.settle()
         self.vectors.add([document.vectors for document in batch])

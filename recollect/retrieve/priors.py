@@ -9,18 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import PRIORS
 from recollect.retrieve.index import FRESHNESS, NO_TIME, Index
 
 Floats = NDArray[np.float64]
 
 HOUR = 3_600_000_000
-RECENT_HOURS = 168  # a week, as in the seeds
-RECENCY = 0.03
-IMPORTANCE = 0.10
-CONFIDENCE = 0.20
-KNOWLEDGE = 0.05
-ACCESS = 0.02
-STALE = {"drifted": 0.95, "orphaned": 0.85}
+STALE = {"drifted": PRIORS.drifted, "orphaned": PRIORS.orphaned}
 
 
 def factor(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
@@ -37,12 +32,12 @@ def factor(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
 
 def importance(value: NDArray[Any]) -> Floats:
     """1..10 (default 5) becomes 0.92 to 1.10."""
-    return 1 + IMPORTANCE * (value.astype(np.float64) - 5) / 5
+    return 1 + PRIORS.importance * (value.astype(np.float64) - 5) / 5
 
 
 def confidence(value: NDArray[Any]) -> Floats:
     """0..1 becomes 0.8 to 1."""
-    return 1 - CONFIDENCE * (1 - value.astype(np.float64))
+    return 1 - PRIORS.confidence * (1 - value.astype(np.float64))
 
 
 def freshness(value: NDArray[Any]) -> Floats:
@@ -53,13 +48,13 @@ def freshness(value: NDArray[Any]) -> Floats:
 
 def knowledge(value: NDArray[Any]) -> Floats:
     """A little more for everything but raw turns."""
-    return np.where(value, 1 + KNOWLEDGE, 1.0)
+    return np.where(value, 1 + PRIORS.knowledge, 1.0)
 
 
 def access(value: NDArray[Any]) -> Floats:
     """A little more for memories that were used before; no more than for 50 uses."""
     used = np.log1p(value.astype(np.float64)) / np.log1p(50)
-    return np.asarray(1 + ACCESS * np.minimum(1, used))
+    return np.asarray(1 + PRIORS.access * np.minimum(1, used))
 
 
 def recency(time: NDArray[Any], now: int | None) -> Floats:
@@ -67,5 +62,5 @@ def recency(time: NDArray[Any], now: int | None) -> Floats:
     if now is None:
         return np.ones(len(time))
     hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR
-    share = np.clip(1 - hours / RECENT_HOURS, 0, 1)
-    return np.where(time == NO_TIME, 1.0, 1 + RECENCY * share)
+    share = np.clip(1 - hours / PRIORS.recent_hours, 0, 1)
+    return np.where(time == NO_TIME, 1.0, 1 + PRIORS.recency * share)

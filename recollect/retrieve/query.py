@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.core import porter
 from recollect.core.text_words import STOP_WORDS, words
+from recollect.core.tuning import MATCHING
 from recollect.retrieve.dates import Date, dates_in
 from recollect.retrieve.grams import GRAM_BITS, grams_of
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_STEMS = 48  # of a long prompt the rarest are kept
 MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can match
-STOP_WEIGHT = 0.3
 GIST = 45  # words embedded of the head and of the tail of a long prompt: more take more time
 _READ = 2000  # characters of the head and of the tail in which they are looked for
 
@@ -159,7 +159,7 @@ def _choose(
             unknown.append(word)
     names = [stem for stem, count in holders.items() if count]
     weights = idf(np.array([holders[stem] for stem in names], dtype=np.float64), session_windows)
-    weights *= [STOP_WEIGHT if stem in stop else 1.0 for stem in names]
+    weights *= [MATCHING.stop_weight if stem in stop else 1.0 for stem in names]
     order = np.argsort(-weights, kind="stable")[:MOST_STEMS]
     chosen = {names[at]: float(weights[at]) for at in sorted(order.tolist())}
     return chosen, set(unknown[:MOST_UNKNOWN])

@@ -1,4 +1,4 @@
-"""The signals of relevance, one function each, and their weights.
+"""The signals of relevance, one function each.
 
 In: an index, the weighted terms of a query and document numbers. Out: one number per document and
 signal. It is bounded and does not depend on what else was found, so the sum also serves as a
@@ -11,34 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import MATCHING
 from recollect.retrieve.arrays import distinct, spread
 from recollect.retrieve.dates import Date, Span
 from recollect.retrieve.index import AUTHORS, NO_TIME, Index
 from recollect.retrieve.query import Terms
 
-K1 = 1.2
-B = 0.75
-WINDOW = 40
-NEAR = 4  # words within which two of the query stand together
-
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Weights:
-    """What each signal is worth; chosen by measurement, docs/decisions/ranking.md."""
-
-    grams: float = 0.40
-    window: float = 0.10
-    pairs: float = 0.10
-    cosine: float = 0.25
-    neighbour: float = 0.30
-    answer: float = 1.0  # how much more the question before a reply counts as its neighbour
-    session: float = 0.20
-    session_cosine: float = 0.08
-    date: float = 0.15
-    user: float = 0.08
-    graph: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +97,8 @@ def _grams_held(
 
 
 def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> Floats:
-    drag = (K1 * (1 - B + B * length))[:, None]
+    b = MATCHING.b
+    drag = (MATCHING.k1 * (1 - b + b * length))[:, None]
     rising = found / (found + drag)
     # Column by column: the sum of one document must not depend on how many there are.
     total = np.einsum("ij,j->i", rising, weight)
@@ -146,7 +126,7 @@ def window(terms: Terms, found: Matches) -> Floats:
     # where such a stretch can begin, and taken away after itself.
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     first = np.repeat(position[starts], np.diff(starts, append=len(owner)))
-    since = np.maximum(position - (WINDOW - 1), first)
+    since = np.maximum(position - (MATCHING.window_words - 1), first)
     since = np.maximum(since, _after_last_of_its_kind(owner * len(terms.stems) + stem, position))
     begin = np.searchsorted(position, since)
     weight = terms.stem_idf[stem]
@@ -175,9 +155,10 @@ def pairs(terms: Terms, found: Matches) -> Floats:
         return np.zeros(found.count)
     position, stem, owner = found.position, found.stem, found.owner
     held = []
-    for step in range(1, NEAR):  # matches that have at most two others between them
+    most = MATCHING.near_words
+    for step in range(1, most):  # matches that have at most two others between them
         left, right = stem[:-step], stem[step:]
-        near = (np.abs(left - right) == 1) & (position[step:] - position[:-step] <= NEAR)
+        near = (np.abs(left - right) == 1) & (position[step:] - position[:-step] <= most)
         near &= owner[:-step] == owner[step:]
         held.append((owner[:-step] * width + np.minimum(left, right))[near])
     once = distinct(np.concatenate(held))

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import GRAPH
 from recollect.retrieve import fuse
 from recollect.retrieve.index import Index
 from recollect.retrieve.rank import Floats
@@ -74,7 +75,7 @@ def _fused(
     fused = fuse.rrf(sides)
     for number, one in enumerate(scored):
         for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
-            bonus = fuse.GRAPH_BONUS * float(one.parts["graph"][at])
+            bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])
             fused[number, at] = fused.get((number, at), 0.0) + bonus
     return _sorted(indexes, scored, [(v, place) for place, v in fused.items()])[:limit]
 

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import MATCHING, SearchWeights
 from recollect.retrieve import priors, rank
 from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
 from recollect.retrieve.dates import Span
 from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
-from recollect.retrieve.rank import Floats, Weights
+from recollect.retrieve.rank import Floats
 
-# A memory that has no vector yet counts as one of average similarity.
-UNKNOWN_COSINE = 0.2
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
 
 
@@ -54,11 +53,11 @@ class _Own:
     pairs: Floats
     cosine: Floats | None
 
-    def words(self, weights: Weights) -> Floats:
+    def words(self, weights: SearchWeights) -> Floats:
         found = weights.grams * self.grams + weights.window * self.window
         return found + weights.pairs * self.pairs
 
-    def value(self, weights: Weights) -> Floats:
+    def value(self, weights: SearchWeights) -> Floats:
         words = self.words(weights)
         return words if self.cosine is None else words + weights.cosine * self.cosine
 
@@ -77,9 +76,46 @@ class _Own:
         )
 
 
-def score(
-    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: Weights
-) -> ScoredDocuments:
+@dataclass(frozen=True)
+class Signals:
+    """All that ranking knows about some documents of one index, before anything is weighted."""
+
+    own: _Own  # of the documents and of those beside them
+    docs: NDArray[np.int64]  # the documents to rank, in ascending order
+    at: NDArray[Any]  # document -> its row in `own`
+    beside: list[tuple[NDArray[Any], NDArray[Any]]]  # see _beside
+    replies: Floats
+    context: dict[str, Floats]  # the signals that do not come from a document's own text
+    prior: Floats
+
+    def score(self, weights: SearchWeights) -> ScoredDocuments:
+        own, at, context = self.own, self.at, self.context
+        parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
+        parts |= {name: one for name, one in context.items() if name != "session_cosine"}
+        fixed = weights.session * context["session"]
+        fixed = fixed + weights.date * context["date"] + weights.user * context["user"]
+        if "graph" in context:
+            fixed = fixed + weights.graph * context["graph"]
+        reply = 1 + weights.answer * self.replies
+        words = own.words(weights)
+        parts["neighbour"] = _neighbour(words, self.beside, reply)
+        lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
+        total = lexical
+        if own.cosine is not None:
+            both = own.value(weights)
+            parts["cosine"] = own.cosine[at]
+            parts["session_cosine"] = context["session_cosine"]
+            parts["neighbour"] = _neighbour(both, self.beside, reply)
+            total = both[at] + weights.neighbour * parts["neighbour"] + fixed
+            total = total + weights.session_cosine * parts["session_cosine"]
+        lexical, total = (np.round(one * self.prior, 9) for one in (lexical, total))
+        return ScoredDocuments(self.docs, lexical, total, parts)
+
+
+def gather(
+    index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: SearchWeights
+) -> Signals:
+    """The signals of the candidates; of many candidates, of those that these weights find best."""
     own = _own(index, question, candidates)
     finalists = candidates
     if len(index) > EXHAUSTIVE:
@@ -91,7 +127,16 @@ def score(
     missing = np.setdiff1d(around, own.docs, assume_unique=True)
     if len(missing):
         own = own.joined(_own(index, question, missing))
-    return _in_context(index, question, own, docs, weights)
+    at = np.searchsorted(own.docs, docs)
+    return Signals(
+        own,
+        docs,
+        at,
+        _beside(index, docs, own.docs),
+        rank.replies(index, docs),
+        _context(index, question, docs, None if own.cosine is None else own.cosine[at]),
+        priors.factor(index, docs, question.now),
+    )
 
 
 def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
@@ -100,7 +145,7 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
     cosine = None
     if question.vector is not None:
         cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
-        cosine = np.where(np.isnan(cosine), UNKNOWN_COSINE, cosine)
+        cosine = np.where(np.isnan(cosine), MATCHING.unknown_cosine, cosine)
     return _Own(
         docs,
         rank.grams(index, question.terms, docs, texts),
@@ -110,44 +155,26 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
     )
 
 
-def _in_context(
-    index: Index, question: IndexQuery, own: _Own, docs: NDArray[np.int64], weights: Weights
-) -> ScoredDocuments:
-    """Scores that also count the documents' neighbours, session windows and dates."""
-    at = np.searchsorted(own.docs, docs)
-    beside = _beside(index, docs, own.docs)
+def _context(
+    index: Index, question: IndexQuery, docs: NDArray[np.int64], cosine: Floats | None
+) -> dict[str, Floats]:
+    """What the session around a document, its time, its author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
-    parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
     sessions = rank.session(index, question.terms, question.numbers, session_windows)
-    parts["session"] = sessions[member]
-    parts["date"] = np.maximum(
-        rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
-    )
-    parts["user"] = rank.said_by_user(index, docs)
-    fixed = (
-        weights.session * parts["session"]
-        + weights.date * parts["date"]
-        + weights.user * parts["user"]
-    )
+    found = {
+        "session": sessions[member],
+        "date": np.maximum(
+            rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
+        ),
+        "user": rank.said_by_user(index, docs),
+    }
     if question.reached is not None:
-        parts["graph"] = _reached(docs, question.reached)
-        fixed = fixed + weights.graph * parts["graph"]
-    words = own.words(weights)
-    reply = 1 + weights.answer * rank.replies(index, docs)
-    parts["neighbour"] = _neighbour(words, beside, reply)
-    lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
-    total = lexical
-    if own.cosine is not None and question.vector is not None:
-        both = own.value(weights)
-        parts["cosine"] = own.cosine[at]
-        parts["session_cosine"] = _session_cosine(
-            index, session_windows, question.vector, parts["cosine"], member
+        found["graph"] = _reached(docs, question.reached)
+    if cosine is not None and question.vector is not None:
+        found["session_cosine"] = _session_cosine(
+            index, session_windows, question.vector, cosine, member
         )
-        parts["neighbour"] = _neighbour(both, beside, reply)
-        total = both[at] + weights.neighbour * parts["neighbour"] + fixed
-        total = total + weights.session_cosine * parts["session_cosine"]
-    prior = priors.factor(index, docs, question.now)
-    return ScoredDocuments(docs, np.round(lexical * prior, 9), np.round(total * prior, 9), parts)
+    return found
 
 
 def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> Floats:

@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.core.kinds import TYPES
+from recollect.core.tuning import START
 from recollect.core.values import Record
-
-HALF_LIFE_H = 168.0
-WEIGHTS = {"recency": 0.40, "frequency": 0.20, "semantic": 0.25, "decay": 0.15}
-UNREAD_DAYS = 14  # a memory that was not used for longer than this ranks lower
 
 
 @dataclass(frozen=True)
@@ -43,23 +40,23 @@ def _scored(
     hours = max(0.0, (now - record.valid_from).total_seconds() / 3600)
     names = (*record.files, *record.concepts)
     parts = {
-        "recency": math.exp(-hours / HALF_LIFE_H),
+        "recency": math.exp(-hours / START.fade_hours),
         "frequency": max((seen[name] for name in names), default=0) / most,
         "semantic": likeness.get(record.record_id, 0.0),
         "decay": -_penalty(record, hours),
     }
-    score = sum(WEIGHTS[name] * part for name, part in parts.items())
+    score = sum(getattr(START, name) * part for name, part in parts.items())
     score *= record.traits.start_weight
     if record.knowledge_type is not None:
         score *= TYPES[record.knowledge_type].start_weight
-    score *= 0.8 + record.importance / 10 * 0.4
+    score *= 0.8 + record.importance / 10 * START.importance
     return StartRanked(record, score * record.confidence, parts)
 
 
 def _penalty(record: Record, hours: float) -> float:
     """The penalty of a memory whose files changed or that was never used."""
-    stale = {"drifted": 0.5, "orphaned": 1.0}.get(record.freshness, 0.0)
+    stale = {"drifted": START.drifted, "orphaned": START.orphaned}.get(record.freshness, 0.0)
     unread = 0.0
     if record.access_count == 0:
-        unread = min(1.0, max(0.0, hours / 24 - UNREAD_DAYS) / 90)
+        unread = min(1.0, max(0.0, hours / 24 - START.unread_days) / START.unread_fade_days)
     return max(stale, unread)

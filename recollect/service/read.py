@@ -291,7 +291,7 @@ def receipts(
     place = cursor(asked.before)
     return merge_pages(
         namespaces,
-        lambda namespace: runtime.store.receipts.page(
+        lambda namespace: runtime.visible_store.receipts.page(
             namespace, session_id=asked.session_id, before=place, limit=asked.limit
         ),
         receipt_key,
@@ -301,7 +301,7 @@ def receipts(
 
 def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
     for namespace in all_namespaces(runtime):
-        found = runtime.store.receipts.get(namespace, receipt_id)
+        found = runtime.visible_store.receipts.get(namespace, receipt_id)
         if found is not None:
             return found
     raise NotFound(f"there is no receipt {receipt_id}")

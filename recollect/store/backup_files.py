@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import apsw
 
 from recollect.store.interface import Chosen, Selection
-from recollect.store.sql import statements as sql
 from recollect.store.sql.bulk import erase_project, erase_selected
+from recollect.store.sql.projects import FIND_PROJECT, LIST_NAMESPACES
 from recollect.store.sql.selection import Choice
 from recollect.store.sqlite.connect import translated
 from recollect.store.sqlite.connection import SqliteConnection
@@ -21,16 +21,14 @@ from recollect.store.sqlite.statements import OPTIMIZE
 def namespaces_in(path: str) -> list[str]:
     """Those that a backup holds; some may be gone from the store by now."""
     with _opened(path) as db:
-        return [namespace for (namespace,) in db.run(sql.LIST_NAMESPACES)]
+        return [namespace for (namespace,) in db.run(LIST_NAMESPACES)]
 
 
 def projects_in(path: str, marks: Sequence[tuple[str, str]]) -> set[str]:
     """The ids under which a backup knows a project by its marks: one that was forgotten and came
     again has another id by now."""
     with _opened(path) as db:
-        found = (
-            db.run(sql.FIND_PROJECT, {"kind": kind, "value": value}).get for kind, value in marks
-        )
+        found = (db.run(FIND_PROJECT, {"kind": kind, "value": value}).get for kind, value in marks)
         return {project_id for project_id in found if project_id}
 
 

@@ -13,7 +13,63 @@ from typing import Any
 
 from recollect.core.errors import Conflict, StoreError
 from recollect.store.sql import rows as layout
-from recollect.store.sql import statements as sql
+from recollect.store.sql.bulk import NOT_WAITING, PUT_FORGOTTEN
+from recollect.store.sql.events import GET_EVENT
+from recollect.store.sql.projects import LIST_PROJECTS
+from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+
+TABLE_COLUMNS = each(
+    sqlite="SELECT name FROM pragma_table_info($table) ORDER BY cid",
+    postgres="""
+SELECT attname::text FROM pg_attribute
+ WHERE attrelid = to_regclass($table) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+""",
+)
+
+
+@cached
+def copy_out(table: str, columns: tuple[str, ...], key: tuple[str, ...], after: bool) -> Statement:
+    """One batch of rows, in the order of their key."""
+    beyond = f"AND ({column_list(key)}) > ({column_list(key, '$after_')})" if after else ""
+    return both(
+        f"SELECT {column_list(columns)} FROM {table} WHERE namespace = $namespace {beyond} "
+        f"ORDER BY {column_list(key)} LIMIT $limit"
+    )
+
+
+@cached
+def copy_in(table: str, columns: tuple[str, ...]) -> Statement:
+    return both(f"{insert_into(table, columns)} ON CONFLICT DO NOTHING")
+
+
+@cached
+def copy_session(columns: tuple[str, ...]) -> Statement:
+    kept = ("namespace", "session_id")
+    changes = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in kept)
+    return both(
+        f"{insert_into('sessions', columns)} ON CONFLICT (namespace, session_id) DO UPDATE "
+        f"SET {changes} WHERE sessions.namespace = $namespace"
+    )
+
+
+COPY_MARKS = each(
+    sqlite="""
+SELECT kind, value, project_id, first_seen FROM project_identities ORDER BY kind, value
+""",
+    postgres="""
+SELECT kind, value, project_id, first_seen FROM project_identities
+ WHERE actor = acting() ORDER BY kind, value
+""",
+)
+COPY_FORGOTTEN = each(
+    sqlite="SELECT mark FROM forgotten",
+    postgres="SELECT mark FROM forgotten WHERE actor = acting()",
+)
+ARCHIVED_SAME = both("""
+SELECT 1 FROM archive
+ WHERE namespace = $namespace AND op_id = $op_id AND source_kind = $source_kind
+   AND source_id = $source_id AND since = $since AND until = $until
+""")
 
 BATCH = 500
 
@@ -103,8 +159,8 @@ def _namespaces(side: Any, actor: str) -> list[str]:
 
 def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
     for table, statement in (
-        ("projects", sql.LIST_PROJECTS),
-        ("project_identities", sql.COPY_MARKS),
+        ("projects", LIST_PROJECTS),
+        ("project_identities", COPY_MARKS),
     ):
         names = {
             "projects": ("project_id", "name", "created_at", "last_seen"),
@@ -119,11 +175,11 @@ def _projects(source: Any, target: Any, counts: dict[str, list[int]]) -> None:
 
 def _marks(source: Any, target: Any) -> None:
     """What was erased stays erased."""
-    found = source.engine.rows(sql.COPY_FORGOTTEN, {})
+    found = source.engine.rows(COPY_FORGOTTEN, {})
 
     def work(db: Any) -> None:
         for (mark,) in found:
-            db.run(sql.PUT_FORGOTTEN, {"mark": mark})
+            db.run(PUT_FORGOTTEN, {"mark": mark})
 
     target.engine.write(work)
 
@@ -131,7 +187,7 @@ def _marks(source: Any, target: Any) -> None:
 def _columns(source: Any, target: Any, table: str) -> tuple[str, ...]:
     """The columns that both stores have."""
     sides = [
-        [name for (name,) in side.engine.rows(sql.TABLE_COLUMNS, {"table": table})]
+        [name for (name,) in side.engine.rows(TABLE_COLUMNS, {"table": table})]
         for side in (source, target)
     ]
     return tuple(name for name in sides[0] if name in sides[1] and name not in LOCAL)
@@ -143,7 +199,7 @@ def _batches(
     names = [*columns, *(name for name in key if name not in columns)]
     last: dict[str, Any] = {}
     while True:
-        statement = sql.copy_out(table, tuple(names), tuple(key), bool(last))
+        statement = copy_out(table, tuple(names), tuple(key), bool(last))
         values = {"namespace": namespace, "limit": BATCH, **last}
         found = [dict(zip(names, row, strict=True)) for row in side.engine.rows(statement, values)]
         if found:
@@ -164,28 +220,28 @@ def _put(db: Any, table: str, batch: Sequence[dict[str, Any]]) -> int:
         new += inserted
         if table == "events" and inserted:
             # It came in as if it had just happened; whether it waits is told by the next table.
-            db.run(sql.NOT_WAITING, cells)
+            db.run(NOT_WAITING, cells)
         elif table == "events":
             _same(db, cells)
     return new
 
 
 def _insert(db: Any, table: str, cells: dict[str, Any]) -> int:
-    if table == "archive" and db.run(sql.ARCHIVED_SAME, cells).fetchone():
+    if table == "archive" and db.run(ARCHIVED_SAME, cells).fetchone():
         return 0
     if table == "embeddings":
         cells = db.vector_row(cells)
-    db.run(sql.copy_in(table, tuple(cells)), cells)
+    db.run(copy_in(table, tuple(cells)), cells)
     return int(db.changes())
 
 
 def _session(db: Any, cells: dict[str, Any]) -> None:
-    db.run(sql.copy_session(tuple(cells)), cells)
+    db.run(copy_session(tuple(cells)), cells)
 
 
 def _same(db: Any, cells: dict[str, Any]) -> None:
     """An event that was not taken must be there already, under its own number."""
-    known = db.run(sql.GET_EVENT, cells).fetchone()
+    known = db.run(GET_EVENT, cells).fetchone()
     there = dict(zip(layout.EVENT_READ, known, strict=True)) if known else {}
     if there.get("seq") != cells["seq"]:
         raise Conflict(

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import MATCHING
 from recollect.work.postings import BITS, MOST_OFTEN, Postings
 
-K1 = 1.2
-B = 0.75
 # A question of many terms leaves out the commonest ones beyond so many entries: five for each of
 # 20,000 turns. A question made of three turns has about twenty for each; five were as good
 # (docs/decisions/brief.md), and a project of 4,000 turns loses none.
@@ -32,7 +31,7 @@ def search(postings: Postings, wanted: Iterable[str]) -> Scores:
     if postings.documents:
         mean = postings.total / postings.documents
         lengths = np.frombuffer(postings.lengths, np.int64).astype(np.float64)
-        norm = K1 * (1 - B + B / mean * lengths)
+        norm = MATCHING.k1 * (1 - MATCHING.b + MATCHING.b / mean * lengths)
         for lists in _portions(postings, wanted):
             _add(scores, lists, norm, postings.documents)
     return scores
@@ -61,7 +60,7 @@ def _add(scores: Scores, lists: "list[array[int]]", norm: Scores, documents: int
     packed = np.frombuffer(b"".join(lists), np.int64)
     holders = np.array([len(one) for one in lists])
     rarity = np.log1p((documents - holders + 0.5) / (holders + 0.5))
-    weight = np.repeat((K1 + 1) * rarity, holders)
+    weight = np.repeat((MATCHING.k1 + 1) * rarity, holders)
     number = packed >> BITS
     often = (packed & MOST_OFTEN).astype(np.float64)
     weight *= often

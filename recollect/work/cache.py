@@ -22,8 +22,8 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MOST_PROJECTS = 8
-# Of a project, the newest turns are held: 20,000 take about 110 MB. Ranking by the newest 100 of 400
-# turns was 2 points worse than by all (docs/decisions/brief.md).
+# Of a project, the newest turns are held. Ranking by the newest 100 of 400 turns was 2 points worse
+# than by all, by the newest 300 as good (docs/decisions/brief.md).
 MOST_TURNS = 20_000
 SLACK = 2_000  # turns more than that, until the oldest are dropped
 FIRST = 200  # turns that can be asked about while the others are read
@@ -40,7 +40,8 @@ class _Project:
         self.work = ProjectWork()
         self.first_read = threading.Event()
         self.loading = False
-        self.complete = False
+        self.complete = False  # `work` holds all that it should
+        self.settled = threading.Event()  # loaded, or not to be loaded
         self.new: list[TurnWork] = []  # that were put while it is loaded
 
 
@@ -48,7 +49,7 @@ class WorkCache:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()  # of the table of projects; never held for long
-        self._one_at_a_time = threading.Lock()
+        self.loading_lock = threading.Lock()  # one project at a time
         self._projects: OrderedDict[str, _Project] = OrderedDict()
 
     def put(self, works: Sequence[TurnWork]) -> None:
@@ -82,14 +83,12 @@ class WorkCache:
             self._load_in_thread(project)
 
     def fill(self, namespaces: Iterable[str]) -> None:
-        """Load projects in this thread."""
+        """Load projects in this thread, or wait for the one that is at it."""
         for namespace in namespaces:
             project = self._of(namespace)
-            while not project.complete:
-                if self._begin(project):
-                    self._load(project, pause_s=0.0)
-                else:
-                    time.sleep(PAUSE_S)  # another thread is at it
+            if not project.complete and self._begin(project):
+                self._load(project, pause_s=0.0)
+            project.settled.wait()
 
     def ready(self, namespace: str) -> bool:
         """Whether all that is held of a project is loaded."""
@@ -101,6 +100,11 @@ class WorkCache:
         """Something was taken away there."""
         with self._lock:
             self._projects.pop(namespace, None)
+
+    def _forget(self, project: _Project) -> None:
+        with self._lock:
+            if self._projects.get(project.namespace) is project:
+                del self._projects[project.namespace]
 
     def _of(self, namespace: str) -> _Project:
         with self._lock:
@@ -124,21 +128,32 @@ class WorkCache:
             if project.loading:
                 return False
             project.loading = True
+            project.settled.clear()
             return True
 
     def _load(self, project: _Project, pause_s: float = PAUSE_S) -> None:
         try:
-            with self._one_at_a_time:
-                if not project.complete:
-                    self._exchange(project, self._read(project, FIRST, 0.0))
-                    project.first_read.set()
-                self._exchange(project, self._read(project, MOST_TURNS, pause_s), complete=True)
+            self._read_rows(project, pause_s)
         except RecollectError as error:
             log.error("the work done in %s could not be read: %s", project.namespace, error)
-            self.drop(project.namespace)
-            project.complete = True  # nobody waits for it
+        finally:
+            if project.loading:  # it failed: the next question tries again
+                self._forget(project)
+            project.first_read.set()
+            project.settled.set()
 
-    def _read(self, project: _Project, newest: int, pause_s: float) -> ProjectWork:
+    def _read_rows(self, project: _Project, pause_s: float) -> None:
+        if not project.complete:
+            work = self._read(project, FIRST)
+            small = len(work.turn) < FIRST
+            self._exchange(project, work, complete=small)
+            project.first_read.set()
+            if small:
+                return
+        with self.loading_lock:
+            self._exchange(project, self._read(project, MOST_TURNS, pause_s), complete=True)
+
+    def _read(self, project: _Project, newest: int, pause_s: float = 0.0) -> ProjectWork:
         work = ProjectWork()
         rows = self._store.turn_works.all(project.namespace, newest=newest)
         for number, one in enumerate(rows, 1):
@@ -147,7 +162,7 @@ class WorkCache:
                 time.sleep(pause_s)
         return work
 
-    def _exchange(self, project: _Project, work: ProjectWork, *, complete: bool = False) -> None:
+    def _exchange(self, project: _Project, work: ProjectWork, *, complete: bool) -> None:
         """Answer from here on with what was read, and with what was put meanwhile."""
         with project.lock:
             for one in project.new:

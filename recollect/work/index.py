@@ -12,17 +12,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from recollect.core.tuning import WORK_FILES
 from recollect.core.values import Action, TurnWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base
 from recollect.work.postings import Postings
 from recollect.work.terms import terms
 
-WEIGHT = {"edit": 2.0, "read": 1.0, "search": 0.7, "run": 0.7}
-NAME_WEIGHT = 2  # a word of a file's name counts as this many of its folders
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
-RUN_FADES_S = 14 * 86_400.0
-USUAL = 2  # sessions; a command that only one ran may have been for that one alone
+DAY_S = 86_400.0
 
 
 @dataclass(slots=True)
@@ -80,7 +78,7 @@ class CommandRuns:
 
 
 def _faded(age_s: float) -> float:
-    return math.exp(-max(0.0, age_s) / RUN_FADES_S)
+    return math.exp(-max(0.0, age_s) / (WORK_FILES.run_days * DAY_S))
 
 
 class ProjectWork:
@@ -131,7 +129,7 @@ class ProjectWork:
                 if runs is None:
                     runs = self.runs[action.command] = CommandRuns(action, at)
                 runs.add(action, work.session_id, at)
-                if len(runs.sessions) >= USUAL:
+                if len(runs.sessions) >= WORK_FILES.command_sessions:
                     self.usual[action.command] = runs
         for name, path in work.defines:
             self._define(name, self._number_of(path))
@@ -146,7 +144,7 @@ class ProjectWork:
             if one.path not in self.number and one.how == "run" and self._is_loose(one.path):
                 continue
             number = self._number_of(one.path)
-            found[number] = max(found.get(number, 0.0), WEIGHT[one.how])
+            found[number] = max(found.get(number, 0.0), getattr(WORK_FILES, one.how))
         return found
 
     def _is_loose(self, path: str) -> bool:
@@ -169,7 +167,7 @@ class ProjectWork:
         """Files of a turn with how much it had to do with each."""
         found = dict(zip(turn.files, turn.weights, strict=True))
         for number in self._resolved(turn.loose):
-            found[number] = max(found.get(number, 0.0), WEIGHT["run"])
+            found[number] = max(found.get(number, 0.0), WORK_FILES.run)
         return found
 
     def _number_of(self, path: str) -> int:
@@ -187,7 +185,7 @@ class ProjectWork:
             self.tests_of[subject].add(path)
         counts = dict.fromkeys(terms(folders), 1)
         for term in terms(name.rsplit(".", 1)[0]):
-            counts[term] = counts.get(term, 0) + NAME_WEIGHT
+            counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
         self.path_words.add(number, counts)
         return number
 

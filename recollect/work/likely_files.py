@@ -12,32 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from recollect.core.tuning import FILE_SIGNALS, WORK_FILES
 from recollect.work import bm25
 from recollect.work.bm25 import Scores
-from recollect.work.index import MAIN, ProjectWork, SessionWork
+from recollect.work.index import DAY_S, MAIN, ProjectWork, SessionWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base, looks_like_file
 from recollect.work.terms import terms
 
-DAY_S = 86_400.0
-RECENT_S = 3 * DAY_S
-BRANCH_S = DAY_S
-VOTERS = 15
 MOST = 50  # files that are ranked; nobody is told of more
-CONTEXT_TURNS = 3
-WEIGHTS = {
-    "often": 1.0,
-    "recent": 1.0,
-    "person": 1.0,
-    "branch": 1.0,
-    "prompt": 1.0,
-    "branch_words": 1.0,
-    "context": 1.0,
-    "name": 1.0,
-    "pair": 1.0,
-    "symbol": 1.0,
-    "defines": 1.0,
-}
 _NAME = re.compile(r"\w{4,80}")
 _FILE = re.compile(r"[\w./@+-]{3,200}")
 
@@ -70,7 +53,7 @@ def rank(work: ProjectWork, ask: Ask, most: int = MOST) -> list[Likely]:
         values[list(touched)] = 0.0
         highest = values.max(initial=0.0)
         if highest > 0:
-            parts[name] = WEIGHTS[name] * values / highest
+            parts[name] = getattr(FILE_SIGNALS, name) * values / highest
             total += parts[name]
     numbers = _best(work, total, ask.text.lower(), most)
     found = [Likely(work.path[number], float(total[number])) for number in numbers]
@@ -103,7 +86,7 @@ def _signals(
     """Each with an array of its own."""
     size = len(work.path)
     yield "often", np.log1p(np.frombuffer(work.often, np.int64))
-    yield "recent", _fading(ask.at - np.frombuffer(work.last), RECENT_S)
+    yield "recent", _fading(ask.at - np.frombuffer(work.last), WORK_FILES.recent_days)
     mine = np.frombuffer(work.by_person.get(ask.person, b""), np.int64)
     yield "person", np.concatenate([np.log1p(mine), np.zeros(size - len(mine))])
     prompt = terms(ask.text)
@@ -112,16 +95,17 @@ def _signals(
         if branch is not None:
             at = np.fromiter(branch.files.values(), np.float64)
             values = np.zeros(size)
-            values[list(branch.files)] = _fading(ask.at - at, BRANCH_S)
+            values[list(branch.files)] = _fading(ask.at - at, WORK_FILES.branch_days)
             yield "branch", values
         yield "branch_words", _votes(work, terms(ask.branch), session)
     yield "prompt", _votes(work, prompt, session)
-    recent = list(session.turns.values())[-CONTEXT_TURNS:]
+    recent = list(session.turns.values())[-WORK_FILES.context_turns :]
     if recent:
         yield "context", _votes(work, {term for turn in recent for term in turn.terms}, session)
-    yield "name", _array(size, bm25.best(bm25.search(work.path_words, prompt), 2 * VOTERS))
+    voters = WORK_FILES.voters
+    yield "name", _array(size, bm25.best(bm25.search(work.path_words, prompt), 2 * voters))
     yield "pair", _array(size, _pairs(work, ask.text, touched).items())
-    yield "defines", _array(size, bm25.best(bm25.search(work.defined_words, prompt), VOTERS))
+    yield "defines", _array(size, bm25.best(bm25.search(work.defined_words, prompt), voters))
     yield "symbol", _array(size, _by_symbol(work, ask.text).items())
 
 
@@ -132,8 +116,8 @@ def _array(size: int, values: Iterable[tuple[int, float]]) -> Scores:
     return found
 
 
-def _fading(age_s: Scores, scale_s: float) -> Scores:
-    return np.exp(np.minimum(0.0, -age_s) / scale_s)
+def _fading(age_s: Scores, days: float) -> Scores:
+    return np.exp(np.minimum(0.0, -age_s) / (days * DAY_S))
 
 
 def _votes(work: ProjectWork, wanted: Iterable[str], without: SessionWork) -> Scores:
@@ -142,7 +126,7 @@ def _votes(work: ProjectWork, wanted: Iterable[str], without: SessionWork) -> Sc
     scores = bm25.search(work.words, wanted)
     scores[[turn.number for turn in without.turns.values()]] = 0.0
     found = np.zeros(len(work.path))
-    for number, score in bm25.best(scores, VOTERS):
+    for number, score in bm25.best(scores, WORK_FILES.voters):
         turn = work.turn[number]
         assert turn is not None  # one that was replaced holds no words
         for file, weight in work.touched(turn).items():

@@ -7,16 +7,11 @@ of a logistic regression on replayed sessions, each fitted without the session i
 
 import math
 
-BASE = -4.74
-SCORE = 0.84
-LATER = -1.07  # not the first prompt of its session
-NAMES_NOTHING = -0.93  # a later prompt with at most one word that means something
-SPEAK = 0.12  # the best file must be as likely as this
-LEAST = 0.04  # and every other one as this
+from recollect.core.tuning import SPEAKING
 
 
 def of_file(score: float, *, later: bool, meaningful_words: int) -> float:
-    sum_ = BASE + SCORE * score
+    sum_ = SPEAKING.base + SPEAKING.score * score
     if later:
-        sum_ += LATER + (NAMES_NOTHING if meaningful_words <= 1 else 0.0)
+        sum_ += SPEAKING.later + (SPEAKING.names_nothing if meaningful_words <= 1 else 0.0)
     return 1 / (1 + math.exp(-sum_))

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.brief_cost [turns]`: what the work side of a brief costs in a large project.
+"""`python -m tests.bench.brief_cost [turns]`: what work costs a brief in a large project.
 
 In: a made-up project of 20,000 turns and 200,000 touches, with words, files and branches by Zipf's
 law and sessions in the order of time. Out: CPU per prompt of ranking files and of all lines about
@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -27,7 +28,6 @@ from recollect.work.cache import WorkCache
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
 from recollect.work.lines import branch_line, files_line, runs_line
-from recollect.work.terms import terms
 
 NAMESPACE = "/actor/ada/project/large/"
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
@@ -51,7 +51,7 @@ class Made:
         self._word_odds = _zipf(WORDS, 1.35, 25.0)
         folders = [f"{_word(n)}/{_word(7 * n + 3)}" for n in range(240)]
         self._files = [
-            f"{folders[int(n)]}/{'test_' if number % 5 == 0 else ''}{_word(number)}_{_word(number // 3)}.py"
+            f"{folders[int(n)]}/{'' if number % 5 else 'test_'}{_word(number)}.py"
             for number, n in enumerate(self._numbers.integers(0, len(folders), FILES))
         ]
         self._file_odds = _zipf(FILES, 0.9, 3.0)
@@ -65,7 +65,7 @@ class Made:
             at += timedelta(minutes=self._random.expovariate(1 / 180))
             branch = self._branch()
             person = f"p{session % PEOPLE}"
-            near = self._numbers.choice(FILES, 40, p=self._file_odds)
+            near = self._numbers.choice(FILES, 40, p=self._file_odds).tolist()
             for _ in range(min(count - made, 1 + int(self._random.expovariate(1 / 3.6)))):
                 at += timedelta(minutes=self._random.expovariate(1 / 6))
                 yield self._turn(f"session {session}", at, branch, person, near)
@@ -93,10 +93,10 @@ class Made:
             form = int(min(COMMANDS - 1, self._random.paretovariate(0.6) - 1))
             failed = self._random.random() < 0.2
             actions.append(Action(how="run", command=f"make {_word(form)}", failed=failed))
-        defines = ()
+        defines: list[tuple[str, str]] = []
         if self._random.random() < 0.3:
-            names = range(self._random.randint(1, 12))
-            defines = tuple((f"{_word(self._random.randrange(40_000)).title()}Of", touched[0]) for _ in names)
+            for _ in range(self._random.randint(1, 12)):
+                defines.append((f"{_word(self._random.randrange(40_000))}Of", touched[0]))
         return TurnWork(
             turn_id=new_ulid(),
             namespace=NAMESPACE,
@@ -106,7 +106,7 @@ class Made:
             branch=branch,
             actions=tuple(actions),
             commits=(f"Mend {_word(size)}",) if self._random.random() < 0.15 else (),
-            defines=defines,
+            defines=tuple(defines),
             terms={str(self._words[some[n]]): int(often[n]) for n in kept},
         )
 
@@ -115,7 +115,9 @@ class Made:
         found = []
         for _ in range(count):
             last = turns[-self._random.randint(1, min(len(turns), 300))]
-            drawn = self._numbers.choice(WORDS, self._random.choice((3, 10, 20, 60)), p=self._word_odds)
+            drawn = self._numbers.choice(
+                WORDS, self._random.choice((3, 10, 20, 60)), p=self._word_odds
+            )
             text = " ".join(map(str, self._words[drawn]))
             if self._random.random() < 0.3:
                 text += f" {self._random.choice(self._files)}"
@@ -159,18 +161,20 @@ def cpu_ms(action: Callable[[], object]) -> float:
 def told(title: str, samples: Sequence[float]) -> None:
     ordered = sorted(samples)
     p95 = ordered[int(len(ordered) * 0.95)]
-    print(f"{title}: p50 {statistics.median(ordered):.3f}, p95 {p95:.3f}, most {ordered[-1]:.3f} ms")
+    print(
+        f"{title}: p50 {statistics.median(ordered):.3f}, p95 {p95:.3f}, most {ordered[-1]:.3f} ms"
+    )
 
 
 def measure_index(turns: Sequence[TurnWork], asks: Sequence[Ask]) -> None:
     work = ProjectWork()
-    old, new = turns[: -len(turns) // 10], turns[-len(turns) // 10 :]
-    print(f"adding {len(old)} turns: {cpu_ms(lambda: [work.add(one) for one in old]):.0f} ms of CPU")
-    told(f"adding one more, of {len(new)}", [cpu_ms(lambda one=one: work.add(one)) for one in new])
+    added = [cpu_ms(partial(work.add, one)) for one in turns]
+    print(f"adding all turns: {sum(added):.0f} ms of CPU")
+    told("adding one of the last tenth", added[-len(added) // 10 :])
     for ask in asks[:5]:
         everything(work, ask)
-    told("ranking files at a prompt", [cpu_ms(lambda ask=ask: rank(work, ask)) for ask in asks])
-    told("all lines at a prompt", [cpu_ms(lambda ask=ask: everything(work, ask)) for ask in asks])
+    told("ranking files at a prompt", [cpu_ms(partial(rank, work, ask)) for ask in asks])
+    told("all lines at a prompt", [cpu_ms(partial(everything, work, ask)) for ask in asks])
 
 
 def measure_memory(store: SqliteStore) -> None:
@@ -193,12 +197,14 @@ def measure_load(store: SqliteStore, asks: Sequence[Ask]) -> None:
     begun = time.monotonic()
     for ask in asks:
         at = time.monotonic()
-        cpu = cpu_ms(lambda ask=ask: cache.ask(NAMESPACE, lambda work: everything(work, ask)))
+        question = partial(everything, ask=ask)
+        cpu = cpu_ms(partial(cache.ask, NAMESPACE, question))
         waited.append(((time.monotonic() - at) * 1000, cpu))
         if cache.ready(NAMESPACE):
             break
         threading.Event().wait(0.02)
-    print(f"loaded in the background in {time.monotonic() - begun:.1f} s, {len(waited)} prompts meanwhile")
+    took = time.monotonic() - begun
+    print(f"loaded in the background in {took:.1f} s, with {len(waited)} prompts meanwhile")
     print(f"the first of them waited {waited[0][0]:.1f} ms")
     told("wall of the others", [wall for wall, _ in waited[1:]])
     told("CPU of the others", [cpu for _, cpu in waited[1:]])

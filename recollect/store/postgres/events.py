@@ -18,9 +18,18 @@ from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.values import event_without_nul
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.engine import ids_json
-from recollect.store.sql.events import SqlEvents, choose, outcome_of_known
+from recollect.store.sql.events import (
+    BEGIN_RUN,
+    EVENTS_BY_SEQ,
+    FAIL,
+    FINISH,
+    PUT_EVENT,
+    TAKE_BACK_RUN,
+    SqlEvents,
+    choose,
+    outcome_of_known,
+)
 from recollect.store.sql.order import in_order
 
 LEASE_S = 60.0
@@ -67,7 +76,7 @@ class PostgresEvents(SqlEvents):
                 return None
             claim = f"{self._server.origin}/{ids.new_ulid()}"
             db.run(own.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
-            found = db.run(sql.EVENTS_BY_SEQ, {"namespace": namespace, "seqs": ids_json(chosen)})
+            found = db.run(EVENTS_BY_SEQ, {"namespace": namespace, "seqs": ids_json(chosen)})
             events = [rows.read_event(row) for row in found]
             return Batch(namespace, in_order(db, namespace, events))
 
@@ -75,16 +84,16 @@ class PostgresEvents(SqlEvents):
 
     def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
         values = {**self._mine(batch), "reason": reason, "quarantine_after": quarantine_after}
-        self._server.transact(lambda db: db.run(sql.BEGIN_RUN, values) and None)
+        self._server.transact(lambda db: db.run(BEGIN_RUN, values) and None)
         return replace(batch, begun=True)
 
     def release(self, batch: Batch) -> None:
-        statement = sql.TAKE_BACK_RUN if batch.begun else own.RELEASE
+        statement = TAKE_BACK_RUN if batch.begun else own.RELEASE
         self._server.transact(lambda db: db.run(statement, self._mine(batch)) and None)
 
     def fail(self, batch: Batch, reason: str) -> int:
         values = {**self._mine(batch), "reason": reason}
-        states = self._server.transact(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
+        states = self._server.transact(lambda db: [state for (state,) in db.run(FAIL, values)])
         return states.count("quarantined")
 
     def claimed(self, seqs: Iterable[int]) -> bool:
@@ -94,7 +103,7 @@ class PostgresEvents(SqlEvents):
 
     def finish(self, db: PostgresConnection, batch: Batch) -> None:
         """Only what is still ours: a daemon that was away too long must not do work twice."""
-        db.run(sql.FINISH, self._mine(batch))
+        db.run(FINISH, self._mine(batch))
         if db.changes() != len(batch.events):
             raise StoreBusy("the claim on these events was lost; another daemon extracts them")
 
@@ -132,7 +141,7 @@ def _put_all(db: PostgresConnection, prepared: Sequence[dict[str, Any]]) -> list
         for namespace in sorted(sessions):
             held = {"namespace": namespace, "session_ids": sorted(sessions[namespace])}
             db.run(own.HOLD_SESSIONS, held)
-    return [_outcome(row, *db.run(sql.PUT_EVENT, row).get) for row in prepared]
+    return [_outcome(row, *db.run(PUT_EVENT, row).get) for row in prepared]
 
 
 def _outcome(row: dict[str, Any], fresh: bool, seq: int, namespace: str, digest: str) -> Outcome:

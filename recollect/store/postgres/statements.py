@@ -1,15 +1,15 @@
 """Statements that only PostgreSQL has: who we are, claims of several daemons, the server's search.
 
 In: nothing. Out: statements with `$name` for values. Each on a namespaced table binds `$namespace`;
-WHOLE_STORE lists the exceptions with their reason, and a test reads them all.
+exceptions give their reason (`across`), and a test reads them all.
 """
 
 from recollect.store.sql import rows
-from recollect.store.sql.statement import Statement, for_postgres
+from recollect.store.sql.statement import Statement, column_list, for_postgres
 
 
-def _own(text: str) -> Statement:
-    return Statement("", for_postgres(text))
+def _own(text: str, across: str = "") -> Statement:
+    return Statement("", for_postgres(text), across)
 
 
 # --- connections ---------------------------------------------------------------------------------
@@ -74,14 +74,20 @@ RELEASE = _own("""
 UPDATE unextracted SET claim = NULL
  WHERE namespace = $namespace AND seq = ANY($seqs) AND claim LIKE $mine
 """)
-RELEASE_ALL = _own("UPDATE unextracted SET claim = NULL WHERE claim LIKE $mine")
-HELD = _own("""
+RELEASE_ALL = _own(
+    "UPDATE unextracted SET claim = NULL WHERE claim LIKE $mine",
+    across="a daemon that stops gives back all that it claimed; it reads nothing",
+)
+HELD = _own(
+    """
 SELECT seq FROM unextracted AS u
  WHERE seq = ANY($seqs) AND claim IS NOT NULL AND EXISTS (
        SELECT 1 FROM runners AS r
         WHERE r.actor = acting() AND r.runner_id = split_part(u.claim, '/', 1)
           AND r.seen_at > clock_timestamp() - make_interval(secs => $lease_s))
-""")
+""",
+    across="whether events are being extracted; it reads numbers alone",
+)
 ALIVE = _own("""
 INSERT INTO runners AS r (actor, runner_id) VALUES (acting(), $runner)
 ON CONFLICT (actor, runner_id) DO UPDATE SET seen_at = clock_timestamp()
@@ -110,15 +116,15 @@ SELECT source_id, distance
 """)
 THINGS_BY_ID = {
     "entity": _own(f"""
-SELECT {", ".join(rows.ENTITY.columns)} FROM entities
+SELECT {column_list(rows.ENTITY.columns)} FROM entities
  WHERE namespace = $namespace AND entity_id = ANY($ids)
 """),
     "fact": _own(f"""
-SELECT {", ".join(rows.FACT.columns)} FROM facts
+SELECT {column_list(rows.FACT.columns)} FROM facts
  WHERE namespace = $namespace AND fact_id = ANY($ids)
 """),
     "procedure": _own(f"""
-SELECT {", ".join(rows.PROCEDURE.columns)} FROM procedures
+SELECT {column_list(rows.PROCEDURE.columns)} FROM procedures
  WHERE namespace = $namespace AND procedure_id = ANY($ids)
 """),
 }
@@ -143,15 +149,11 @@ SELECT relname FROM pg_class
  WHERE relnamespace = 'recollect'::regnamespace AND relkind IN ('r', 'p')
    AND NOT relrowsecurity AND relname NOT IN ('scopes', '_migrations')
 """)
-NOT_INDEXED = _own("SELECT count(*) FROM memory_records WHERE words IS NULL")
+NOT_INDEXED = _own(
+    "SELECT count(*) FROM memory_records WHERE words IS NULL",
+    across="the check counts rows that search cannot find; it reads nothing",
+)
 SIZE = _own("""
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
  WHERE relnamespace = 'recollect'::regnamespace AND relkind IN ('r', 'p')
 """)
-
-# What may look across namespaces, and why. Row-level security narrows all of them to the actor.
-WHOLE_STORE = {
-    "RELEASE_ALL": "a daemon that stops gives back all that it claimed; it reads nothing",
-    "HELD": "whether events are being extracted; it reads numbers alone",
-    "NOT_INDEXED": "the check counts rows that search cannot find; it reads nothing",
-}

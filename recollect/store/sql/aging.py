@@ -9,14 +9,144 @@ from datetime import datetime
 
 import msgspec
 
+from recollect.core import kinds
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.kinds import KINDS, Level
 from recollect.core.values import Fact, Record, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json, micros
+from recollect.store.sql.statement import both, column_list, each
+
+_RECORD = column_list(rows.RECORD.columns)
+# What a person brought back stays until a person takes it away again.
+_BROUGHT_BACK = """
+       EXISTS (SELECT 1 FROM operations AS o
+                WHERE o.op_id = r.op_id AND o.namespace = $namespace AND o.kind = 'undo')
+"""
+# A checkpoint holds what it shows while it may be gone on with: those of the last thirty days in
+# which there were any (in microseconds).
+_HELD = """
+       SELECT value FROM checkpoints AS k, {unfold}(k.snapshot)
+        WHERE k.namespace = $namespace AND k.created_at >= (
+              SELECT max(created_at) - 2592000000000 FROM checkpoints
+               WHERE namespace = $namespace)
+"""
+AGED_EPISODES = both(f"""
+SELECT r.record_id, r.session_id, r.position, r.created_at, length(r.detail)
+  FROM memory_records AS r
+ WHERE r.namespace = $namespace AND r.kind = '{kinds.TURN.name}' AND r.level = $level
+   AND r.created_at <= $before
+   AND NOT EXISTS (SELECT 1 FROM compacted AS c
+                    WHERE c.namespace = $namespace AND c.source_id = r.record_id)
+   AND NOT {_BROUGHT_BACK}
+   AND (r.level = 'raw' OR r.pinned = 0 AND r.record_id NOT IN ({_HELD}))
+ ORDER BY r.session_id, r.position, r.valid_from, r.record_id
+""")
+# Those that might go, each by an index: a pass does not look at all that is kept.
+_MADE = tuple(one for one in kinds.KINDS.values() if not one.is_turn)
+_OLD = f"""
+       SELECT row_id FROM memory_records WHERE namespace = $namespace AND expires_at <= $now
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = $namespace AND kind = '{kinds.TURN.name}' AND level = 'raw'
+       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = $namespace AND kind = '{kinds.TURN.name}' AND level = 'distilled'
+          AND created_at <= $short_turns
+""" + "".join(
+    f"""       UNION ALL SELECT row_id FROM memory_records
+        WHERE namespace = $namespace AND kind = '{one.name}' AND created_at <= ${one.name}
+"""
+    for one in _MADE
+)
+_PAST_RETENTION = "\n        ".join(
+    f"WHEN r.kind = '{one.name}' AND r.created_at <= ${one.name} THEN 'retention of {one.plural}'"
+    for one in _MADE
+)
+# One row a memory, whatever speaks against it. A turn goes when what stands for it has stood for a
+# while and still does (itself, or what it went into); retention takes it in any case.
+FORGETTABLE = both(f"""
+SELECT record_id, reason FROM (
+    SELECT r.record_id, r.created_at, CASE
+        WHEN r.expires_at <= $now AND NOT (r.kind = '{kinds.TURN.name}' AND r.level = 'compressed'
+             AND c.source_id IS NULL AND r.created_at <= $distilled) THEN 'expired'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND c.at <= $replaced AND (
+             EXISTS (SELECT 1 FROM memory_records AS s
+                      WHERE s.record_id = c.into_id AND s.namespace = $namespace)
+             OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
+                            ON s.record_id = d.into_id AND s.namespace = $namespace
+                         WHERE d.namespace = $namespace AND d.source_id = c.into_id))
+            THEN 'its summary stands for it'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND r.created_at <= ${kinds.TURN.name}
+             AND c.at <= $replaced THEN 'retention of {kinds.TURN.plural}'
+        WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'distilled' AND r.created_at <= $short_turns
+            THEN 'retention of shortened {kinds.TURN.plural}'
+        {_PAST_RETENTION}
+        END AS reason
+      FROM memory_records AS r
+      LEFT JOIN compacted AS c ON c.namespace = $namespace AND c.source_id = r.record_id
+     WHERE r.row_id IN ({_OLD}) AND {{by_key}}r.namespace = $namespace AND r.pinned = 0
+       AND r.importance < $important AND r.strategy <> 'user' AND NOT {_BROUGHT_BACK}
+       AND r.record_id NOT IN ({_HELD})) AS due
+ WHERE reason IS NOT NULL ORDER BY created_at, record_id {{limit[limit]}}
+""")
+MARK = both("""
+INSERT INTO compacted (namespace, source_id, into_id, at)
+VALUES ($namespace, $source_id, $into_id, $at)
+ON CONFLICT (namespace, source_id) DO UPDATE SET into_id = excluded.into_id, at = excluded.at
+""")
+MARKED = both("""
+SELECT source_id, into_id FROM compacted
+ WHERE namespace = $namespace AND source_id IN {texts[source_ids]}
+""")
+GONE = both("""
+SELECT value FROM {unfold}($record_ids)
+ WHERE NOT EXISTS (SELECT 1 FROM memory_records
+                    WHERE namespace = $namespace AND record_id = value)
+   AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = $namespace AND source_id = value)
+        OR EXISTS (SELECT 1 FROM archive WHERE namespace = $namespace AND source_id = value))
+""")
+
+
+def _alike(ids: str) -> str:
+    return f"""
+SELECT r.observation_type, r.files, {ids}
+  FROM (SELECT * FROM memory_records
+         WHERE namespace = $namespace AND kind = '{kinds.NOTE.name}'
+           AND observation_type IS NOT NULL AND files <> '[]'
+           AND pinned = 0 AND importance < $important AND strategy <> 'user'
+           AND created_at > $since AND created_at <= $before
+           AND (expires_at IS NULL OR expires_at > $before)
+         ORDER BY valid_from, record_id) AS r
+ WHERE r.record_id NOT IN ({_HELD})
+ GROUP BY r.observation_type, r.files HAVING count(*) >= $least
+ ORDER BY min(r.valid_from), r.observation_type, r.files
+"""
+
+
+# SQLite gathers rows in the order of the inner query; the server wants to be told.
+ALIKE_OBSERVATIONS = each(
+    sqlite=_alike("json_group_array(r.record_id)"),
+    postgres=_alike("json_agg(r.record_id ORDER BY r.valid_from, r.record_id)::text"),
+)
+INFERRED_FACTS = both(f"""
+SELECT {column_list(rows.FACT.columns)} FROM facts
+ WHERE namespace = $namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= $before ORDER BY fact_id LIMIT $limit
+""")
+INFERRED_RELATIONSHIPS = both(f"""
+SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = $namespace AND source_type = 'inferred' AND valid_until IS NULL
+   AND updated_at <= $before ORDER BY relationship_id LIMIT $limit
+""")
+CITING_RECORDS = both(f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE {{by_key}}namespace = $namespace AND citations <> '[]' AND record_id > $after
+ ORDER BY record_id LIMIT $limit
+""")
+RECORD_AGES = both("""
+SELECT kind, level, created_at, access_count FROM memory_records WHERE namespace = $namespace
+""")
 
 
 class SqlAging:
@@ -27,9 +157,7 @@ class SqlAging:
         values = {"namespace": namespace, "level": level, "before": to_micros(before)}
         return [
             Aged(record_id, session_id or "", from_micros(created), chars)
-            for record_id, session_id, _, created, chars in self._engine.rows(
-                sql.AGED_EPISODES, values
-            )
+            for record_id, session_id, _, created, chars in self._engine.rows(AGED_EPISODES, values)
         ]
 
     def forgettable(self, namespace: str, rules: Forgetting, limit: int | None = None) -> list[Due]:
@@ -43,7 +171,7 @@ class SqlAging:
             "important": rules.important,
             "limit": -1 if limit is None else limit,
         }
-        return [Due(*row) for row in self._engine.rows(sql.FORGETTABLE, values)]
+        return [Due(*row) for row in self._engine.rows(FORGETTABLE, values)]
 
     def alike(
         self, namespace: str, since: datetime, before: datetime, least: int, important: int
@@ -57,39 +185,39 @@ class SqlAging:
         }
         return [
             Alike(kind, tuple(msgspec.json.decode(files)), tuple(msgspec.json.decode(ids)))
-            for kind, files, ids in self._engine.rows(sql.ALIKE_OBSERVATIONS, values)
+            for kind, files, ids in self._engine.rows(ALIKE_OBSERVATIONS, values)
         ]
 
     def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
         values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
         found: list[Fact | Relationship] = [
-            rows.FACT.decode(row) for row in self._engine.rows(sql.INFERRED_FACTS, values)
+            rows.FACT.decode(row) for row in self._engine.rows(INFERRED_FACTS, values)
         ]
         found += [
             rows.RELATIONSHIP.decode(row)
-            for row in self._engine.rows(sql.INFERRED_RELATIONSHIPS, values)
+            for row in self._engine.rows(INFERRED_RELATIONSHIPS, values)
         ]
         return found[:limit]
 
     def citing(self, namespace: str, after: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "after": after, "limit": limit}
-        return [rows.RECORD.decode(row) for row in self._engine.rows(sql.CITING_RECORDS, values)]
+        return [rows.RECORD.decode(row) for row in self._engine.rows(CITING_RECORDS, values)]
 
     def ages(self, namespace: str) -> list[Age]:
         return [
             Age(kind, level, from_micros(created), count)
             for kind, level, created, count in self._engine.rows(
-                sql.RECORD_AGES, {"namespace": namespace}
+                RECORD_AGES, {"namespace": namespace}
             )
         ]
 
     def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
         values = {"namespace": namespace, "source_ids": ids_json(source_ids)}
-        return dict(self._engine.rows(sql.MARKED, values))
+        return dict(self._engine.rows(MARKED, values))
 
     def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
-        return {row[0] for row in self._engine.rows(sql.GONE, values)}
+        return {row[0] for row in self._engine.rows(GONE, values)}
 
 
 def mark(
@@ -97,7 +225,7 @@ def mark(
 ) -> None:
     for source_id in source_ids:
         db.run(
-            sql.MARK,
+            MARK,
             {
                 "namespace": namespace,
                 "source_id": source_id,

@@ -13,15 +13,156 @@ from recollect.core.event_identity import mark
 from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection, StatementRefused
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.events import SqlEvents
 from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.projects import SqlProjects
 from recollect.store.sql.selection import BLANKED, Choice
-from recollect.store.sql.statement import Statement
-from recollect.store.sql.tables import Table, columns_of, tables
+from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+from recollect.store.sql.tables import (
+    Table,
+    columns_of,
+    dump_rows,
+    erase_rows,
+    get_rows,
+    load_row,
+    move_row,
+    move_rows,
+    rewrite_row,
+    scan_rows,
+    select_keys,
+    seq_taken,
+    tables,
+)
+
+
+@cached
+def dump_events(columns: tuple[str, ...]) -> Statement:
+    return both(f"""
+SELECT {column_list(columns, "t.")}, u.failures, u.reason, u.state
+  FROM events AS t LEFT JOIN unextracted AS u USING ({{key[seq]}})
+ WHERE t.namespace = $namespace ORDER BY t.seq
+""")
+
+
+@cached
+def dump_project(columns: tuple[str, ...]) -> Statement:
+    return both(f"SELECT {column_list(columns)} FROM projects WHERE project_id = $project_id")
+
+
+@cached
+def dump_identities(columns: tuple[str, ...]) -> Statement:
+    return both(
+        f"SELECT {column_list(columns)} FROM project_identities WHERE project_id = $project_id"
+    )
+
+
+@cached
+def load_session(columns: tuple[str, ...]) -> Statement:
+    """A session came with its events; what they do not tell is added."""
+    put = f"{insert_into('sessions', columns)} ON CONFLICT (namespace, session_id) DO UPDATE SET"
+    rest = """
+    ended_at = coalesce(sessions.ended_at, excluded.ended_at),
+    status = CASE sessions.status WHEN 'active' THEN excluded.status ELSE sessions.status END
+ WHERE sessions.namespace = $namespace
+"""
+    return each(
+        sqlite=f"""{put}
+    started_at = min(sessions.started_at, excluded.started_at),
+    last_event_at = max(sessions.last_event_at, excluded.last_event_at),{rest}""",
+        postgres=f"""{put}
+    started_at = least(sessions.started_at, excluded.started_at),
+    last_event_at = greatest(sessions.last_event_at, excluded.last_event_at),{rest}""",
+    )
+
+
+ARCHIVED_ALREADY = both("""
+SELECT 1 FROM archive WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
+""")
+NOT_WAITING = both("DELETE FROM unextracted WHERE namespace = $namespace AND seq = $seq")
+WAIT_AS = both("""
+UPDATE unextracted SET failures = $failures, reason = $reason, state = $state
+ WHERE namespace = $namespace AND seq = $seq
+""")
+SEQS_OF = both("""
+SELECT seq FROM events
+ WHERE {by_key}namespace = $namespace AND event_id IN {texts[ids]}
+""")
+ERASE_NAMESPACE = both("DELETE FROM namespaces WHERE namespace = $namespace")
+ERASE_PROJECT = both("DELETE FROM projects WHERE project_id = $project_id")
+ERASE_IDENTITIES = both("DELETE FROM project_identities WHERE project_id = $project_id")
+ERASE_VECTORS = both("""
+DELETE FROM embeddings
+ WHERE namespace = $namespace AND source_id IN {texts[ids]}
+""")
+MOVE_WAITING = both("""
+UPDATE unextracted SET namespace = $target
+ WHERE namespace = $namespace AND seq IN {numbers[ids]}
+""")
+MOVE_VECTORS = both("""
+UPDATE embeddings SET namespace = $target
+ WHERE namespace = $namespace AND source_id IN {texts[ids]}
+""")
+LOOSEN_FACTS = both("""
+UPDATE facts SET entity_id = NULL
+ WHERE namespace = $namespace AND fact_id IN {texts[ids]}
+   AND entity_id NOT IN {texts[kept]}
+""")
+MOVE_IDENTITIES = both("""
+UPDATE project_identities SET project_id = $into WHERE project_id = $project_id
+""")
+ADD_NAMESPACE = both("INSERT INTO namespaces (namespace) VALUES ($target) ON CONFLICT DO NOTHING")
+PUT_FORGOTTEN = both("INSERT INTO forgotten (mark) VALUES ($mark) ON CONFLICT DO NOTHING")
+ORPHAN_VECTORS = both(
+    """
+SELECT row_id FROM embeddings AS e WHERE NOT EXISTS (
+    SELECT 1 FROM memory_records AS o
+     WHERE e.source_kind = 'record' AND o.namespace = e.namespace AND o.record_id = e.source_id
+     UNION ALL SELECT 1 FROM entities AS o
+     WHERE e.source_kind = 'entity' AND o.namespace = e.namespace AND o.entity_id = e.source_id
+     UNION ALL SELECT 1 FROM facts AS o
+     WHERE e.source_kind = 'fact' AND o.namespace = e.namespace AND o.fact_id = e.source_id
+     UNION ALL SELECT 1 FROM procedures AS o
+     WHERE e.source_kind = 'procedure' AND o.namespace = e.namespace
+       AND o.procedure_id = e.source_id)
+""",
+    across="doctor counts rows without an owner; no content leaves it",
+)
+DROP_VECTORS = both(
+    """
+DELETE FROM embeddings WHERE row_id IN {numbers[ids]}
+""",
+    across="removes exactly the orphans that were counted",
+)
+FORGOTTEN = each(
+    sqlite="SELECT 1 FROM forgotten WHERE mark = $mark",
+    postgres="SELECT 1 FROM forgotten WHERE actor = acting() AND mark = $mark",
+)
+ANY_FORGOTTEN = each(
+    sqlite="SELECT 1 FROM forgotten LIMIT 1",
+    postgres="SELECT 1 FROM forgotten WHERE actor = acting() LIMIT 1",
+)
+ORPHAN_SESSIONS = each(
+    sqlite="""
+SELECT s.rowid FROM sessions AS s WHERE NOT EXISTS (
+    SELECT 1 FROM events AS e WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+""",
+    postgres="""
+SELECT jsonb_build_array(s.namespace, s.session_id)::text FROM sessions AS s
+ WHERE NOT EXISTS (SELECT 1 FROM events AS e
+                    WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+""",
+    across="doctor counts rows without an owner; no content leaves it",
+)
+DROP_SESSIONS = each(
+    sqlite="DELETE FROM sessions WHERE rowid IN (SELECT value FROM json_each($ids))",
+    postgres="""
+DELETE FROM sessions
+ WHERE jsonb_build_array(namespace, session_id)::text IN (SELECT value FROM unfold($ids))
+""",
+    across="removes exactly the orphans that were counted",
+)
 
 CLAIM_WAIT_S = 30.0
 _PROJECT = "project"
@@ -123,7 +264,7 @@ class SqlBulk:
         """A run of the extractor holds these events in its hands, and would write what it made of
         them after they are gone."""
         values = {"namespace": choice.namespace, "ids": ids_json(sorted(choice.keys["events"]))}
-        if self._events.claimed(seq for (seq,) in db.run(sql.SEQS_OF, values)):
+        if self._events.claimed(seq for (seq,) in db.run(SEQS_OF, values)):
             raise StoreBusy(
                 "some of these events are being extracted right now", hint="Try again in a minute."
             )
@@ -162,11 +303,11 @@ class SqlBulk:
         return Rewritten(counts, found, {namespace: records} if records else {})
 
     def any_forgotten(self) -> bool:
-        return self._engine.one(sql.ANY_FORGOTTEN, {}) is not None
+        return self._engine.one(ANY_FORGOTTEN, {}) is not None
 
     def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
         with self._engine.reader() as db:
-            return {mark for mark in marks if db.run(sql.FORGOTTEN, {"mark": mark}).fetchone()}
+            return {mark for mark in marks if db.run(FORGOTTEN, {"mark": mark}).fetchone()}
 
     # --- orphans ---
 
@@ -187,8 +328,8 @@ class SqlBulk:
 
 
 _ORPHANS = {
-    "vectors": (sql.ORPHAN_VECTORS, sql.DROP_VECTORS),
-    "sessions": (sql.ORPHAN_SESSIONS, sql.DROP_SESSIONS),
+    "vectors": (ORPHAN_VECTORS, DROP_VECTORS),
+    "sessions": (ORPHAN_SESSIONS, DROP_SESSIONS),
 }
 
 
@@ -205,9 +346,9 @@ def _project_rows(db: Connection, namespace: str) -> Iterator[Row]:
     mark_names = columns_of(db, "project_identities")
     about = Table("projects", _PROJECT, "project_id", names, frozenset())
     marks = Table("project_identities", "mark", "value", mark_names, frozenset())
-    for cells in db.run(sql.dump_project(names), key):
+    for cells in db.run(dump_project(names), key):
         row = about.plain(names, cells)
-        found = db.run(sql.dump_identities(mark_names), key)
+        found = db.run(dump_identities(mark_names), key)
         row["marks"] = [marks.plain(mark_names, one) for one in found]
         yield _PROJECT, row
 
@@ -216,14 +357,14 @@ def _rows_of(db: Connection, table: Table, namespace: str) -> Iterator[Row]:
     names = table.travelling
     scope = {"namespace": namespace}
     if table.name == "events":
-        for *cells, failures, reason, state in db.run(sql.dump_events(names), scope):
+        for *cells, failures, reason, state in db.run(dump_events(names), scope):
             row = table.plain(names, tuple(cells))
             # `failures` is NULL when a run has finished the event.
             waits = {"failures": failures, "reason": reason, "state": state}
             row["unextracted"] = None if state is None else waits
             yield table.kind, row
         return
-    statement = sql.dump_rows(table.name, names, table.order)
+    statement = dump_rows(table.name, names, table.order)
     for found in db.run(statement, scope):
         row = table.plain(names, found)
         if table.name == "archive":
@@ -234,7 +375,7 @@ def _rows_of(db: Connection, table: Table, namespace: str) -> Iterator[Row]:
 def _plain_rows(
     db: Connection, table: Table, namespace: str
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    statement = sql.scan(table.name, table.key, table.columns)
+    statement = scan_rows(table.name, table.key, table.columns)
     for key, *cells in db.run(statement, {"namespace": namespace}):
         yield key, table.plain(table.columns, tuple(cells))
 
@@ -283,15 +424,15 @@ def _load_row(db: Connection, table: Table, row: dict[str, Any]) -> bool:
     cells = table.cells(row)
     _valid(table, cells)
     # Only some tables make their namespace known by themselves.
-    _checked(db, table, sql.ADD_NAMESPACE, {"target": cells.get("namespace")})
+    _checked(db, table, ADD_NAMESPACE, {"target": cells.get("namespace")})
     if table.name == "events":
         return _load_event(db, table, cells, row.get("unextracted"))
     if table.name == "memory_records":
         cells["hash"] = rows.row_hash(cells, rows.RECORD_HASHED)
-    if table.name == "archive" and db.run(sql.ARCHIVED_ALREADY, cells).fetchone():
+    if table.name == "archive" and db.run(ARCHIVED_ALREADY, cells).fetchone():
         return False
     if table.name == "sessions":
-        db.run(sql.load_session(tuple(cells)), cells)
+        db.run(load_session(tuple(cells)), cells)
         return False  # it came with its events
     return _insert(db, table, cells)
 
@@ -303,19 +444,19 @@ def _load_event(
     if not _insert(db, table, cells):
         return False
     place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
-    seq = db.run(sql.SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
+    seq = db.run(SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
     if waits is None:
-        db.run(sql.NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
+        db.run(NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
     elif isinstance(waits, dict):
         state = {name: waits.get(name) for name in ("failures", "reason", "state")}
-        _checked(db, table, sql.WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
+        _checked(db, table, WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
     return True
 
 
 def _insert(db: Connection, table: Table, cells: dict[str, Any]) -> bool:
-    if "seq" in cells and db.run(sql.seq_taken(table.name), cells).fetchone():
+    if "seq" in cells and db.run(seq_taken(table.name), cells).fetchone():
         cells = {name: cell for name, cell in cells.items() if name != "seq"}
-    return _checked(db, table, sql.load_row(table.name, tuple(cells)), cells) is not None
+    return _checked(db, table, load_row(table.name, tuple(cells)), cells) is not None
 
 
 def _checked(db: Connection, table: Table, statement: Statement, cells: dict[str, Any]) -> Any:
@@ -351,14 +492,14 @@ def erase_selected(db: Connection, choice: Choice) -> None:
     """Children before parents. A mark of each event stays, so that no import brings it back."""
     _remember_forgotten(db, choice)
     scope = {"namespace": choice.namespace}
-    db.run(sql.ERASE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    db.run(ERASE_VECTORS, {**scope, "ids": ids_json(choice.things())})
     for table in reversed(choice.tables.values()):
         keys = choice.keys[table.name]
         if not keys:
             continue
         ids = ids_json(sorted(keys))
         blanked = [] if table.name != BLANKED else _blank(db, table, choice.namespace, ids)
-        db.run(sql.erase_rows(table.name, table.key), {**scope, "ids": ids})
+        db.run(erase_rows(table.name, table.key), {**scope, "ids": ids})
         for cells in blanked:
             _insert(db, table, cells)
 
@@ -366,7 +507,7 @@ def erase_selected(db: Connection, choice: Choice) -> None:
 def _remember_forgotten(db: Connection, choice: Choice) -> None:
     if not db.has_table("forgotten"):
         return  # a backup from before there were marks
-    statement = sql.get_rows("events", "event_id", rows.EVENT_READ)
+    statement = get_rows("events", "event_id", rows.EVENT_READ)
     values = {
         "namespace": choice.namespace,
         "ids": ids_json(sorted(choice.keys["events"])),
@@ -375,13 +516,13 @@ def _remember_forgotten(db: Connection, choice: Choice) -> None:
         event = rows.read_event(cells).event
         marked = mark(event.session_id, event.kind, event.body)
         if marked is not None:
-            db.run(sql.PUT_FORGOTTEN, {"mark": marked})
+            db.run(PUT_FORGOTTEN, {"mark": marked})
 
 
 def _blank(db: Connection, table: Table, namespace: str, ids: str) -> list[dict[str, Any]]:
     """Operations without their words. They cannot be changed, only written anew in their place."""
     names = table.travelling
-    statement = sql.get_rows(table.name, table.key, names)
+    statement = get_rows(table.name, table.key, names)
     found = db.run(statement, {"namespace": namespace, "ids": ids})
     return [
         {**dict(zip(names, cells, strict=True)), "reason": "", "detail": "null"} for cells in found
@@ -391,15 +532,17 @@ def _blank(db: Connection, table: Table, namespace: str, ids: str) -> list[dict[
 def erase_project(db: Connection, namespace: str) -> None:
     """Nothing is left of it: not even its operations, its name and where it lay."""
     for table in tables(db).values():
-        keys = [key for (key,) in db.run(sql.keys(table.name, table.key), {"namespace": namespace})]
+        keys = [
+            key for (key,) in db.run(select_keys(table.name, table.key), {"namespace": namespace})
+        ]
         db.run(
-            sql.erase_rows(table.name, table.key),
+            erase_rows(table.name, table.key),
             {"namespace": namespace, "ids": ids_json(keys)},
         )
-    db.run(sql.ERASE_NAMESPACE, {"namespace": namespace})
+    db.run(ERASE_NAMESPACE, {"namespace": namespace})
     project = {"project_id": _project_id(namespace)}
-    db.run(sql.ERASE_IDENTITIES, project)
-    db.run(sql.ERASE_PROJECT, project)
+    db.run(ERASE_IDENTITIES, project)
+    db.run(ERASE_PROJECT, project)
 
 
 # --- cleaning ------------------------------------------------------------------------------------
@@ -415,14 +558,14 @@ def _rewrite(
     for name, keys in dirty.items():
         table = all_tables[name]
         names = table.columns
-        statement = sql.get_rows(name, table.key, (table.key, *names))
+        statement = get_rows(name, table.key, (table.key, *names))
         found = list(db.run(statement, {"namespace": namespace, "ids": ids_json(keys)}))
         for key, *cells in found:
             row = table.plain(names, tuple(cells))
             changed = table.cells(clean(_texts(row))[0])
             _store_cleaned(db, table, namespace, key, dict(zip(names, cells, strict=True)), changed)
     records = ids_json(dirty.get("memory_records", []))
-    db.run(sql.ERASE_VECTORS, {"namespace": namespace, "ids": records})
+    db.run(ERASE_VECTORS, {"namespace": namespace, "ids": records})
 
 
 def _store_cleaned(
@@ -435,12 +578,12 @@ def _store_cleaned(
 ) -> None:
     if table.name == BLANKED:
         scope = {"namespace": namespace, "ids": ids_json([key])}
-        db.run(sql.erase_rows(table.name, table.key), scope)
+        db.run(erase_rows(table.name, table.key), scope)
         kept = {name: before[name] for name in table.travelling}
         _insert(db, table, {**kept, **changed})
         return
     changed = _with_hash(table, {**before, **changed}, changed)
-    statement = sql.rewrite_row(table.name, table.key, tuple(changed))
+    statement = rewrite_row(table.name, table.key, tuple(changed))
     _checked(db, table, statement, {**changed, "namespace": namespace, "key_": key})
 
 
@@ -455,13 +598,13 @@ def _with_hash(table: Table, row: dict[str, Any], changed: dict[str, Any]) -> di
 def _move(db: Connection, choice: Choice, target: str, *, everything: bool) -> None:
     namespace = choice.namespace
     scope = {"namespace": namespace, "target": target}
-    db.run(sql.ADD_NAMESPACE, {"target": target})
+    db.run(ADD_NAMESPACE, {"target": target})
     if not everything:
         _leave_shared_things(db, choice)
     events = {"namespace": namespace, "ids": ids_json(sorted(choice.keys["events"]))}
-    waiting = [seq for (seq,) in db.run(sql.SEQS_OF, events)]
-    db.run(sql.MOVE_WAITING, {**scope, "ids": ids_json(waiting)})
-    db.run(sql.MOVE_VECTORS, {**scope, "ids": ids_json(choice.things())})
+    waiting = [seq for (seq,) in db.run(SEQS_OF, events)]
+    db.run(MOVE_WAITING, {**scope, "ids": ids_json(waiting)})
+    db.run(MOVE_VECTORS, {**scope, "ids": ids_json(choice.things())})
     for table in choice.tables.values():
         keys = choice.keys[table.name]
         if not keys:
@@ -470,7 +613,7 @@ def _move(db: Connection, choice: Choice, target: str, *, everything: bool) -> N
         if table.name in ("events", "memory_records", "archive", "sessions", BLANKED):
             _move_one_by_one(db, table, namespace, target, ids)
         else:
-            db.run(sql.move_rows(table.name, table.key), {**scope, "ids": ids})
+            db.run(move_rows(table.name, table.key), {**scope, "ids": ids})
 
 
 def _leave_shared_things(db: Connection, choice: Choice) -> None:
@@ -482,13 +625,13 @@ def _leave_shared_things(db: Connection, choice: Choice) -> None:
         "kept": ids_json([]),
     }
     choice.keys["entities"].clear()
-    db.run(sql.LOOSEN_FACTS, values)
+    db.run(LOOSEN_FACTS, values)
 
 
 def _move_one_by_one(db: Connection, table: Table, namespace: str, target: str, ids: str) -> None:
     """Rows that say their namespace in more than its column, or that meet others there."""
     names = table.columns
-    statement = sql.get_rows(table.name, table.key, names)
+    statement = get_rows(table.name, table.key, names)
     found = [
         dict(zip(names, cells, strict=True))
         for cells in db.run(statement, {"namespace": namespace, "ids": ids})
@@ -498,10 +641,10 @@ def _move_one_by_one(db: Connection, table: Table, namespace: str, target: str, 
             moved = {**row, "namespace": target}
             changed = _with_hash(table, moved, {})
             values = {"namespace": namespace, "into": target, "key_": row[table.key], **changed}
-            db.run(sql.move_row(table.name, table.key), values)
+            db.run(move_row(table.name, table.key), values)
         return
     scope = {"namespace": namespace, "ids": ids}
-    db.run(sql.erase_rows(table.name, table.key), scope)
+    db.run(erase_rows(table.name, table.key), scope)
     for row in found:
         plain = table.plain(names, tuple(row.values()))
         plain["namespace"] = target
@@ -526,6 +669,6 @@ def _move_marks(db: Connection, namespace: str, target: str) -> None:
     project, into = _project_id(namespace), _project_id(target)
     if not project or not into:
         return
-    db.run(sql.MOVE_IDENTITIES, {"project_id": project, "into": into})
-    db.run(sql.ERASE_PROJECT, {"project_id": project})
-    db.run(sql.ERASE_NAMESPACE, {"namespace": namespace})
+    db.run(MOVE_IDENTITIES, {"project_id": project, "into": into})
+    db.run(ERASE_PROJECT, {"project_id": project})
+    db.run(ERASE_NAMESPACE, {"namespace": namespace})

@@ -12,10 +12,115 @@ from recollect.core.errors import BadCursor
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.interface import Backlog, Cursor, Outcome, Page, SetAside
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
 from recollect.store.sql.order import Walk, just_before, place_of
+from recollect.store.sql.statement import both, column_list, each, filtered
+
+_EVENT = column_list(rows.EVENT_READ)
+_EVENT_PUT = (*rows.EVENT_COLUMNS, "surface", "project_path", "hash")
+# SQLite has one writer, and gives the number of a new event or nothing. On the server a function
+# looks, numbers a prompt under the session's lock and inserts: one message instead of five. It also
+# gives what is there already.
+PUT_EVENT = each(
+    sqlite=f"""
+INSERT INTO events ({column_list(_EVENT_PUT)}, prompt_number)
+VALUES ({column_list(_EVENT_PUT, "$")},
+        CASE $kind WHEN 'prompt' THEN
+            (SELECT coalesce(max(prompt_number), 0) + 1 FROM events
+              WHERE namespace = $namespace AND session_id = $session_id
+                AND prompt_number IS NOT NULL)
+        END)
+ON CONFLICT (event_id) DO NOTHING RETURNING seq
+""",
+    postgres=f"""
+SELECT fresh, seq, namespace, digest
+  FROM put_event({", ".join(f"new_{name} => ${name}" for name in _EVENT_PUT)})
+""",
+)
+GET_EVENT = both(f"""
+SELECT {_EVENT} FROM events WHERE namespace = $namespace AND event_id = $event_id
+""")
+LIST_EVENTS = filtered(
+    f"SELECT {_EVENT} FROM events WHERE namespace = $namespace AND seq < $before",
+    {"kind": "kind = $kind"},
+    "ORDER BY seq DESC LIMIT $limit",
+)
+EVENTS_BY_SEQ = both(f"""
+SELECT {_EVENT} FROM events
+ WHERE {{by_key}}namespace = $namespace AND seq IN {{numbers[seqs]}} ORDER BY seq
+""")
+# On the server only what is still claimed by this daemon ($mine) is finished, counted or released.
+FINISH = each(
+    sqlite="""
+DELETE FROM unextracted
+ WHERE +namespace = $namespace AND seq IN (SELECT value FROM json_each($seqs))
+""",
+    postgres="""
+DELETE FROM unextracted
+ WHERE namespace = $namespace AND seq = ANY($seqs) AND claim LIKE $mine
+""",
+)
+BEGIN_RUN = each(
+    sqlite="""
+UPDATE unextracted
+   SET failures = failures + 1, reason = $reason,
+       state = CASE WHEN failures + 1 >= $quarantine_after THEN 'quarantined' ELSE state END
+ WHERE +namespace = $namespace AND seq IN (SELECT value FROM json_each($seqs))
+""",
+    postgres="""
+UPDATE unextracted
+   SET failures = failures + 1, reason = $reason,
+       state = CASE WHEN failures + 1 >= $quarantine_after THEN 'quarantined' ELSE state END
+ WHERE namespace = $namespace AND seq = ANY($seqs) AND claim LIKE $mine
+""",
+)
+TAKE_BACK_RUN = each(
+    sqlite="""
+UPDATE unextracted
+   SET failures = max(failures - 1, 0), state = 'waiting',
+       reason = CASE WHEN failures > 1 THEN reason END
+ WHERE +namespace = $namespace AND seq IN (SELECT value FROM json_each($seqs))
+""",
+    postgres="""
+UPDATE unextracted
+   SET failures = greatest(failures - 1, 0), state = 'waiting', claim = NULL,
+       reason = CASE WHEN failures > 1 THEN reason END
+ WHERE namespace = $namespace AND seq = ANY($seqs) AND claim LIKE $mine
+""",
+)
+FAIL = each(
+    sqlite="""
+UPDATE unextracted SET reason = $reason
+ WHERE +namespace = $namespace AND seq IN (SELECT value FROM json_each($seqs))
+RETURNING state
+""",
+    postgres="""
+UPDATE unextracted SET reason = $reason, claim = NULL
+ WHERE namespace = $namespace AND seq = ANY($seqs) AND claim LIKE $mine
+RETURNING state
+""",
+)
+RETRY = both("""
+UPDATE unextracted SET state = 'waiting', failures = 0, reason = NULL
+ WHERE namespace = $namespace AND state = 'quarantined'
+""")
+BACKLOG = both(
+    """
+SELECT u.namespace, count(*) FILTER (WHERE u.state = 'waiting'),
+       coalesce(sum(u.bytes) FILTER (WHERE u.state = 'waiting'), 0),
+       count(*) FILTER (WHERE u.state = 'quarantined'),
+       max(e.transaction_time) FILTER (WHERE u.state = 'waiting')
+  FROM unextracted AS u JOIN events AS e USING ({key[seq]})
+ GROUP BY u.namespace ORDER BY u.namespace
+""",
+    across="the watcher schedules all projects; it reads counts, no content",
+)
+SET_ASIDE = both("""
+SELECT e.event_id, e.session_id, e.kind, e.transaction_time, u.failures, coalesce(u.reason, '')
+  FROM unextracted AS u JOIN events AS e USING ({key[seq]})
+ WHERE u.namespace = $namespace AND u.state = 'quarantined' ORDER BY u.seq LIMIT $limit
+""")
 
 
 class SqlEvents:
@@ -27,7 +132,7 @@ class SqlEvents:
         raise NotImplementedError
 
     def get(self, namespace: str, event_id: str) -> StoredEvent | None:
-        row = self._engine.one(sql.GET_EVENT, {"namespace": namespace, "event_id": event_id})
+        row = self._engine.one(GET_EVENT, {"namespace": namespace, "event_id": event_id})
         return rows.read_event(row) if row else None
 
     def page(
@@ -47,7 +152,7 @@ class SqlEvents:
             "before": before.number if before else 2**63 - 1,
             "limit": limit + 1,
         }
-        found = [rows.read_event(row) for row in self._engine.rows(sql.LIST_EVENTS, values)]
+        found = [rows.read_event(row) for row in self._engine.rows(LIST_EVENTS, values)]
         return _page(found, limit)
 
     def _session_page(
@@ -114,13 +219,13 @@ class SqlEvents:
 
     def retry(self, namespace: str) -> int:
         def work(db: Connection) -> int:
-            db.run(sql.RETRY, {"namespace": namespace})
+            db.run(RETRY, {"namespace": namespace})
             return db.changes()
 
         return self._engine.write(work)
 
     def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
-        found = self._engine.rows(sql.SET_ASIDE, {"namespace": namespace, "limit": limit})
+        found = self._engine.rows(SET_ASIDE, {"namespace": namespace, "limit": limit})
         return [
             SetAside(event_id, session_id, kind, from_micros(at), failures, reason)
             for event_id, session_id, kind, at, failures, reason in found
@@ -129,7 +234,7 @@ class SqlEvents:
     def backlog(self) -> list[Backlog]:
         return [
             Backlog(namespace, count, size, set_aside, from_micros(newest) if newest else None)
-            for namespace, count, size, set_aside, newest in self._engine.rows(sql.BACKLOG, {})
+            for namespace, count, size, set_aside, newest in self._engine.rows(BACKLOG, {})
         ]
 
 

@@ -15,20 +15,148 @@ from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
 from recollect.store.interface import ThingKind, Waiting
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection, ConstraintFailed
 from recollect.store.sql.engine import Engine, ids_json, micros
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.statement import Statement, both, column_list, filtered, insert_or_replace
+from recollect.store.sql.vectors import DELETE_VECTORS
+
+PUT_ENTITY = insert_or_replace("entities", "entity_id", rows.ENTITY.columns)
+PUT_RELATIONSHIP = insert_or_replace("relationships", "relationship_id", rows.RELATIONSHIP.columns)
+PUT_FACT = insert_or_replace("facts", "fact_id", rows.FACT.columns)
+PUT_PROCEDURE = insert_or_replace("procedures", "procedure_id", rows.PROCEDURE.columns)
+PUT_PREFERENCE = insert_or_replace("preferences", "preference_id", rows.PREFERENCE.columns)
+GET_ENTITY = both(f"""
+SELECT {column_list(rows.ENTITY.columns)} FROM entities
+ WHERE namespace = $namespace AND entity_id = $entity_id
+""")
+LIST_ENTITIES = both(f"""
+SELECT {column_list(rows.ENTITY.columns)} FROM entities
+ WHERE namespace = $namespace ORDER BY name, entity_id
+""")
+LIST_RELATIONSHIPS = both(f"""
+SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = $namespace ORDER BY confidence DESC, relationship_id
+""")
+RELATIONSHIPS_OF = both(f"""
+SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = $namespace AND source_id = $entity_id
+UNION
+SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
+ WHERE namespace = $namespace AND target_id = $entity_id
+ ORDER BY confidence DESC, relationship_id
+""")
+_OF_ENTITY: dict[str, str] = {"entity_id": "entity_id = $entity_id"}
+CURRENT_FACTS = filtered(
+    f"""
+SELECT {column_list(rows.FACT.columns)} FROM facts
+ WHERE namespace = $namespace AND valid_until IS NULL
+""",
+    _OF_ENTITY,
+    "ORDER BY confidence DESC, fact_id",
+)
+FACTS_AS_OF = filtered(
+    f"""
+SELECT {column_list(rows.FACT.columns)} FROM facts
+ WHERE namespace = $namespace
+   AND valid_from <= $as_of AND (valid_until IS NULL OR valid_until > $as_of)
+""",
+    _OF_ENTITY,
+    "ORDER BY confidence DESC, fact_id",
+)
+FACT_HISTORY = both(f"""
+SELECT {column_list(rows.FACT.columns)} FROM facts
+ WHERE namespace = $namespace AND entity_id IN {{texts[entity_ids]}}
+ ORDER BY valid_from, fact_id
+""")
+LIST_PROCEDURES = both(f"""
+SELECT {column_list(rows.PROCEDURE.columns)} FROM procedures
+ WHERE namespace = $namespace ORDER BY confidence DESC, procedure_id
+""")
+LIST_PREFERENCES = both(f"""
+SELECT {column_list(rows.PREFERENCE.columns)} FROM preferences
+ WHERE namespace = $namespace ORDER BY category, key, preference_id
+""")
+GRAPH_SIZE = both("""
+SELECT (SELECT count(*) FROM (SELECT 1 FROM entities WHERE namespace = $namespace LIMIT $most) AS e)
+     + (SELECT count(*) FROM (SELECT 1 FROM facts WHERE namespace = $namespace LIMIT $most) AS f)
+""")
+GRAPH_TABLES = (
+    ("entities", "entity_id"),
+    ("relationships", "relationship_id"),
+    ("facts", "fact_id"),
+    ("procedures", "procedure_id"),
+    ("preferences", "preference_id"),
+)
+DELETE_GRAPH = {
+    table: both(f"DELETE FROM {table} WHERE namespace = $namespace AND {key} = $id")
+    for table, key in GRAPH_TABLES
+}
+_GRAPH_COLUMNS = (
+    rows.ENTITY.columns,
+    rows.RELATIONSHIP.columns,
+    rows.FACT.columns,
+    rows.PROCEDURE.columns,
+    rows.PREFERENCE.columns,
+)
+
+
+def _graph_rows(table: str, key: str, columns: tuple[str, ...]) -> Statement:
+    return both(f"""
+SELECT op_id, {column_list(columns)} FROM {table}
+ WHERE {{by_key}}namespace = $namespace AND {key} IN {{texts[ids]}}
+""")
+
+
+GRAPH_ROWS = {
+    table: _graph_rows(table, key, columns)
+    for (table, key), columns in zip(GRAPH_TABLES, _GRAPH_COLUMNS, strict=True)
+}
+# A thing as it was: a version that an operation made is what stood from then until another
+# operation displaced it. What is only surer since, or met more often, has no version of its own.
+THINGS_SINCE = {
+    table: both(f"""
+SELECT {column_list(columns, "t.")} FROM {table} AS t
+  LEFT JOIN operations AS o ON o.op_id = t.op_id AND o.namespace = t.namespace
+ WHERE t.namespace = $namespace AND t.created_at <= $as_of AND (o.at IS NULL OR o.at <= $as_of)
+""")
+    for (table, _), columns in zip(GRAPH_TABLES, _GRAPH_COLUMNS, strict=True)
+}
+THINGS_THEN = both("""
+SELECT a.payload FROM archive AS a
+  LEFT JOIN operations AS o ON o.op_id = a.made_by AND o.namespace = a.namespace
+ WHERE a.namespace = $namespace AND a.source_kind = $kind AND a.until > $as_of
+   AND (o.at IS NULL OR o.at <= $as_of)
+""")
+LIST_WAITING = filtered(
+    "SELECT key, name, turns, claims, at FROM waiting_claims WHERE namespace = $namespace",
+    {"keys": "key IN {texts[keys]}"},
+    "ORDER BY key",
+)
+PUT_WAITING = both("""
+INSERT INTO waiting_claims (namespace, key, name, turns, claims, at)
+VALUES ($namespace, $key, $name, $turns, $claims, $at)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    name = excluded.name, turns = excluded.turns, claims = excluded.claims, at = excluded.at
+""")
+DELETE_WAITING = both("""
+DELETE FROM waiting_claims
+ WHERE namespace = $namespace AND key IN {texts[keys]}
+""")
+TRIM_WAITING = both("""
+DELETE FROM waiting_claims WHERE namespace = $namespace AND key IN (
+    SELECT key FROM waiting_claims WHERE namespace = $namespace
+     ORDER BY at DESC, key LIMIT {unlimited} OFFSET $most)
+""")
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 T = TypeVar("T")
 
 PUT: dict[type[Any], tuple[Statement, rows.Codec[Any]]] = {
-    Entity: (sql.PUT_ENTITY, rows.ENTITY),
-    Relationship: (sql.PUT_RELATIONSHIP, rows.RELATIONSHIP),
-    Fact: (sql.PUT_FACT, rows.FACT),
-    Procedure: (sql.PUT_PROCEDURE, rows.PROCEDURE),
-    Preference: (sql.PUT_PREFERENCE, rows.PREFERENCE),
+    Entity: (PUT_ENTITY, rows.ENTITY),
+    Relationship: (PUT_RELATIONSHIP, rows.RELATIONSHIP),
+    Fact: (PUT_FACT, rows.FACT),
+    Procedure: (PUT_PROCEDURE, rows.PROCEDURE),
+    Preference: (PUT_PREFERENCE, rows.PREFERENCE),
 }
 # Entities first: the others stand on them.
 TABLES: dict[str, tuple[str, type[Any]]] = {
@@ -62,21 +190,21 @@ class SqlGraph:
             return [thing for _, thing, _ in live(db, namespace, ids)]
 
     def size(self, namespace: str, most: int) -> int:
-        row = self._engine.one(sql.GRAPH_SIZE, {"namespace": namespace, "most": most})
+        row = self._engine.one(GRAPH_SIZE, {"namespace": namespace, "most": most})
         return int(row[0]) if row else 0
 
     def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
         values = {"namespace": namespace, "entity_id": entity_id}
-        row = self._engine.one(sql.GET_ENTITY, values)
+        row = self._engine.one(GET_ENTITY, values)
         return rows.ENTITY.decode(row) if row else None
 
     def entities(self, namespace: str) -> list[Entity]:
-        found = self._engine.rows(sql.LIST_ENTITIES, {"namespace": namespace})
+        found = self._engine.rows(LIST_ENTITIES, {"namespace": namespace})
         return [rows.ENTITY.decode(row) for row in found]
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         values = {"namespace": namespace, "entity_id": entity_id}
-        listed = sql.LIST_RELATIONSHIPS if entity_id is None else sql.RELATIONSHIPS_OF
+        listed = LIST_RELATIONSHIPS if entity_id is None else RELATIONSHIPS_OF
         found = self._engine.rows(listed, values)
         return [rows.RELATIONSHIP.decode(row) for row in found]
 
@@ -84,27 +212,27 @@ class SqlGraph:
         self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
     ) -> list[Fact]:
         values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
-        listed = sql.CURRENT_FACTS if as_of is None else sql.FACTS_AS_OF
+        listed = CURRENT_FACTS if as_of is None else FACTS_AS_OF
         return [rows.FACT.decode(row) for row in self._engine.rows(listed, values)]
 
     def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
         values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
-        return [rows.FACT.decode(row) for row in self._engine.rows(sql.FACT_HISTORY, values)]
+        return [rows.FACT.decode(row) for row in self._engine.rows(FACT_HISTORY, values)]
 
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
         values = {"namespace": namespace, "keys": None if keys is None else ids_json(keys)}
-        found = self._engine.rows(sql.LIST_WAITING, values)
+        found = self._engine.rows(LIST_WAITING, values)
         return [
             Waiting(key, name, tuple(json.loads(turns)), tuple(json.loads(claims)), from_micros(at))
             for key, name, turns, claims, at in found
         ]
 
     def procedures(self, namespace: str) -> list[Procedure]:
-        found = self._engine.rows(sql.LIST_PROCEDURES, {"namespace": namespace})
+        found = self._engine.rows(LIST_PROCEDURES, {"namespace": namespace})
         return [rows.PROCEDURE.decode(row) for row in found]
 
     def preferences(self, namespace: str) -> list[Preference]:
-        found = self._engine.rows(sql.LIST_PREFERENCES, {"namespace": namespace})
+        found = self._engine.rows(LIST_PREFERENCES, {"namespace": namespace})
         return [rows.PREFERENCE.decode(row) for row in found]
 
     def as_of(self, namespace: str, kind: ThingKind, moment: datetime) -> list[Thing]:
@@ -112,8 +240,8 @@ class SqlGraph:
         codec: rows.Codec[Any] = PUT[shape][1]
         values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
         with self._engine.reader() as db:
-            found = [codec.decode(row) for row in db.run(sql.THINGS_SINCE[table], values)]
-            kept = [decoded(kind, text).thing for (text,) in db.run(sql.THINGS_THEN, values)]
+            found = [codec.decode(row) for row in db.run(THINGS_SINCE[table], values)]
+            kept = [decoded(kind, text).thing for (text,) in db.run(THINGS_THEN, values)]
         found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
         return sorted({identity(thing): thing for thing in found}.values(), key=identity)
 
@@ -158,7 +286,7 @@ def live(
     values = {"namespace": namespace, "ids": ids_json(list(ids))}
     for kind, (table, shape) in TABLES.items():
         codec: rows.Codec[Any] = PUT[shape][1]
-        for made_by, *row in db.run(sql.GRAPH_ROWS[table], values).fetchall():
+        for made_by, *row in db.run(GRAPH_ROWS[table], values).fetchall():
             yield kind, codec.decode(row), None if made_by is None else str(made_by)
 
 
@@ -184,20 +312,20 @@ def _put(db: Connection, thing: Thing, now: datetime) -> None:
 
 def delete_thing(db: Connection, namespace: str, thing_id: str) -> int:
     removed = 0
-    for table, statement in sql.DELETE_GRAPH.items():
+    for table, statement in DELETE_GRAPH.items():
         db.run(statement, {"namespace": namespace, "id": thing_id})
         if db.changes():
             removed += 1
             if kind := _EMBEDDED.get(table):
                 owner = {"namespace": namespace, "source_kind": kind, "source_id": thing_id}
-                db.run(sql.DELETE_VECTORS, owner)
+                db.run(DELETE_VECTORS, owner)
     return removed
 
 
 def keep_waiting(
     db: Connection, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
 ) -> None:
-    db.run(sql.DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
+    db.run(DELETE_WAITING, {"namespace": namespace, "keys": ids_json(drop)})
     for one in put:
         values = {
             "namespace": namespace,
@@ -207,6 +335,6 @@ def keep_waiting(
             "claims": json.dumps(one.claims),
             "at": to_micros(one.at),
         }
-        db.run(sql.PUT_WAITING, values)
+        db.run(PUT_WAITING, values)
     if put:
-        db.run(sql.TRIM_WAITING, {"namespace": namespace, "most": most})
+        db.run(TRIM_WAITING, {"namespace": namespace, "most": most})

@@ -10,9 +10,9 @@ from typing import Any
 
 from recollect.core.clock import to_micros
 from recollect.core.values import Operation, SourceKind, encode
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.graph import (
+    GRAPH_TABLES,
     PUT,
     TABLES,
     Kept,
@@ -23,7 +23,14 @@ from recollect.store.sql.graph import (
     live,
     put_things,
 )
+from recollect.store.sql.operations import ARCHIVE
+from recollect.store.sql.statement import both
 from recollect.store.sql.vectors import put_vector, vectors_of
+
+GRAPH_MADE_BY = {
+    table: both(f"UPDATE {table} SET op_id = $op_id WHERE namespace = $namespace AND {key} = $id")
+    for table, key in GRAPH_TABLES
+}
 
 _EMBEDDED: dict[str, SourceKind] = {"entity": "entity", "fact": "fact", "procedure": "procedure"}
 _KIND = {kind: name for name, (_, kind) in TABLES.items()}
@@ -74,7 +81,7 @@ def archive(db: Connection, operation: Operation, ids: Sequence[str]) -> None:
         owner = _EMBEDDED.get(kind)
         vectors = vectors_of(db, operation.namespace, owner, identity(thing)) if owner else []
         db.run(
-            sql.ARCHIVE,
+            ARCHIVE,
             {
                 "op_id": operation.op_id,
                 "namespace": operation.namespace,
@@ -101,4 +108,4 @@ def _made_by(db: Connection, operation: Operation, things: Sequence[Any]) -> Non
             "id": identity(thing),
             "op_id": operation.op_id,
         }
-        db.run(sql.GRAPH_MADE_BY[table], values)
+        db.run(GRAPH_MADE_BY[table], values)

@@ -16,12 +16,38 @@ from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import ArchivedVersion, Operation, OperationKind
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import graph_changes, records, rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
+from recollect.store.sql.records import RECORD_STATE, VERSIONS
+from recollect.store.sql.statement import both, column_list
 from recollect.store.sql.vectors import put_vector
+
+LIST_OPERATIONS = both(f"""
+SELECT seq, {column_list(rows.OPERATION.columns)} FROM operations
+ WHERE namespace = $namespace AND seq < $before ORDER BY seq DESC LIMIT $limit
+""")
+LIST_DETAILS = both("""
+SELECT detail FROM operations WHERE namespace = $namespace AND kind = $kind ORDER BY seq
+""")
+UNDONE_BY = both("SELECT op_id FROM operations WHERE namespace = $namespace AND undoes = $op_id")
+ARCHIVED_BY = both("""
+SELECT source_kind, payload FROM archive
+ WHERE namespace = $namespace AND op_id = $op_id ORDER BY row_id
+""")
+PURGE_ARCHIVE = both(
+    """
+DELETE FROM archive
+ WHERE row_id IN (SELECT row_id FROM archive WHERE until < $before
+                   ORDER BY until {limit[limit]})
+""",
+    across="retention holds for everybody; it reads nothing",
+)
+COUNT_ARCHIVE = both(
+    "SELECT count(*) FROM archive WHERE until < $before",
+    across="retention holds for everybody; it counts and reads nothing",
+)
 
 
 class SqlLog:
@@ -37,18 +63,18 @@ class SqlLog:
     ) -> Page[Operation]:
         edge = before.number if before else 2**63 - 1
         values = {"namespace": namespace, "before": edge, "limit": limit + 1}
-        found = self._engine.rows(sql.LIST_OPERATIONS, values)
+        found = self._engine.rows(LIST_OPERATIONS, values)
         items = tuple(rows.OPERATION.decode(row[1:]) for row in found[:limit])
         more = len(found) > limit and items
         return Page(items, Cursor(found[limit - 1][0], items[-1].op_id) if more else None)
 
     def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         values = {"namespace": namespace, "source_id": source_id}
-        found = self._engine.rows(sql.VERSIONS, values)
+        found = self._engine.rows(VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
 
     def details(self, namespace: str, kind: OperationKind) -> list[Any]:
-        found = self._engine.rows(sql.LIST_DETAILS, {"namespace": namespace, "kind": kind})
+        found = self._engine.rows(LIST_DETAILS, {"namespace": namespace, "kind": kind})
         return [msgspec.json.decode(detail) for (detail,) in found]
 
     def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
@@ -75,12 +101,12 @@ class SqlLog:
 
     def purge(self, before: datetime, limit: int | None = None, *, apply: bool = True) -> int:
         if not apply:
-            found = self._engine.one(sql.COUNT_ARCHIVE, {"before": to_micros(before)})
+            found = self._engine.one(COUNT_ARCHIVE, {"before": to_micros(before)})
             return int(found[0]) if found else 0
         values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
 
         def work(db: Connection) -> int:
-            db.run(sql.PURGE_ARCHIVE, values)
+            db.run(PURGE_ARCHIVE, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)
@@ -93,9 +119,9 @@ def _displaced(
     when that cannot be."""
     op_id = operation.op_id
     key = {"namespace": operation.namespace, "op_id": op_id}
-    if earlier := db.run(sql.UNDONE_BY, key).get:
+    if earlier := db.run(UNDONE_BY, key).get:
         raise CannotUndo(f"{op_id} was undone already, by {earlier}")
-    kept = [(str(kind), str(payload)) for kind, payload in db.run(sql.ARCHIVED_BY, key)]
+    kept = [(str(kind), str(payload)) for kind, payload in db.run(ARCHIVED_BY, key)]
     displaced = [
         msgspec.json.decode(payload, type=ArchivedVersion)
         for kind, payload in kept
@@ -147,7 +173,7 @@ def _refuse_if_changed_since(db: Connection, operation: Operation) -> None:
     """Undo only what still stands as the operation left it."""
     touched = [*operation.created, *operation.targets]
     values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
-    states = {record_id: made_by for record_id, _, made_by in db.run(sql.RECORD_STATE, values)}
+    states = {record_id: made_by for record_id, _, made_by in db.run(RECORD_STATE, values)}
     states |= graph_changes.states(db, operation.namespace, touched)
     for record_id, made_by in states.items():
         if made_by != operation.op_id:

@@ -10,8 +10,18 @@ from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Operation, OperationKind
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
+from recollect.store.sql.statement import both, column_list, insert_into
+
+PUT_OPERATION = both(insert_into("operations", rows.OPERATION.columns))
+GET_OPERATION = both(f"""
+SELECT {column_list(rows.OPERATION.columns)} FROM operations
+ WHERE namespace = $namespace AND op_id = $op_id
+""")
+ARCHIVE = both("""
+INSERT INTO archive (op_id, namespace, source_kind, source_id, since, until, made_by, payload)
+VALUES ($op_id, $namespace, $source_kind, $source_id, $since, $until, $made_by, $payload)
+""")
 
 
 def new_operation(
@@ -41,9 +51,9 @@ def new_operation(
 
 
 def put_operation(db: Connection, operation: Operation) -> None:
-    db.run(sql.PUT_OPERATION, rows.OPERATION.encode(operation))
+    db.run(PUT_OPERATION, rows.OPERATION.encode(operation))
 
 
 def get_operation(db: Connection, namespace: str, op_id: str) -> Operation | None:
-    row = db.run(sql.GET_OPERATION, {"namespace": namespace, "op_id": op_id}).fetchone()
+    row = db.run(GET_OPERATION, {"namespace": namespace, "op_id": op_id}).fetchone()
     return rows.OPERATION.decode(row) if row else None

@@ -10,10 +10,53 @@ from typing import Any
 
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import ids_json
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.statement import Statement, both, column_list, filtered
+
+_EVENT = column_list(rows.EVENT_READ)
+# The order of a session (docs/decisions/order.md) is boot, tick, number; `events_by_session` has
+# it. Boots follow each other by the wall time of their earliest event: they are few, and found by
+# leaping from one to the next.
+_BOOT = "CASE WHEN boot_id IS NULL THEN '' ELSE boot_id END"
+_TICK = "CASE WHEN mono_ns IS NULL THEN seq ELSE mono_ns END"
+_SESSION = "namespace = $namespace AND session_id = $session_id"
+PLACES = both(f"""
+SELECT {_BOOT}, {_TICK}, seq FROM events
+ WHERE {{by_key}}namespace = $namespace AND {{by_key}}session_id = $session_id
+   AND seq IN {{numbers[seqs]}}
+""")
+_EARLIEST = f"(SELECT {{0}} FROM events WHERE {_SESSION} AND {_BOOT} = b.boot {{1}} LIMIT 1)".format
+_BY_CLOCK = f"ORDER BY {_TICK}, seq"
+SESSION_BOOTS = both(f"""
+WITH RECURSIVE boots (boot) AS (
+    SELECT boot FROM (SELECT {_BOOT} AS boot FROM events
+                       WHERE {_SESSION} ORDER BY {_BOOT} LIMIT 1) AS first
+    UNION ALL
+    SELECT (SELECT {_BOOT} FROM events
+             WHERE {_SESSION} AND {_BOOT} > b.boot ORDER BY {_BOOT} LIMIT 1)
+      FROM boots AS b WHERE b.boot IS NOT NULL)
+SELECT b.boot FROM boots AS b WHERE b.boot IS NOT NULL
+ ORDER BY {_EARLIEST("valid_time", _BY_CLOCK)}, {_EARLIEST("seq", _BY_CLOCK)}
+""")
+# The bounds of the tick alone are for the planner, which uses no index for pairs.
+_BETWEEN = f"""
+  FROM events
+ WHERE {_SESSION} AND {_BOOT} = $boot
+   AND {_TICK} >= $after_tick AND {_TICK} <= $before_tick
+   AND ({_TICK}, seq) > ($after_tick, $after_seq) AND ({_TICK}, seq) < ($before_tick, $before_seq)
+"""
+LATER_IN_BOOT = filtered(
+    f"SELECT {_EVENT} {_BETWEEN}",
+    {"kind": "kind = $kind"},
+    f"{_BY_CLOCK} {{limit[limit]}}",
+)
+EARLIER_IN_BOOT = filtered(
+    f"SELECT {_EVENT} {_BETWEEN}",
+    {"kind": "kind = $kind"},
+    f"ORDER BY {_TICK} DESC, seq DESC {{limit[limit]}}",
+)
+LOWEST_IN_BOOT = both(f"SELECT min({{by_key}}seq) {_BETWEEN}")
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -39,7 +82,7 @@ class Walk:
     def __init__(self, db: Connection, namespace: str, session_id: str) -> None:
         self._db = db
         self._session = {"namespace": namespace, "session_id": session_id}
-        boots = self._run(sql.SESSION_BOOTS, {})
+        boots = self._run(SESSION_BOOTS, {})
         self._boots: dict[str, int] = {boot: number for number, (boot,) in enumerate(boots)}
 
     def key(self, place: Place) -> tuple[int, int, int]:
@@ -48,7 +91,7 @@ class Walk:
     def places(self, seqs: Iterable[int]) -> list[Place]:
         """Where events of these numbers stand, the earliest first; those that are not of this
         session are left out."""
-        found = self._run(sql.PLACES, {"seqs": ids_json(list(seqs))})
+        found = self._run(PLACES, {"seqs": ids_json(list(seqs))})
         return sorted((Place(*row) for row in found), key=self.key)
 
     def later(
@@ -60,18 +103,18 @@ class Walk:
         limit: int = -1,
     ) -> list[StoredEvent]:
         """What comes after a place, or from the beginning on, and before another."""
-        return self._read(sql.LATER_IN_BOOT, self._ranges(place, until), kind, limit)
+        return self._read(LATER_IN_BOOT, self._ranges(place, until), kind, limit)
 
     def earlier(
         self, place: Place | None, *, kind: EventKind | None = None, limit: int = -1
     ) -> list[StoredEvent]:
         """What comes before a place, or before the end, the last first."""
         ranges = reversed(list(self._ranges(None, place)))
-        return self._read(sql.EARLIER_IN_BOOT, ranges, kind, limit)
+        return self._read(EARLIER_IN_BOOT, ranges, kind, limit)
 
     def lowest_after(self, place: Place) -> int:
         """The lowest number of what comes after a place."""
-        found = [self._run(sql.LOWEST_IN_BOOT, span) for span in self._ranges(place, None)]
+        found = [self._run(LOWEST_IN_BOOT, span) for span in self._ranges(place, None)]
         return min((number for ((number,),) in found if number is not None), default=_MOST)
 
     def _ranges(self, after: Place | None, before: Place | None) -> Iterator[dict[str, Any]]:

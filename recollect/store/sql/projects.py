@@ -11,9 +11,56 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, ProjectPlace
 from recollect.store.interface import ProjectInfo
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
+from recollect.store.sql.statement import both, each
+
+FIND_PROJECT = each(
+    sqlite="SELECT project_id FROM project_identities WHERE kind = $kind AND value = $value",
+    postgres="""
+SELECT project_id FROM project_identities
+ WHERE actor = acting() AND kind = $kind AND value = $value
+""",
+)
+PUT_PROJECT = both("""
+INSERT INTO projects (project_id, name, created_at, last_seen)
+VALUES ($project_id, $name, $at, $at)
+""")
+PUT_IDENTITY = both("""
+INSERT INTO project_identities (kind, value, project_id, first_seen)
+VALUES ($kind, $value, $project_id, $at) ON CONFLICT DO NOTHING
+""")
+SEEN_PROJECT = both("UPDATE projects SET last_seen = $at WHERE project_id = $project_id")
+RENAME_PROJECT = both("UPDATE projects SET name = $name WHERE project_id = $project_id")
+LIST_PROJECTS = each(
+    sqlite="SELECT project_id, name, created_at, last_seen FROM projects ORDER BY project_id",
+    postgres="""
+SELECT project_id, name, created_at, last_seen FROM projects
+ WHERE actor = acting() ORDER BY project_id
+""",
+)
+# Commits are marks too, and many: whoever lists projects does not want them.
+LIST_IDENTITIES = both("""
+SELECT project_id, kind, value FROM project_identities
+ WHERE NOT (kind = 'alias' AND value >= 'commit:' AND value < 'commit;') ORDER BY kind, value
+""")
+LIST_COMMITS = both("""
+SELECT value FROM project_identities
+ WHERE project_id = $project_id AND kind = 'alias' AND value >= 'commit:' AND value < 'commit;'
+ ORDER BY first_seen DESC, value
+""")
+GIVE_IDENTITY = both("""
+UPDATE project_identities SET project_id = $into WHERE kind = $kind AND value = $value
+""")
+DROP_IDENTITY = both("DELETE FROM project_identities WHERE kind = $kind AND value = $value")
+# Only tables with an index of words make their namespace known by themselves, and what a user wants
+# in every project may be all that the global one holds.
+LIST_NAMESPACES = both(
+    """
+SELECT namespace FROM namespaces UNION SELECT namespace FROM preferences ORDER BY namespace
+""",
+    across="what there is: names of namespaces, no content",
+)
 
 # Two kinds of aliases are the store's own: a commit of a project's history, and the root of a
 # project that somebody wants kept apart from what it claims to be.
@@ -45,7 +92,7 @@ class SqlProjects:
         marks: dict[str, list[tuple[str, str]]] = {}
         apart: dict[str, list[str]] = {}
         with self._engine.reader() as db:
-            for project_id, kind, value in db.run(sql.LIST_IDENTITIES):
+            for project_id, kind, value in db.run(LIST_IDENTITIES):
                 if kind == "alias" and value.startswith(_APART):
                     apart.setdefault(project_id, []).append(value.removeprefix(_APART))
                 else:
@@ -59,12 +106,12 @@ class SqlProjects:
                     from_micros(last_seen),
                     tuple(apart.get(project_id, ())),
                 )
-                for project_id, name, created_at, last_seen in db.run(sql.LIST_PROJECTS)
+                for project_id, name, created_at, last_seen in db.run(LIST_PROJECTS)
             ]
 
     def rename(self, project_id: str, name: str) -> None:
         def work(db: Connection) -> None:
-            db.run(sql.RENAME_PROJECT, {"project_id": project_id, "name": name})
+            db.run(RENAME_PROJECT, {"project_id": project_id, "name": name})
             if db.changes() == 0:
                 raise NotFound(f"there is no project {project_id}")
 
@@ -75,19 +122,19 @@ class SqlProjects:
 
         def work(db: Connection) -> None:
             at = to_micros(self._engine.clock.now())
-            db.run(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
             if db.changes() == 0:
                 raise NotFound(f"there is no project {project_id}")
-            owner = db.run(sql.FIND_PROJECT, mark).get
+            owner = db.run(FIND_PROJECT, mark).get
             if owner not in (None, project_id):
                 raise Conflict(f"{value} belongs to project {owner}")
-            db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+            db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
 
         self._engine.write(work)
         self.forget_known()
 
     def commits(self, project_id: str) -> tuple[str, ...]:
-        found = self._engine.rows(sql.LIST_COMMITS, {"project_id": project_id})
+        found = self._engine.rows(LIST_COMMITS, {"project_id": project_id})
         return tuple(dict.fromkeys(value.split(":")[1] for (value,) in found))
 
     def learn(self, project_id: str, commits: Sequence[str]) -> None:
@@ -96,14 +143,14 @@ class SqlProjects:
 
         def work(db: Connection) -> None:
             at = to_micros(self._engine.clock.now())
-            known = [value for (value,) in db.run(sql.LIST_COMMITS, {"project_id": project_id})]
+            known = [value for (value,) in db.run(LIST_COMMITS, {"project_id": project_id})]
             old = [value for value in known if value not in given]
             for value in old[WINDOW - len(given) :]:
-                db.run(sql.DROP_IDENTITY, {"kind": "alias", "value": value})
+                db.run(DROP_IDENTITY, {"kind": "alias", "value": value})
             for number, value in enumerate(given):
                 mark = {"kind": "alias", "value": value}
-                db.run(sql.DROP_IDENTITY, mark)
-                db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
+                db.run(DROP_IDENTITY, mark)
+                db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
 
         self._engine.write(work)
 
@@ -117,17 +164,17 @@ class SqlProjects:
             own = {*place.identities, ("alias", _APART + place.root)}
             others = [
                 (kind, value)
-                for owner, kind, value in db.run(sql.LIST_IDENTITIES)
+                for owner, kind, value in db.run(LIST_IDENTITIES)
                 if owner == project_id and kind in ("root", "git") and (kind, value) not in own
             ]
             if others:
                 project_id = ids.new_id(ids.PROJECT)
                 about = {"project_id": project_id, "name": place.name, "at": at}
-                db.run(sql.PUT_PROJECT, about)
+                db.run(PUT_PROJECT, about)
             for kind, value in own:
                 mark = {"kind": kind, "value": value}
-                db.run(sql.PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
-                db.run(sql.GIVE_IDENTITY, {**mark, "into": project_id})
+                db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+                db.run(GIVE_IDENTITY, {**mark, "into": project_id})
             return project_id
 
         project_id = self._engine.write(work)
@@ -135,21 +182,21 @@ class SqlProjects:
         return project_id
 
     def namespaces(self) -> list[str]:
-        return [namespace for (namespace,) in self._engine.rows(sql.LIST_NAMESPACES, {})]
+        return [namespace for (namespace,) in self._engine.rows(LIST_NAMESPACES, {})]
 
     def _resolve(self, db: Connection, place: ProjectPlace) -> str:
         at = to_micros(self._engine.clock.now())
         found: str | None = None
         for kind, value in place.identities:
-            found = found or db.run(sql.FIND_PROJECT, {"kind": kind, "value": value}).get
+            found = found or db.run(FIND_PROJECT, {"kind": kind, "value": value}).get
         project_id = found or ids.new_id(ids.PROJECT)
         if found is None:
-            db.run(sql.PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
+            db.run(PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
         marks = list(place.identities)
         if place.git_dir and place.remote:
             marks.append(("remote", place.remote))  # its own, unless another one had it first
         for kind, value in marks:
             mark = {"kind": kind, "value": value, "project_id": project_id, "at": at}
-            db.run(sql.PUT_IDENTITY, mark)
-        db.run(sql.SEEN_PROJECT, {"project_id": project_id, "at": at})
+            db.run(PUT_IDENTITY, mark)
+        db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
         return project_id

@@ -10,17 +10,107 @@ from typing import Any
 
 import msgspec
 
+from recollect.core import kinds
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
 from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
 from recollect.store.interface import Cursor, Hit, Page, RecordFilter
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintFailed
 from recollect.store.sql.engine import END, Engine, ids_json, micros
-from recollect.store.sql.operations import new_operation, put_operation
+from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
 from recollect.store.sql.search import MAX_TERMS
-from recollect.store.sql.vectors import put_vector, vectors_of
+from recollect.store.sql.statement import both, column_list, filtered, insert_into
+from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
+
+_RECORD = column_list(rows.RECORD.columns)
+PUT_RECORD = both(insert_into("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash")))
+GET_RECORDS = both(f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE {{by_key}}namespace = $namespace AND record_id IN {{texts[record_ids]}}
+""")
+RECORD_STATE = both("""
+SELECT record_id, since, op_id FROM memory_records
+ WHERE {by_key}namespace = $namespace AND record_id IN {texts[record_ids]}
+""")
+
+
+def _conditions(hint: str = "") -> dict[str, str]:
+    """The conditions of a RecordFilter, with a hint for the planner before some columns."""
+    return {
+        "kind": f"{hint}kind = $kind",
+        "observation_type": "observation_type = $observation_type",
+        "since": f"{hint}created_at >= $since",
+        "until": f"{hint}created_at < $until",
+        "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
+        "file": "EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file)",
+    }
+
+
+LIST_RECORDS = filtered(
+    f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = $namespace AND (created_at, record_id) < ($before_number, $before_id)
+""",
+    {**_conditions(), "as_of": "r.since <= $as_of"},
+    "ORDER BY created_at DESC, record_id DESC LIMIT $limit",
+)
+# A session has few memories: they are looked up by it and sorted.
+LIST_SESSION_RECORDS = filtered(
+    f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE session_id = $session_id AND namespace = $namespace
+   AND ({{by_key}}created_at, record_id) < ($before_number, $before_id)
+""",
+    {**_conditions("{by_key}"), "as_of": "r.since <= $as_of"},
+    "ORDER BY {by_key}created_at DESC, record_id DESC LIMIT $limit",
+)
+LAST_EPISODES = both(f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = $namespace AND session_id = $session_id AND {{by_key}}kind = '{kinds.TURN.name}'
+ ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT $limit
+""")
+RECORDS_OF_EVENTS = both("""
+SELECT e.event_id, r.record_id
+  FROM record_events AS e JOIN memory_records AS r USING ({key[row_id]})
+ WHERE r.namespace = $namespace AND e.event_id IN {texts[event_ids]}
+ ORDER BY e.event_id, r.record_id
+""")
+NEWER_RECORDS = filtered(
+    f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = $namespace AND (created_at, record_id) > ($after_number, $after_id)
+""",
+    {**_conditions(), "session_id": "session_id = $session_id"},
+    "ORDER BY created_at, record_id LIMIT $limit",
+)
+RECORD_BY_HASH = both(f"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = $namespace AND content_hash = $content_hash
+ ORDER BY {{by_key}}created_at DESC, record_id DESC LIMIT 1
+""")
+DELETE_RECORD = both("""
+DELETE FROM memory_records WHERE namespace = $namespace AND record_id = $record_id
+""")
+TOUCH_RECORDS = both("""
+UPDATE memory_records SET access_count = access_count + 1, last_accessed = $at
+ WHERE {by_key}namespace = $namespace AND record_id IN {texts[record_ids]}
+""")
+VERSIONS = both("""
+SELECT payload FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id = $source_id
+ ORDER BY until DESC, row_id DESC
+""")
+ARCHIVED_AT = both("""
+SELECT payload FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record'
+   AND until > $as_of AND since <= $as_of
+""")
+UNMARK = both("DELETE FROM compacted WHERE namespace = $namespace AND source_id = $source_id")
+SET_FRESHNESS = both("""
+UPDATE memory_records SET freshness = $freshness
+ WHERE namespace = $namespace AND record_id = $record_id AND freshness <> $freshness
+""")
 
 
 class SqlRecords:
@@ -62,7 +152,7 @@ class SqlRecords:
             **(END if before is None else _position(before)),
         }
         with self._engine.reader() as db:
-            listed = sql.LIST_RECORDS if where.session_id is None else sql.LIST_SESSION_RECORDS
+            listed = LIST_RECORDS if where.session_id is None else LIST_SESSION_RECORDS
             found = [rows.RECORD.decode(row) for row in db.run(listed, values)]
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before)
@@ -71,7 +161,7 @@ class SqlRecords:
 
     def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "session_id": session_id, "limit": limit}
-        found = self._engine.rows(sql.LAST_EPISODES, values)
+        found = self._engine.rows(LAST_EPISODES, values)
         return [rows.RECORD.decode(row) for row in found]
 
     def newer(
@@ -90,7 +180,7 @@ class SqlRecords:
             "limit": limit,
         }
         with self._engine.reader() as db:
-            newer = db.run(sql.NEWER_RECORDS, values)
+            newer = db.run(NEWER_RECORDS, values)
             return [rows.RECORD.decode(row) for row in newer]
 
     def search(
@@ -150,14 +240,14 @@ class SqlRecords:
 
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
-        self._engine.write(lambda db: db.run(sql.TOUCH_RECORDS, values) and None)
+        self._engine.write(lambda db: db.run(TOUCH_RECORDS, values) and None)
 
     def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
         def work(db: Connection) -> int:
             changed = 0
             for record_id, freshness in found.items():
                 db.run(
-                    sql.SET_FRESHNESS,
+                    SET_FRESHNESS,
                     {"namespace": namespace, "record_id": record_id, "freshness": freshness},
                 )
                 changed += db.changes()
@@ -167,13 +257,13 @@ class SqlRecords:
 
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
         values = {"namespace": namespace, "content_hash": content_hash}
-        row = self._engine.one(sql.RECORD_BY_HASH, values)
+        row = self._engine.one(RECORD_BY_HASH, values)
         return rows.RECORD.decode(row) if row else None
 
     def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         values = {"namespace": namespace, "event_ids": ids_json(event_ids)}
         found: dict[str, tuple[str, ...]] = {}
-        for event_id, record_id in self._engine.rows(sql.RECORDS_OF_EVENTS, values):
+        for event_id, record_id in self._engine.rows(RECORDS_OF_EVENTS, values):
             found[event_id] = (*found.get(event_id, ()), record_id)
         return found
 
@@ -185,7 +275,7 @@ def put(
     if over and (before := read(db, record.namespace, [record.record_id])):
         _remove(db, record.namespace, record.record_id)
         # It says something else now: what was made of it before does not stand for it.
-        db.run(sql.UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
+        db.run(UNMARK, {"namespace": record.namespace, "source_id": record.record_id})
         record = msgspec.structs.replace(record, created_at=before[0].created_at)
     stamped = stamp(record, clock)
     insert(db, stamped, since=stamped.updated_at, op_id=op_id)
@@ -209,7 +299,7 @@ def insert(
     row["op_id"] = op_id
     row["hash"] = rows.row_hash(row, rows.RECORD_HASHED)
     try:
-        db.run(sql.PUT_RECORD, row)
+        db.run(PUT_RECORD, row)
     except AlreadyThere as error:
         raise RecordExists(f"there is already a memory {record.record_id}") from error
     except ConstraintFailed as error:
@@ -219,7 +309,7 @@ def insert(
 def read(db: Connection, namespace: str, record_ids: Sequence[str]) -> list[Record]:
     """The records that exist, in the order asked for, each once."""
     values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
-    found = {row[0]: rows.RECORD.decode(row) for row in db.run(sql.GET_RECORDS, values)}
+    found = {row[0]: rows.RECORD.decode(row) for row in db.run(GET_RECORDS, values)}
     return [found[record_id] for record_id in dict.fromkeys(record_ids) if record_id in found]
 
 
@@ -229,7 +319,7 @@ def _next_version(db: Connection, record: Record) -> int:
     values = {"namespace": record.namespace, "source_id": record.record_id}
     archived = (
         msgspec.json.decode(payload, type=ArchivedVersion).record.version
-        for (payload,) in db.run(sql.VERSIONS, values)
+        for (payload,) in db.run(VERSIONS, values)
     )
     return 1 + max(record.version, *archived, 0)
 
@@ -240,8 +330,7 @@ def displace(
     """Move live records with their vectors to the archive, on behalf of an operation."""
     values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
     states = {
-        record_id: (since, made_by)
-        for record_id, since, made_by in db.run(sql.RECORD_STATE, values)
+        record_id: (since, made_by) for record_id, since, made_by in db.run(RECORD_STATE, values)
     }
     until = to_micros(operation.at)
     moved = []
@@ -267,7 +356,7 @@ def displace(
             "made_by": made_by,
             "payload": encode(version).decode(),
         }
-        db.run(sql.ARCHIVE, archived)
+        db.run(ARCHIVE, archived)
         _remove(db, namespace, record.record_id)
         moved.append(record.record_id)
     return moved
@@ -276,8 +365,8 @@ def displace(
 def _remove(db: Connection, namespace: str, record_id: str) -> None:
     """Child state before parent: the vectors, then the row (and with it its index entry)."""
     owner = {"namespace": namespace, "source_kind": "record", "source_id": record_id}
-    db.run(sql.DELETE_VECTORS, owner)
-    db.run(sql.DELETE_RECORD, {"namespace": namespace, "record_id": record_id})
+    db.run(DELETE_VECTORS, owner)
+    db.run(DELETE_RECORD, {"namespace": namespace, "record_id": record_id})
 
 
 def _archived(
@@ -291,7 +380,7 @@ def _archived(
     values = {"namespace": namespace, "as_of": to_micros(as_of)}
     found = [
         msgspec.json.decode(payload, type=ArchivedVersion).record
-        for (payload,) in db.run(sql.ARCHIVED_AT, values)
+        for (payload,) in db.run(ARCHIVED_AT, values)
     ]
     edge = (before.number, before.id) if before else None
     return [

@@ -9,8 +9,20 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Record
 from recollect.store.interface import Hit
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
+from recollect.store.sql.statement import both, column_list
+
+_RECORD = column_list(rows.RECORD.columns)
+SEARCH_LITERAL = both(rf"""
+SELECT {_RECORD} FROM memory_records
+ WHERE namespace = $namespace
+   AND (title {{like}} $pattern ESCAPE '\' OR summary {{like}} $pattern ESCAPE '\'
+        OR detail {{like}} $pattern ESCAPE '\'
+        OR EXISTS (SELECT 1 FROM {{unfold}}(facts) WHERE value {{like}} $pattern ESCAPE '\')
+        OR EXISTS (SELECT 1 FROM {{unfold}}(concepts) WHERE value {{like}} $pattern ESCAPE '\')
+        OR EXISTS (SELECT 1 FROM {{unfold}}(files) WHERE value {{like}} $pattern ESCAPE '\'))
+ ORDER BY created_at DESC, record_id LIMIT $limit
+""")
 
 MAX_TERMS = 32
 
@@ -40,7 +52,7 @@ def like_pattern(text: str) -> str:
 
 def literally(db: Connection, namespace: str, text: str, limit: int) -> list[Hit]:
     values = {"namespace": namespace, "pattern": like_pattern(text.strip()), "limit": limit}
-    found = db.run(sql.SEARCH_LITERAL, values)
+    found = db.run(SEARCH_LITERAL, values)
     return [Hit(rows.RECORD.decode(row), 0.0, "substring") for row in found]
 
 

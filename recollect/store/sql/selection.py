@@ -12,11 +12,104 @@ from typing import Any
 from recollect.core.clock import to_micros
 from recollect.core.values import encode
 from recollect.store.interface import Chosen, Selection
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import ids_json
-from recollect.store.sql.statement import Statement
-from recollect.store.sql.tables import tables
+from recollect.store.sql.statement import Statement, both, cached
+from recollect.store.sql.tables import scan_rows, select_keys, tables
+
+
+@cached
+def keys_of_session(table: str, key: str) -> Statement:
+    return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace AND session_id = $session")
+
+
+OLD_BY = {
+    "events": "valid_time < $edge",
+    "memory_records": "valid_from < $edge AND pinned = 0",
+    "facts": "valid_from < $edge",
+    "relationships": "valid_from < $edge",
+    "receipts": "created_at < $edge",
+    "checkpoints": "created_at < $edge",
+    "archive": "until < $edge",
+    "operations": "at < $edge",
+    "procedures": "updated_at < $edge",
+    "preferences": "updated_at < $edge",
+}
+
+
+@cached
+def old_keys(table: str, key: str) -> Statement:
+    return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace AND {OLD_BY[table]}")
+
+
+@cached
+def made_from(table: str, key: str) -> Statement:
+    return both(f"""
+SELECT t.{key} FROM {table} AS t
+ WHERE t.namespace = $namespace AND EXISTS (
+       SELECT 1 FROM {{unfold}}(t.source_event_ids) AS e
+        WHERE e.value IN {{texts[ids]}})
+""")
+
+
+RECORDS_NAMED = both("""
+SELECT record_id FROM memory_records
+ WHERE namespace = $namespace AND record_id IN {texts[ids]}
+""")
+EVENTS_NAMED = both("""
+SELECT event_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]}
+""")
+SOURCES_OF = both("""
+SELECT DISTINCT e.value FROM memory_records AS r, {unfold}(r.source_event_ids) AS e
+ WHERE r.namespace = $namespace AND r.record_id IN {texts[ids]}
+""")
+EVENTS_UNDER = both("""
+SELECT event_id FROM events
+ WHERE namespace = $namespace
+   AND (project_path = $path OR substr(project_path, 1, length($path) + 1) = $path || '/')
+""")
+SESSIONS_OF = both("""
+SELECT DISTINCT session_id FROM events
+ WHERE namespace = $namespace AND event_id IN {texts[ids]}
+""")
+EMPTIED_SESSIONS = both("""
+SELECT s.session_id FROM sessions AS s
+ WHERE s.namespace = $namespace AND NOT EXISTS (
+       SELECT 1 FROM events AS e
+        WHERE e.namespace = $namespace AND e.session_id = s.session_id
+          AND e.event_id NOT IN {texts[ids]})
+   AND EXISTS (SELECT 1 FROM events AS e
+                WHERE e.namespace = $namespace AND e.session_id = s.session_id)
+""")
+BARE_ENTITIES = both("""
+SELECT n.entity_id FROM entities AS n
+ WHERE n.namespace = $namespace
+   AND (EXISTS (SELECT 1 FROM facts AS f WHERE f.namespace = $namespace
+                   AND f.entity_id = n.entity_id
+                   AND f.fact_id IN {texts[ids]})
+        OR EXISTS (SELECT 1 FROM relationships AS r WHERE r.namespace = $namespace
+                      AND n.entity_id IN (r.source_id, r.target_id)
+                      AND r.relationship_id IN {texts[ids]}))
+   AND NOT EXISTS (SELECT 1 FROM facts AS f WHERE f.namespace = $namespace
+                      AND f.entity_id = n.entity_id
+                      AND f.fact_id NOT IN {texts[ids]})
+   AND NOT EXISTS (SELECT 1 FROM relationships AS r WHERE r.namespace = $namespace
+                      AND n.entity_id IN (r.source_id, r.target_id)
+                      AND r.relationship_id NOT IN {texts[ids]})
+""")
+ABOUT_ENTITIES = both("""
+SELECT 'fact', fact_id FROM facts
+ WHERE namespace = $namespace AND entity_id IN {texts[ids]}
+UNION ALL
+SELECT 'relationship', relationship_id FROM relationships
+ WHERE namespace = $namespace AND (source_id IN {texts[ids]}
+                                   OR target_id IN {texts[ids]})
+""")
+TITLES_OF = both("""
+SELECT title FROM memory_records
+ WHERE namespace = $namespace AND record_id IN {texts[ids]}
+ ORDER BY valid_from DESC, record_id LIMIT $limit
+""")
 
 _TITLES = 8
 _SHORTEST = 3  # a shorter name would mean nearly everything
@@ -52,7 +145,7 @@ class Choice:
             namespace=self.namespace,
             counts={self.tables[name].kind: len(keys) for name, keys in self.keys.items() if keys},
             record_ids=tuple(records),
-            titles=tuple(title for (title,) in self._db.run(sql.TITLES_OF, values)),
+            titles=tuple(title for (title,) in self._db.run(TITLES_OF, values)),
         )
 
     def things(self) -> list[str]:
@@ -67,31 +160,29 @@ class Choice:
 
     def _all(self) -> None:
         for table in self.tables.values():
-            self.keys[table.name].update(self._column(sql.keys(table.name, table.key)))
+            self.keys[table.name].update(self._column(select_keys(table.name, table.key)))
 
     def _direct(self, what: Selection) -> None:
         if what.record_ids:
             self.keys["memory_records"].update(
-                self._column(sql.RECORDS_NAMED, ids=ids_json(what.record_ids))
+                self._column(RECORDS_NAMED, ids=ids_json(what.record_ids))
             )
             ids = ids_json(sorted(self.keys["memory_records"]))
             values = {"namespace": self.namespace, "ids": ids}
-            sources = {event for (event,) in self._db.run(sql.SOURCES_OF, values)}
+            sources = {event for (event,) in self._db.run(SOURCES_OF, values)}
             for key, source, payload in self._rows("archive", "source_id", "payload"):
                 if source in what.record_ids:
                     self._archived.add(source)
                     self.keys["archive"].add(key)
                     sources.update(_EVENT_ID.findall(payload))
-            self.keys["events"].update(
-                self._column(sql.EVENTS_NAMED, ids=ids_json(sorted(sources)))
-            )
+            self.keys["events"].update(self._column(EVENTS_NAMED, ids=ids_json(sorted(sources))))
         if what.session_id is not None:
             for name in ("events", "memory_records", "receipts", "checkpoints", "sessions"):
-                statement = sql.keys_of_session(name, self.tables[name].key)
+                statement = keys_of_session(name, self.tables[name].key)
                 self.keys[name].update(self._column(statement, session=what.session_id))
         if what.path is not None:
             values = {"namespace": self.namespace, "path": what.path.rstrip("/")}
-            self.keys["events"].update(event for (event,) in self._db.run(sql.EVENTS_UNDER, values))
+            self.keys["events"].update(event for (event,) in self._db.run(EVENTS_UNDER, values))
         if what.before is not None:
             self._older(to_micros(what.before))
         if what.words:
@@ -110,22 +201,20 @@ class Choice:
         return tuple(found)
 
     def _older(self, edge: int) -> None:
-        for name in sql.OLD_BY:
-            statement = sql.old_keys(name, self.tables[name].key)
+        for name in OLD_BY:
+            statement = old_keys(name, self.tables[name].key)
             self.keys[name].update(self._column(statement, edge=edge))
 
     def _mentions(self, words: Iterable[str], *, whole: bool) -> None:
         """Rows that hold one of these texts, in any column."""
         pattern = _pattern(words, whole=whole)
         for table in self.tables.values():
-            statement = sql.scan(table.name, table.key, table.columns)
+            statement = scan_rows(table.name, table.key, table.columns)
             for key, *cells in self._db.run(statement, {"namespace": self.namespace}):
                 if any(isinstance(cell, str) and pattern.search(cell) for cell in cells):
                     self.keys[table.name].add(key)
         ids = ids_json(sorted(self.keys["entities"]))
-        for kind, key in self._db.run(
-            sql.ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}
-        ):
+        for kind, key in self._db.run(ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}):
             self.keys["facts" if kind == "fact" else "relationships"].add(key)
 
     # --- what follows from it ---
@@ -134,25 +223,23 @@ class Choice:
         values = {"namespace": self.namespace, "ids": ids_json(sorted(self.keys["events"]))}
         for table in self.tables.values():
             if table.has_sources:
-                statement = sql.made_from(table.name, table.key)
+                statement = made_from(table.name, table.key)
                 self.keys[table.name].update(key for (key,) in self._db.run(statement, values))
 
     def _bare_entities(self) -> None:
         """Entities of which nothing else is known go too, with what ties them to others."""
         known = sorted(self.keys["facts"] | self.keys["relationships"])
         bare = {"namespace": self.namespace, "ids": ids_json(known)}
-        self.keys["entities"].update(key for (key,) in self._db.run(sql.BARE_ENTITIES, bare))
+        self.keys["entities"].update(key for (key,) in self._db.run(BARE_ENTITIES, bare))
         ids = ids_json(sorted(self.keys["entities"]))
-        for kind, key in self._db.run(
-            sql.ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}
-        ):
+        for kind, key in self._db.run(ABOUT_ENTITIES, {"namespace": self.namespace, "ids": ids}):
             if kind == "relationship":
                 self.keys["relationships"].add(key)
 
     def _traces(self) -> None:
         """Rows that tell of what is chosen: versions, operations, receipts, checkpoints."""
         events = {"namespace": self.namespace, "ids": ids_json(sorted(self.keys["events"]))}
-        self.keys["sessions"].update(key for (key,) in self._db.run(sql.EMPTIED_SESSIONS, events))
+        self.keys["sessions"].update(key for (key,) in self._db.run(EMPTIED_SESSIONS, events))
         gone = {
             key
             for name in (
@@ -188,7 +275,7 @@ class Choice:
                     if chosen.intersection(_ULID.findall(told)):
                         self.keys[table.name].add(key)
         # Where a session stood is told in words that may be anybody's of it.
-        sessions = {key for (key,) in self._db.run(sql.SESSIONS_OF, events)}
+        sessions = {key for (key,) in self._db.run(SESSIONS_OF, events)}
         for key, session, snapshot in self._rows("checkpoints", "session_id", "snapshot"):
             if session in sessions or gone.intersection(_RECORD_ID.findall(snapshot)):
                 self.keys["checkpoints"].add(key)
@@ -200,7 +287,7 @@ class Choice:
         return [key for (key,) in self._db.run(statement, bound)]
 
     def _rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
-        statement = sql.scan(name, self.tables[name].key, columns)
+        statement = scan_rows(name, self.tables[name].key, columns)
         return list(self._db.run(statement, {"namespace": self.namespace}))
 
 

@@ -12,9 +12,65 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import END, Engine
+from recollect.store.sql.statement import both, column_list, each, filtered, insert_into
+
+GET_SESSION = both(f"""
+SELECT {column_list(rows.SESSION.columns)} FROM sessions
+ WHERE namespace = $namespace AND session_id = $session_id
+""")
+LIST_SESSIONS = both(f"""
+SELECT {column_list(rows.SESSION.columns)} FROM sessions
+ WHERE namespace = $namespace AND (started_at, session_id) < ($before_number, $before_id)
+ ORDER BY started_at DESC, session_id DESC LIMIT $limit
+""")
+END_SESSION = both("""
+UPDATE sessions SET status = $status, ended_at = $at
+ WHERE namespace = $namespace AND session_id = $session_id
+""")
+LAST_HEARD = each(
+    sqlite="""
+SELECT surface, max(last_event_at) FROM sessions
+ WHERE session_id NOT GLOB 'prove-*' GROUP BY surface ORDER BY surface
+""",
+    postgres="""
+SELECT surface, max(last_event_at) FROM sessions
+ WHERE session_id NOT LIKE 'prove-%' GROUP BY surface ORDER BY surface
+""",
+    across="health tells when a host was last heard of; it reads names of hosts and times",
+)
+PUT_CHECKPOINT = both(insert_into("checkpoints", rows.CHECKPOINT.columns))
+LAST_CHECKPOINT = filtered(
+    f"""
+SELECT {column_list(rows.CHECKPOINT.columns)} FROM checkpoints
+ WHERE namespace = $namespace
+""",
+    {"session_id": "session_id = $session_id"},
+    "ORDER BY created_at DESC, checkpoint_id DESC LIMIT 1",
+)
+PUT_RECEIPT = both(insert_into("receipts", rows.RECEIPT.columns))
+GET_RECEIPT = both(f"""
+SELECT {column_list(rows.RECEIPT.columns)} FROM receipts
+ WHERE namespace = $namespace AND receipt_id = $receipt_id
+""")
+LIST_RECEIPTS = filtered(
+    f"""
+SELECT {column_list(rows.RECEIPT.columns)} FROM receipts
+ WHERE namespace = $namespace AND (created_at, receipt_id) < ($before_number, $before_id)
+""",
+    {"session_id": "session_id = $session_id"},
+    "ORDER BY created_at DESC, receipt_id DESC LIMIT $limit",
+)
+PURGE_RECEIPTS = both("""
+DELETE FROM receipts
+ WHERE namespace = $namespace AND receipt_id IN (
+       SELECT receipt_id FROM receipts WHERE namespace = $namespace AND created_at < $before
+        ORDER BY created_at {limit[limit]})
+""")
+COUNT_RECEIPTS = both("""
+SELECT count(*) FROM receipts WHERE namespace = $namespace AND created_at < $before
+""")
 
 
 class SqlSessions:
@@ -23,7 +79,7 @@ class SqlSessions:
 
     def get(self, namespace: str, session_id: str) -> Session | None:
         values = {"namespace": namespace, "session_id": session_id}
-        row = self._engine.one(sql.GET_SESSION, values)
+        row = self._engine.one(GET_SESSION, values)
         return rows.SESSION.decode(row) if row else None
 
     def page(
@@ -31,7 +87,7 @@ class SqlSessions:
     ) -> Page[Session]:
         edge = END if before is None else {"before_number": before.number, "before_id": before.id}
         values = {"namespace": namespace, "limit": limit + 1, **edge}
-        found = [rows.SESSION.decode(row) for row in self._engine.rows(sql.LIST_SESSIONS, values)]
+        found = [rows.SESSION.decode(row) for row in self._engine.rows(LIST_SESSIONS, values)]
         items = tuple(found[:limit])
         if len(found) <= limit or not items:
             return Page(items)
@@ -51,24 +107,24 @@ class SqlSessions:
         def work(db: Connection) -> int:
             found = 0
             for row in rows:
-                db.run(sql.END_SESSION, row)
+                db.run(END_SESSION, row)
                 found += db.changes()
             return found
 
         return self._engine.write(work)
 
     def last_heard(self) -> dict[str, datetime]:
-        return {surface: from_micros(at) for surface, at in self._engine.rows(sql.LAST_HEARD, {})}
+        return {surface: from_micros(at) for surface, at in self._engine.rows(LAST_HEARD, {})}
 
     def last_checkpoint(self, namespace: str, session_id: str | None = None) -> Checkpoint | None:
         values = {"namespace": namespace, "session_id": session_id}
-        row = self._engine.one(sql.LAST_CHECKPOINT, values)
+        row = self._engine.one(LAST_CHECKPOINT, values)
         return rows.CHECKPOINT.decode(row) if row else None
 
 
 def put_checkpoint(db: Connection, checkpoint: Checkpoint, now: datetime) -> Checkpoint:
     stamped = msgspec.structs.replace(checkpoint, created_at=checkpoint.created_at or now)
-    db.run(sql.PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
+    db.run(PUT_CHECKPOINT, rows.CHECKPOINT.encode(stamped))
     return stamped
 
 
@@ -80,12 +136,12 @@ class SqlReceipts:
         now = self._engine.clock.now()
         stamped = msgspec.structs.replace(receipt, created_at=receipt.created_at or now)
         row = rows.RECEIPT.encode(stamped)
-        self._engine.write(lambda db: db.run(sql.PUT_RECEIPT, row) and None)
+        self._engine.write(lambda db: db.run(PUT_RECEIPT, row) and None)
         return stamped
 
     def get(self, namespace: str, receipt_id: str) -> Receipt | None:
         values = {"namespace": namespace, "receipt_id": receipt_id}
-        row = self._engine.one(sql.GET_RECEIPT, values)
+        row = self._engine.one(GET_RECEIPT, values)
         return rows.RECEIPT.decode(row) if row else None
 
     def page(
@@ -98,7 +154,7 @@ class SqlReceipts:
     ) -> Page[Receipt]:
         edge = END if before is None else {"before_number": before.number, "before_id": before.id}
         values = {"namespace": namespace, "session_id": session_id, "limit": limit + 1, **edge}
-        found = [rows.RECEIPT.decode(row) for row in self._engine.rows(sql.LIST_RECEIPTS, values)]
+        found = [rows.RECEIPT.decode(row) for row in self._engine.rows(LIST_RECEIPTS, values)]
         items = tuple(found[:limit])
         if len(found) <= limit or not items:
             return Page(items)
@@ -115,11 +171,11 @@ class SqlReceipts:
             "limit": -1 if limit is None else limit,
         }
         if not apply:
-            found = self._engine.one(sql.COUNT_RECEIPTS, values)
+            found = self._engine.one(COUNT_RECEIPTS, values)
             return int(found[0]) if found else 0
 
         def work(db: Connection) -> int:
-            db.run(sql.PURGE_RECEIPTS, values)
+            db.run(PURGE_RECEIPTS, values)
             return db.changes()
 
         return self._engine.write(work, when_full=True)

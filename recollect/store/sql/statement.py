@@ -7,6 +7,7 @@ A word that no dialect has is an error at import. docs/decisions/statements.md s
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from string import Template
 from typing import Any
 
@@ -76,20 +77,27 @@ class Filtered:
 
 @dataclass(frozen=True)
 class Statement:
-    """What each driver is given; empty where an engine has no such statement."""
+    """What each driver is given; empty where an engine has no such statement. `across` is the
+    reason why it may look across namespaces; on the server, row-level security narrows it to the
+    actor all the same."""
 
     sqlite: str | Filtered
     postgres: str | Filtered
+    across: str = ""
 
 
-def both(text: str) -> Statement:
+# For functions that make a statement for a table and its columns as the schema really has them.
+cached = lru_cache(maxsize=512)
+
+
+def both(text: str, *, across: str = "") -> Statement:
     """One text for both engines."""
-    return each(sqlite=text, postgres=text)
+    return each(sqlite=text, postgres=text, across=across)
 
 
-def each(*, sqlite: str, postgres: str) -> Statement:
+def each(*, sqlite: str, postgres: str, across: str = "") -> Statement:
     """A text for each engine."""
-    return Statement(for_sqlite(sqlite), for_postgres(postgres))
+    return Statement(for_sqlite(sqlite), for_postgres(postgres), across)
 
 
 def filtered(head: str, filters: Mapping[str, str], tail: str = "") -> Statement:
@@ -100,6 +108,28 @@ def filtered(head: str, filters: Mapping[str, str], tail: str = "") -> Statement
         return Filtered(driver(head), conditions, driver(tail))
 
     return Statement(made(for_sqlite), made(for_postgres))
+
+
+# The filter of a statement that is asked of one namespace or of all.
+IF_NAMESPACE = {"namespace": "namespace = $namespace"}
+
+
+def column_list(names: tuple[str, ...], prefix: str = "") -> str:
+    return ", ".join(prefix + name for name in names)
+
+
+def insert_into(table: str, names: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({column_list(names)}) VALUES ({column_list(names, '$')})"
+
+
+def insert_or_replace(table: str, key: str, names: tuple[str, ...]) -> Statement:
+    """Insert, or overwrite the row of the same id, but only within its own namespace."""
+    kept = {key, "namespace", "created_at"}
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in kept)
+    return both(
+        f"{insert_into(table, names)} ON CONFLICT ({{key[{key}]}}) DO UPDATE SET {changes} "
+        f"WHERE {table}.namespace = $namespace"
+    )
 
 
 def for_sqlite(text: str) -> str:

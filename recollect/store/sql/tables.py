@@ -12,8 +12,114 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, encode
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
+from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+
+# Without what each engine makes for itself.
+COLUMNS_OF = each(
+    sqlite="SELECT name FROM pragma_table_info($table)",
+    postgres="""
+SELECT attname::text FROM pg_attribute
+ WHERE attrelid = to_regclass($table) AND attnum > 0 AND NOT attisdropped
+   AND attname NOT IN ('words', 'near', 'claim')
+   AND NOT (attname = 'actor' AND $table IN ('projects', 'project_identities'))
+ ORDER BY attnum
+""",
+)
+KEY_OF = each(
+    sqlite="SELECT name FROM pragma_table_info($table) WHERE pk ORDER BY pk",
+    postgres="""
+SELECT a.attname::text FROM pg_index AS i, unnest(i.indkey) WITH ORDINALITY AS k (number, place)
+  JOIN pg_attribute AS a ON a.attnum = k.number
+ WHERE i.indrelid = to_regclass($table) AND i.indisprimary AND a.attrelid = i.indrelid
+ ORDER BY k.place
+""",
+)
+HAS_NO_ROWID = each(
+    sqlite="SELECT wr FROM pragma_table_list($table) WHERE schema = 'main'",
+    postgres="""
+SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($table)
+                            AND attname = 'row_id') THEN 0 ELSE 1 END
+""",
+)
+TABLES_WITH_NAMESPACE = each(
+    sqlite="""
+SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
+ WHERE m.type = 'table' AND c.name = 'namespace' ORDER BY m.name
+""",
+    postgres="""
+SELECT c.relname::text FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+ WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('r', 'p')
+   AND a.attname = 'namespace' AND c.relname NOT IN ('scopes', 'record_events')
+ ORDER BY c.relname
+""",
+)
+
+
+@cached
+def dump_rows(table: str, columns: tuple[str, ...], order: str) -> Statement:
+    return both(
+        f"SELECT {column_list(columns)} FROM {table} WHERE namespace = $namespace ORDER BY {order}"
+    )
+
+
+@cached
+def load_row(table: str, columns: tuple[str, ...]) -> Statement:
+    return both(f"{insert_into(table, columns)} ON CONFLICT DO NOTHING RETURNING 1")
+
+
+@cached
+def seq_taken(table: str) -> Statement:
+    return both(f"SELECT 1 FROM {table} WHERE seq = $seq")
+
+
+@cached
+def scan_rows(table: str, key: str, columns: tuple[str, ...]) -> Statement:
+    return both(f"SELECT {key}, {column_list(columns)} FROM {table} WHERE namespace = $namespace")
+
+
+@cached
+def select_keys(table: str, key: str) -> Statement:
+    return both(f"SELECT {key} FROM {table} WHERE namespace = $namespace")
+
+
+def _listed(key: str) -> str:
+    """Rows of these keys, which are numbers in some tables."""
+    numbers = key in ("seq", "row_id", "rowid")
+    return f"{key} IN {'{numbers[ids]}' if numbers else '{texts[ids]}'}"
+
+
+@cached
+def erase_rows(table: str, key: str) -> Statement:
+    return both(f"DELETE FROM {table} WHERE namespace = $namespace AND {_listed(key)}")
+
+
+@cached
+def get_rows(table: str, key: str, columns: tuple[str, ...]) -> Statement:
+    names = column_list(columns)
+    return both(f"SELECT {names} FROM {table} WHERE namespace = $namespace AND {_listed(key)}")
+
+
+@cached
+def rewrite_row(table: str, key: str, columns: tuple[str, ...]) -> Statement:
+    changes = ", ".join(f"{name} = ${name}" for name in columns)
+    return both(f"UPDATE {table} SET {changes} WHERE namespace = $namespace AND {key} = $key_")
+
+
+@cached
+def move_row(table: str, key: str) -> Statement:
+    return both(
+        f"UPDATE {table} SET namespace = $into, hash = $hash "
+        f"WHERE namespace = $namespace AND {key} = $key_"
+    )
+
+
+@cached
+def move_rows(table: str, key: str) -> Statement:
+    return both(
+        f"UPDATE {table} SET namespace = $target WHERE namespace = $namespace AND {_listed(key)}"
+    )
+
 
 # The name under which a table's rows travel, and the column that names a row.
 _KNOWN = {
@@ -127,12 +233,12 @@ class Table:
 
 
 def columns_of(db: Connection, table: str) -> tuple[str, ...]:
-    return tuple(name for (name,) in db.run(sql.COLUMNS_OF, {"table": table}))
+    return tuple(name for (name,) in db.run(COLUMNS_OF, {"table": table}))
 
 
 def tables(db: Connection) -> dict[str, Table]:
     """All tables whose rows are the truth, by name, parents before children."""
-    there = [name for (name,) in db.run(sql.TABLES_WITH_NAMESPACE)]
+    there = [name for (name,) in db.run(TABLES_WITH_NAMESPACE)]
     order = [*(name for name in _KNOWN if name in there)]
     order += [name for name in there if name not in _KNOWN and name not in _DERIVED]
     return {name: _table(db, name) for name in order}
@@ -140,8 +246,8 @@ def tables(db: Connection) -> dict[str, Table]:
 
 def _table(db: Connection, name: str) -> Table:
     order = db.row_number
-    if db.run(sql.HAS_NO_ROWID, {"table": name}).get:
-        names = [column for (column,) in db.run(sql.KEY_OF, {"table": name})]
+    if db.run(HAS_NO_ROWID, {"table": name}).get:
+        names = [column for (column,) in db.run(KEY_OF, {"table": name})]
         order = names[0] if len(names) == 1 else db.one_text(names)
     kind, key = _KNOWN.get(name, (name, order))
     columns = columns_of(db, name)

@@ -11,13 +11,79 @@ from typing import Any
 from recollect.core.clock import from_micros, to_micros
 from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.statement import IF_NAMESPACE, Statement, column_list, each, filtered
+
+COUNT_EVENTS = filtered(
+    "SELECT kind, count(*) FROM events WHERE TRUE", IF_NAMESPACE, "GROUP BY kind"
+)
+COUNT_RECORDS = filtered(
+    "SELECT kind, coalesce(observation_type, ''), count(*) FROM memory_records WHERE TRUE",
+    IF_NAMESPACE,
+    "GROUP BY 1, 2",
+)
+COUNT_SESSIONS = filtered("SELECT count(*) FROM sessions WHERE TRUE", IF_NAMESPACE)
+COUNT_EMBEDDED = filtered(
+    "SELECT count(DISTINCT source_id) FROM embeddings WHERE source_kind = 'record'", IF_NAMESPACE
+)
+COUNT_CONCEPTS = filtered(
+    """
+SELECT c.value, count(*) FROM memory_records AS r, {unfold}(r.concepts) AS c WHERE TRUE
+""",
+    {"namespace": "r.namespace = $namespace"},
+    "GROUP BY c.value ORDER BY count(*) DESC, c.value LIMIT 50",
+)
+
+
+def _tally(table: str, at: str, kind: str, size: str, took: str) -> Statement:
+    return filtered(
+        f"""
+SELECT {at} / $step, {kind}, count(*), coalesce(sum({size}), 0), coalesce(sum({took}), 0),
+       coalesce(max({took}), 0)
+  FROM {table}
+ WHERE {at} >= $since AND {at} < $until
+""",
+        IF_NAMESPACE,
+        "GROUP BY 1, 2 ORDER BY 1, 2",
+    )
+
+
+_TEXT = "octet_length(title) + octet_length(summary) + octet_length(detail) + octet_length(facts)"
+TALLY = {
+    "events": _tally("events", "valid_time", "kind", "octet_length(body)", "0"),
+    "records": _tally("memory_records", "created_at", "kind", _TEXT, "0"),
+    "sessions": _tally(
+        "sessions", "started_at", "surface", "(last_event_at - started_at) / 1000000", "0"
+    ),
+    "receipts": _tally("receipts", "created_at", "trigger", "tokens", "latency_us"),
+}
+
+
+def _bare(names: tuple[str, ...]) -> str:
+    """Columns whose text comes as bytes, so that a damaged one can be read too; a blob, which
+    none of them should be, comes as its digits."""
+    return ", ".join(
+        f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB)"
+        f" WHEN 'blob' THEN hex({name}) ELSE {name} END"
+        for name in names
+    )
+
+
+def _scrub(table: str, number: str, columns: tuple[str, ...]) -> Statement:
+    rest = f"FROM {table} WHERE {number} > $after ORDER BY {number} LIMIT $limit"
+    return each(
+        sqlite=f"SELECT {number}, hash, {_bare(columns)} {rest}",
+        postgres=f"SELECT {number}, hash, {column_list(columns)} {rest}",
+        across="the scrubber checks hashes of every row; no content leaves it",
+    )
+
+
+SCRUB_EVENTS = _scrub("events", "seq", rows.EVENT_COLUMNS)
+SCRUB_RECORDS = _scrub("memory_records", "row_id", rows.RECORD_HASHED)
 
 _SCRUBBED: tuple[tuple[str, Statement, tuple[str, ...]], ...] = (
-    ("events", sql.SCRUB_EVENTS, rows.EVENT_COLUMNS),
-    ("memory_records", sql.SCRUB_RECORDS, rows.RECORD_HASHED),
+    ("events", SCRUB_EVENTS, rows.EVENT_COLUMNS),
+    ("memory_records", SCRUB_RECORDS, rows.RECORD_HASHED),
 )
 
 
@@ -28,22 +94,22 @@ class SqlUpkeep:
     def stats(self, namespace: str | None = None) -> Stats:
         scope = {"namespace": namespace}
         with self._engine.reader() as db:
-            event_kinds: dict[str, int] = dict(db.run(sql.COUNT_EVENTS, scope))
+            event_kinds: dict[str, int] = dict(db.run(COUNT_EVENTS, scope))
             record_kinds: dict[str, int] = {}
             types: dict[str, int] = {}
-            for kind, observation_type, count in db.run(sql.COUNT_RECORDS, scope):
+            for kind, observation_type, count in db.run(COUNT_RECORDS, scope):
                 record_kinds[kind] = record_kinds.get(kind, 0) + count
                 if observation_type:
                     types[observation_type] = types.get(observation_type, 0) + count
             return Stats(
                 events=sum(event_kinds.values()),
                 records=sum(record_kinds.values()),
-                sessions=db.run(sql.COUNT_SESSIONS, scope).get,
-                embedded=db.run(sql.COUNT_EMBEDDED, scope).get,
+                sessions=db.run(COUNT_SESSIONS, scope).get,
+                embedded=db.run(COUNT_EMBEDDED, scope).get,
                 event_kinds=event_kinds,
                 record_kinds=record_kinds,
                 observation_types=types,
-                concepts=dict(db.run(sql.COUNT_CONCEPTS, scope)),
+                concepts=dict(db.run(COUNT_CONCEPTS, scope)),
             )
 
     def tally(
@@ -64,7 +130,7 @@ class SqlUpkeep:
         }
         return [
             Tally(from_micros(number * step), *rest)
-            for number, *rest in self._engine.rows(sql.TALLY[what], values)
+            for number, *rest in self._engine.rows(TALLY[what], values)
         ]
 
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:

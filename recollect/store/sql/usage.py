@@ -10,9 +10,38 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Usage
 from recollect.store.interface import Spent
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
+from recollect.store.sql.statement import IF_NAMESPACE, column_list, each, filtered, insert_into
+
+_SPENT = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
+# Adds to the row of its kind; `settle` adds differences, which may be negative.
+ADD_USAGE = each(
+    sqlite=(
+        insert_into("llm_usage", rows.USAGE.columns)
+        + " ON CONFLICT (day, namespace, provider, model, purpose) DO UPDATE SET "
+        + ", ".join(f"{name} = {name} + excluded.{name}" for name in _SPENT)
+        + ", unpriced = max(unpriced, excluded.unpriced)"
+    ),
+    postgres=(
+        insert_into("llm_usage AS u", rows.USAGE.columns)
+        + " ON CONFLICT (namespace, day, provider, model, purpose) DO UPDATE SET "
+        + ", ".join(f"{name} = u.{name} + excluded.{name}" for name in _SPENT)
+        + ", unpriced = greatest(u.unpriced, excluded.unpriced)"
+    ),
+)
+SPENT = filtered(
+    f"""
+SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in _SPENT)}, coalesce(max(unpriced), 0)
+  FROM llm_usage WHERE day = $day
+""",
+    IF_NAMESPACE,
+)
+LIST_USAGE = filtered(
+    f"SELECT {column_list(rows.USAGE.columns)} FROM llm_usage WHERE day >= $since",
+    IF_NAMESPACE,
+    "ORDER BY day, namespace, provider, model, purpose",
+)
 
 _KIND = ("day", "namespace", "provider", "model", "purpose")
 _COUNTED = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
@@ -26,11 +55,11 @@ class SqlUsage:
         row = rows.USAGE.encode(worst)
 
         def work(db: Connection) -> bool:
-            now = _spent(db.run(sql.SPENT, {"day": worst.day, "namespace": None}).fetchone())
+            now = _spent(db.run(SPENT, {"day": worst.day, "namespace": None}).fetchone())
             tokens = now.tokens + worst.input_tokens + worst.output_tokens
             if tokens > most_tokens or now.cost_micros + worst.cost_micros > most_micros:
                 return False
-            db.run(sql.ADD_USAGE, row)
+            db.run(ADD_USAGE, row)
             return True
 
         return self._engine.write(work)
@@ -40,14 +69,14 @@ class SqlUsage:
             raise BadInput("a call is settled under another day or kind than it was reserved")
         row = rows.USAGE.encode(actual)
         row |= {name: getattr(actual, name) - getattr(worst, name) for name in _COUNTED}
-        self._engine.write(lambda db: db.run(sql.ADD_USAGE, row), when_full=True)
+        self._engine.write(lambda db: db.run(ADD_USAGE, row), when_full=True)
 
     def spent(self, day: str, namespace: str | None = None) -> Spent:
-        return _spent(self._engine.one(sql.SPENT, {"day": day, "namespace": namespace}))
+        return _spent(self._engine.one(SPENT, {"day": day, "namespace": namespace}))
 
     def days(self, since: str, namespace: str | None = None) -> list[Usage]:
         values = {"since": since, "namespace": namespace}
-        return [rows.USAGE.decode(row) for row in self._engine.rows(sql.LIST_USAGE, values)]
+        return [rows.USAGE.decode(row) for row in self._engine.rows(LIST_USAGE, values)]
 
 
 def _spent(row: tuple[Any, ...] | None) -> Spent:

@@ -6,12 +6,77 @@ its owner; a vector whose source is gone is passed over.
 
 from collections.abc import Iterator, Sequence
 
+from recollect.core import kinds
 from recollect.core import vector_bytes as layout
 from recollect.core.values import Record, SourceKind, Vector
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.statement import Statement, both, column_list, each
+
+_RECORD_R = column_list(rows.RECORD.columns, "r.")
+
+
+def _put_vector(table: str, key: str) -> Statement:
+    """Of something that exists. The server keeps it twice: as it came, and for its own index."""
+    owner = f"SELECT 1 FROM {table} WHERE namespace = $namespace AND {key} = $source_id"
+    return each(
+        sqlite=f"""
+INSERT INTO embeddings (namespace, source_kind, source_id, part, model, dim, vector)
+SELECT $namespace, $source_kind, $source_id, $part, $model, $dim, $vector
+ WHERE EXISTS ({owner})
+ON CONFLICT (namespace, source_kind, source_id, part) DO UPDATE
+   SET model = excluded.model, dim = excluded.dim, vector = excluded.vector
+""",
+        postgres=f"""
+INSERT INTO embeddings (namespace, source_kind, source_id, part, model, dim, vector, near)
+SELECT $namespace, $source_kind, $source_id, $part, $model, $dim, $vector, $near
+ WHERE EXISTS ({owner})
+ON CONFLICT (namespace, source_kind, source_id, part) DO UPDATE
+   SET model = excluded.model, dim = excluded.dim, vector = excluded.vector, near = excluded.near
+""",
+    )
+
+
+PUT_VECTOR = {
+    "record": _put_vector("memory_records", "record_id"),
+    "entity": _put_vector("entities", "entity_id"),
+    "fact": _put_vector("facts", "fact_id"),
+    "procedure": _put_vector("procedures", "procedure_id"),
+}
+SCAN_VECTORS = both(f"""
+SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = $namespace AND model = $model ORDER BY source_kind, source_id, part
+""")
+KNOWLEDGE_VECTORS = both(f"""
+SELECT e.source_id, e.vector FROM embeddings AS e
+  JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
+ WHERE e.namespace = $namespace AND e.model = $model AND e.source_kind = 'record' AND e.part = 0
+   AND r.kind <> '{kinds.TURN.name}' ORDER BY e.source_id
+""")
+VECTORS_OF = both(f"""
+SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = $namespace AND source_kind = $source_kind AND source_id = $source_id
+ ORDER BY part
+""")
+VECTORS_OF_RECORDS = both(f"""
+SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
+ WHERE namespace = $namespace AND model = $model AND source_kind = 'record'
+   AND source_id IN {{texts[record_ids]}}
+ ORDER BY source_id, part
+""")
+MISSING_VECTORS = both(f"""
+SELECT {_RECORD_R} FROM memory_records AS r
+ WHERE r.namespace = $namespace AND NOT EXISTS (
+       SELECT 1 FROM embeddings AS e
+        WHERE e.namespace = $namespace AND e.model = $model
+          AND e.source_kind = 'record' AND e.source_id = r.record_id)
+ ORDER BY r.created_at, r.record_id LIMIT $limit
+""")
+DELETE_VECTORS = both("""
+DELETE FROM embeddings
+ WHERE namespace = $namespace AND source_kind = $source_kind AND source_id = $source_id
+""")
 
 
 class SqlVectors:
@@ -25,17 +90,17 @@ class SqlVectors:
 
     def scan(self, namespace: str, model: str) -> Iterator[Vector]:
         with self._engine.reader() as db:
-            found = db.run(sql.SCAN_VECTORS, {"namespace": namespace, "model": model})
+            found = db.run(SCAN_VECTORS, {"namespace": namespace, "model": model})
             for row in found:
                 yield _checked(rows.VECTOR.decode(row))
 
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         with self._engine.reader() as db:
-            yield from db.run(sql.KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
+            yield from db.run(KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
         values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
-        found = self._engine.rows(sql.VECTORS_OF_RECORDS, values)
+        found = self._engine.rows(VECTORS_OF_RECORDS, values)
         return [_checked(rows.VECTOR.decode(row)) for row in found]
 
     def nearest(
@@ -45,20 +110,20 @@ class SqlVectors:
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}
-        return [rows.RECORD.decode(row) for row in self._engine.rows(sql.MISSING_VECTORS, values)]
+        return [rows.RECORD.decode(row) for row in self._engine.rows(MISSING_VECTORS, values)]
 
     def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
         def work(db: Connection) -> None:
             for source_id in source_ids:
                 owner = {"namespace": namespace, "source_kind": source_kind}
-                db.run(sql.DELETE_VECTORS, {**owner, "source_id": source_id})
+                db.run(DELETE_VECTORS, {**owner, "source_id": source_id})
 
         self._engine.write(work, when_full=True)
 
 
 def put_vector(db: Connection, vector: Vector) -> int:
     _checked(vector)
-    db.run(sql.PUT_VECTOR[vector.source_kind], db.vector_row(rows.VECTOR.encode(vector)))
+    db.run(PUT_VECTOR[vector.source_kind], db.vector_row(rows.VECTOR.encode(vector)))
     return db.changes()
 
 
@@ -66,7 +131,7 @@ def vectors_of(
     db: Connection, namespace: str, source_kind: SourceKind, source_id: str
 ) -> list[Vector]:
     values = {"namespace": namespace, "source_kind": source_kind, "source_id": source_id}
-    return [rows.VECTOR.decode(row) for row in db.run(sql.VECTORS_OF, values)]
+    return [rows.VECTOR.decode(row) for row in db.run(VECTORS_OF, values)]
 
 
 def _checked(vector: Vector) -> Vector:

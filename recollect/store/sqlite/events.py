@@ -12,10 +12,19 @@ from typing import Any
 from recollect.core.values import Arrival
 from recollect.store.interface import Batch, Outcome
 from recollect.store.sql import rows
-from recollect.store.sql import statements as sql
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
-from recollect.store.sql.events import SqlEvents, choose, outcome_of_known
+from recollect.store.sql.events import (
+    BEGIN_RUN,
+    EVENTS_BY_SEQ,
+    FAIL,
+    FINISH,
+    PUT_EVENT,
+    TAKE_BACK_RUN,
+    SqlEvents,
+    choose,
+    outcome_of_known,
+)
 from recollect.store.sql.order import in_order
 from recollect.store.sqlite import statements as own
 
@@ -40,7 +49,7 @@ class SqliteEvents(SqlEvents):
             if not chosen:
                 return None
             values = {"namespace": namespace, "seqs": ids_json(chosen)}
-            found = [rows.read_event(row) for row in db.run(sql.EVENTS_BY_SEQ, values)]
+            found = [rows.read_event(row) for row in db.run(EVENTS_BY_SEQ, values)]
             self._claimed.update(chosen)
             return Batch(namespace, in_order(db, namespace, found))
 
@@ -51,14 +60,14 @@ class SqliteEvents(SqlEvents):
 
     def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
         values = {**batch_values(batch), "reason": reason, "quarantine_after": quarantine_after}
-        self._engine.write(lambda db: db.run(sql.BEGIN_RUN, values) and None)
+        self._engine.write(lambda db: db.run(BEGIN_RUN, values) and None)
         return replace(batch, begun=True)
 
     def release(self, batch: Batch) -> None:
         self.let_go(batch)
         if batch.begun:
             values = batch_values(batch)
-            self._engine.write(lambda db: db.run(sql.TAKE_BACK_RUN, values) and None)
+            self._engine.write(lambda db: db.run(TAKE_BACK_RUN, values) and None)
 
     def let_go(self, batch: Batch) -> None:
         """The claim is over, whatever became of the events."""
@@ -67,13 +76,13 @@ class SqliteEvents(SqlEvents):
 
     def fail(self, batch: Batch, reason: str) -> int:
         values = {**batch_values(batch), "reason": reason}
-        states = self._engine.write(lambda db: [state for (state,) in db.run(sql.FAIL, values)])
+        states = self._engine.write(lambda db: [state for (state,) in db.run(FAIL, values)])
         self.let_go(batch)
         return states.count("quarantined")
 
 
 def finish(db: Connection, batch: Batch) -> None:
-    db.run(sql.FINISH, batch_values(batch))
+    db.run(FINISH, batch_values(batch))
 
 
 def batch_values(batch: Batch) -> dict[str, Any]:
@@ -84,7 +93,7 @@ def batch_values(batch: Batch) -> dict[str, Any]:
 
 
 def _put(db: Connection, row: dict[str, Any]) -> Outcome:
-    seq = db.run(sql.PUT_EVENT, row).get
+    seq = db.run(PUT_EVENT, row).get
     if seq is not None:
         return Outcome(row["event_id"], "stored", seq)
     known = db.run(own.KNOWN_EVENT, {"event_id": row["event_id"]}).fetchone()

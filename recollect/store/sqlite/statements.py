@@ -4,20 +4,19 @@ In: nothing. Out: statements with `$name` for values.
 """
 
 from recollect.store.sql import rows
-from recollect.store.sql.statement import Statement, for_sqlite
+from recollect.store.sql.statement import Statement, column_list, for_sqlite
 
 
-def _own(text: str) -> Statement:
-    return Statement(for_sqlite(text), "")
-
-
-def _columns(names: tuple[str, ...], prefix: str) -> str:
-    return ", ".join(prefix + name for name in names)
+def _own(text: str, across: str = "") -> Statement:
+    return Statement(for_sqlite(text), "", across)
 
 
 # --- events -------------------------------------------------------------------------------------
 
-KNOWN_EVENT = _own("SELECT seq, namespace, digest FROM events WHERE event_id = $event_id")
+KNOWN_EVENT = _own(
+    "SELECT seq, namespace, digest FROM events WHERE event_id = $event_id",
+    across="an event id is unique in the whole store; only id, place and digest are read",
+)
 WAITING = _own("""
 SELECT seq, bytes, failures FROM unextracted
  WHERE namespace = $namespace AND state = 'waiting' ORDER BY seq LIMIT $limit
@@ -29,7 +28,7 @@ NAMESPACE_ID = _own("SELECT namespace_id FROM namespaces WHERE namespace = $name
 TERM_DOCUMENTS = _own("SELECT doc FROM memory_records_vocabulary WHERE term = $term")
 # Weights of bm25 by column: ns, title, summary, facts, concepts, files, detail.
 SEARCH_WORDS = _own(f"""
-SELECT {_columns(rows.RECORD.columns, "r.")},
+SELECT {column_list(rows.RECORD.columns, "r.")},
        -bm25(memory_records_fts, 0.0, 4.0, 2.0, 1.5, 2.0, 1.0, 1.0) AS score
   FROM memory_records_fts JOIN memory_records AS r ON r.row_id = memory_records_fts.rowid
  WHERE memory_records_fts MATCH $match AND r.namespace = $namespace
@@ -39,7 +38,8 @@ SELECT {_columns(rows.RECORD.columns, "r.")},
 
 def _search(table: str, key: str, columns: tuple[str, ...], current: str = "") -> Statement:
     return _own(f"""
-SELECT {_columns(columns, "t.")} FROM {table}_fts JOIN {table} AS t ON t.row_id = {table}_fts.rowid
+SELECT {column_list(columns, "t.")}
+  FROM {table}_fts JOIN {table} AS t ON t.row_id = {table}_fts.rowid
  WHERE {table}_fts MATCH $match AND t.namespace = $namespace {current}
  ORDER BY bm25({table}_fts, 0.0), t.{key} LIMIT $limit
 """)
@@ -68,8 +68,3 @@ REBUILD = tuple(
 OPTIMIZE = tuple(
     _own(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')") for table in _INDEXED
 )
-
-# What may look across namespaces, and why.
-WHOLE_STORE = {
-    "KNOWN_EVENT": "an event id is unique in the whole store; only id, place and digest are read",
-}

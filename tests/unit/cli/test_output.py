@@ -19,7 +19,7 @@ def receipt() -> dict[str, Any]:
     return {
         "receipt_id": "rcp_" + "0" * 26, "created_at": "2026-11-16T02:33:00Z", "query": LONG,
         "trigger": "prompt", "injected": [], "latency_us": 12345, "tokens": 0,
-        "detail": {"candidates": [candidate]},
+        "detail": {"candidates": [candidate], "text": "<recollect>\nUse uv\n</recollect>"},
     }  # fmt: skip
 
 
@@ -36,7 +36,21 @@ def test_why_can_be_read_at_eighty_columns(
     told = capsys.readouterr().out.splitlines()
     assert max(map(len, told[2:])) <= 80
     assert "  not injected: below the floor" in told
+    assert told[3:6] == ["  | <recollect>", "  | Use uv", "  | </recollect>"]
     assert "  score 0.250: words 0.50, meaning 0.25" in told and "  mr_" + "0" * 26 in told
+
+
+def test_why_says_that_a_shadow_session_was_silent_on_purpose(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silent = receipt()
+    silent["detail"] |= {"shadow": True, "shadow_tokens": 312, "shadow_text": "Use uv", "text": ""}
+    silent["detail"]["candidates"][0]["why_not"] = ""
+    why.print_receipt(silent, as_json=False)
+    told = capsys.readouterr().out.splitlines()
+    assert "Shadow session: silent on purpose; it would have injected 312 tokens." in told
+    assert "  | Use uv" in told
+    assert "  not injected: the session is a shadow session" in told
 
 
 def test_no_color_leaves_nothing_bold(

@@ -9,18 +9,25 @@ from recollect.store import interface
 
 # What an answer may carry that somebody might have asked to forget.
 CARRIES = ("Record", "Hit", "Fact", "Preference", "Procedure", "Entity", "Relationship",
-           "Checkpoint", "Any")  # fmt: skip
+           "Checkpoint", "Receipt", "Any")  # fmt: skip
 WRITERS = {
     "Records": {"put", "edit", "delete"},  # they answer to whoever wrote
     "Graph": {"put", "delete"},
     "Sessions": set[str](),
+    "Receipts": {"put"},
 }
 # By its digest, to find out whether the same was said before; it is never told.
-UNTOLD = {"Records": {"by_hash"}, "Graph": {"waiting"}, "Sessions": set[str]()}
+UNTOLD = {
+    "Records": {"by_hash"},
+    "Graph": {"waiting"},
+    "Sessions": set[str](),
+    "Receipts": set[str](),
+}
 VIEWS = {
     "Records": visible_store._Records,
     "Graph": visible_store._Graph,
     "Sessions": visible_store._Sessions,
+    "Receipts": visible_store._Receipts,
 }
 
 

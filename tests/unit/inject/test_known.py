@@ -148,7 +148,9 @@ def test_sensitive_facts_need_consent(
     text, receipt = setup.recalled("what is the salary of Mateo?")
     assert ("90000" in text) == consent
     told = receipt.detail["known"][0]
-    assert told["injected"] == consent and "90000" not in str(receipt.detail)
+    assert told["injected"] == consent
+    assert ("90000" in receipt.detail.pop("text", "")) == consent  # the very text, if there is one
+    assert "90000" not in str(receipt.detail)
     assert bool(told["why_not"]) != consent
     setup.runtime.close()
 

@@ -94,6 +94,7 @@ def test_a_question_brings_back_what_answers_it(setup: Setup) -> None:
     assert content is not None and content.startswith("### Relevant History\n- [2026-01-01] Cap")
     receipt = setup.receipt(recalled)
     assert receipt.injected == recalled.records and receipt.tokens == count_tokens(recalled.context)
+    assert receipt.detail["text"] == recalled.context
     first = receipt.detail["candidates"][0]
     assert first["injected"] and first["parts"] and first["why_not"] == ""
     assert receipt.detail["semantic"] is True and receipt.detail["stages_us"]

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.tuning import Floor, SearchWeights
 from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.floor import Floor
 from recollect.retrieve.index import Document
-from recollect.retrieve.rank import Weights
 
 
 class Fixed:
@@ -138,7 +137,7 @@ def test_rank_fusion_is_selectable() -> None:
         Document(id=note.id, text=note.text, vectors=axis(number)[None])
         for number, note in enumerate(NOTES)
     ]
-    engine = SearchEngine(Fixed(retry=1), Weights())
+    engine = SearchEngine(Fixed(retry=1), SearchWeights())
     engine.add("n", notes)
     ranked = engine.search("retry storm", ["n"], fusion="rrf", floor=False)
     assert {ranked.results[0].id, ranked.results[1].id} == {"retry", "deploy"}

@@ -165,6 +165,32 @@ def test_a_forgotten_statement_may_be_said_again_and_a_refused_one_may_not(house
     assert "pnpm" not in house.everything(RULE)
 
 
+@pytest.mark.parametrize("how", [never, forget, forget_for_ever])
+def test_receipts_do_not_tell_it_and_undo_brings_their_text_back(
+    house: House, how: Callable[[House, str], str]
+) -> None:
+    house.session("one", RULE, OTHER)
+    house.it.index_cache.fill((NAMESPACE, GLOBAL))
+    house.it.graphs.fill((NAMESPACE, GLOBAL))
+    question = RecallQuestion("session-start", "", (NAMESPACE, GLOBAL), "another", None, 20_000)
+    told = house.it.recall_now(question)
+    house.it.receipts.flush()
+    assert "pnpm" in told.context and "PostgreSQL" in told.context
+
+    def receipts() -> str:
+        one = read.receipt(house.runtime, told.receipt_id or "")
+        listed = read.receipts(house.runtime, read.LogQuery(), (NAMESPACE,))
+        assert list(listed.items) == [one]
+        return str(one.detail)
+
+    before = receipts()
+    assert told.context in read.receipt(house.runtime, told.receipt_id or "").detail["text"]
+    op_id = how(house, house.memory("pnpm").record_id)
+    assert "pnpm" not in receipts() and "PostgreSQL" in receipts()
+    write.undo(house.runtime, op_id)
+    assert receipts() == before
+
+
 def test_where_a_session_stood_does_not_tell_it(house: House) -> None:
     house.session("one", RULE)
     known = house.memory("pnpm")

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from recollect.store.sql.statement import Filtered
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite import statements as own
+from tests.unit.store.conftest import Opener
 from tests.unit.store.test_statements import named, shared
 
 NAMED = {**shared(), **named(own)}
@@ -49,6 +51,8 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("GONE", {}),
     ("MARKED", {}),
     ("VERSIONS", {}),
+    ("LIST_TURN_WORK", {}),
+    ("LIST_TURN_WORK", {"session_id": "s"}),
 )
 
 
@@ -77,3 +81,13 @@ def _plan(store: SqliteStore, name: str, given: dict[str, Any]) -> list[str]:
     values = dict.fromkeys(re.findall(r"\$(\w+)", asked)) | given
     with store.engine.reader() as db:
         return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {asked}", values)]
+
+
+def test_postgresql_reads_a_page_of_work_from_an_index(opened: Opener) -> None:
+    text = NAMED["LIST_TURN_WORK"].postgres
+    assert isinstance(text, Filtered)
+    values = {"namespace": "/n/", "after_at": 7, "after_id": "", "limit": 9}
+    with opened().engine.reader() as db:
+        db.execute("SET LOCAL enable_seqscan = off")  # the table is empty
+        plan = "\n".join(str(line) for (line,) in db.execute(f"EXPLAIN {text.given({})}", values))
+    assert re.search(r"Index Cond: \(\(namespace = .*\) AND \(at >= '7'", plan), plan

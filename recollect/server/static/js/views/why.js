@@ -120,9 +120,18 @@ function One({ id }) {
                 <${Badge}>${ms(one.latency_us)}<//>
                 <${Badge}>${nameOf(one.namespace)}<//>
                 ${detail.late ? html`<${Badge} tone="bad">late: ${detail.late}<//>` : null}
+                ${detail.shadow ? html`<${Badge} tone="warn">shadow session<//>` : null}
                 ${detail.explicit ? html`<${Badge}>asks for memories<//>` : null}
                 ${detail.topic ? html`<${Badge}>new topic<//>` : null}
               </div>
+              ${detail.text || detail.shadow_text ? html`
+                <details>
+                  <summary>
+                    The text that the agent ${detail.text ? "got" : "would have got"}
+                  </summary>
+                  <div class="quote wrap">${detail.text || detail.shadow_text}</div>
+                </details>
+              ` : null}
               <div>
                 <h3>Injected</h3>
                 ${given.length ? (
@@ -131,7 +140,9 @@ function One({ id }) {
                   `)
                 ) : html`
                   <p class="soft">
-                    ${candidates.length
+                    ${detail.shadow
+                      ? `Nothing, on purpose: this is a shadow session. It would have been ${detail.shadow_tokens} tokens.`
+                      : candidates.length
                       ? "No memory was relevant, new to the session and within the budget."
                       : "No memory came close to this prompt."}
                   </p>

@@ -1,0 +1,191 @@
+"""The numbers that decide what is found and said: every weight, floor and threshold, in one table.
+
+In: nothing. Out: one frozen group per decision; each entry has a value, the range in which it makes
+sense and a reason. Limits that only bound time or memory stand beside the code that they bound.
+`recollect bench --fit` proposes other values and changes nothing;
+`tests/unit/retrieve/test_pinned_ranking.py` fails when a change reorders results.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+def entry(value: float, least: float, most: float, why: str) -> Any:
+    return field(default=value, metadata={"least": least, "most": most, "why": why})
+
+
+@dataclass(frozen=True)
+class SearchWeights:
+    """What each signal adds to a memory's score; measured in docs/decisions/ranking.md."""
+
+    grams: float = entry(0.40, 0, 1, "BM25 over character 4-grams, as a share of its bound")
+    window: float = entry(0.10, 0, 1, "share of the query's weight in the best 40 words")
+    pairs: float = entry(0.10, 0, 1, "words that stand together in query and memory")
+    cosine: float = entry(0.25, 0, 1, "likeness of meaning, by the best part")
+    neighbour: float = entry(0.30, 0, 1, "share of the better neighbour's score in the session")
+    answer: float = entry(1.0, 0, 3, "how much more the question before a reply counts")
+    session: float = entry(0.20, 0, 1, "BM25 over stems of the session around it")
+    session_cosine: float = entry(0.08, 0, 0.5, "likeness of the session's mean vector")
+    date: float = entry(0.15, 0, 0.5, "share of the date or time that the query names")
+    user: float = entry(0.08, 0, 0.5, "the user said it, not the agent")
+    graph: float = entry(0.45, 0, 1, "bonus of a memory that the graph leads to")
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How words are compared, before any weight."""
+
+    k1: float = entry(1.2, 0.5, 2.5, "BM25: how soon repetition stops counting")
+    b: float = entry(0.75, 0, 1, "BM25: how much a long text is held back")
+    window_words: int = entry(40, 10, 120, "length of the window; 10 to 80 measured alike")
+    near_words: int = entry(4, 2, 8, "words within which two of the query stand together")
+    stop_weight: float = entry(0.3, 0, 1, "weight of a stop word; neither full nor none")
+    title_weight: int = entry(2, 1, 4, "a word of the title counts as this many of the text")
+    question_words: int = entry(60, 20, 120, "a longer text that ends with ? is no question")
+    unknown_cosine: float = entry(0.2, 0, 0.4, "a memory without a vector is of average likeness")
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Factors near 1 that do not depend on the query; exactly 1 for default values."""
+
+    importance: float = entry(0.10, 0, 0.3, "importance 1 to 10 becomes 0.92 to 1.10")
+    confidence: float = entry(0.20, 0, 0.5, "confidence 0 to 1 becomes 0.8 to 1")
+    knowledge: float = entry(0.05, 0, 0.2, "more for everything but turns")
+    access: float = entry(0.02, 0, 0.1, "more for what was used before")
+    recency: float = entry(0.03, 0, 0.1, "more for what is new")
+    recent_hours: float = entry(168, 24, 720, "how long something is new: a week, as in the seeds")
+    drifted: float = entry(0.95, 0.5, 1, "its files have changed since")
+    orphaned: float = entry(0.85, 0.3, 1, "its files are gone")
+
+
+@dataclass(frozen=True)
+class GraphWeights:
+    """What a fact on the graph walk is worth to the memories it came from."""
+
+    base: float = entry(0.05, 0, 0.5, "a fact that shares no word with the prompt")
+    step_penalty: float = entry(0.15, 0, 1, "per step; the seed's 0.5 lost the second step")
+    least_confidence: float = entry(0.3, 0, 0.9, "the seed's: a less certain edge is not followed")
+    rrf_bonus: float = entry(0.02, 0, 0.1, "the seed's bonus in rank fusion")
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Whether anything found is worth saying: confidence is compared with a threshold."""
+
+    hybrid: float = entry(0.19, 0, 0.6, "silences 92 % of foreign questions for 1.4 points")
+    lexical: float = entry(0.08, 0, 0.4, "without vectors: 59 % for 1.3 points")
+    grams: float = entry(0.5, 0, 1, "part of the best match by 4-grams in the confidence")
+    window: float = entry(0.25, 0, 1, "part of the best window in the confidence")
+    chance: float = entry(0.1, 0, 0.3, "how near the nearest of n vectors is by chance")
+
+    def threshold(self, semantic: bool) -> float:
+        return self.hybrid if semantic else self.lexical
+
+
+@dataclass(frozen=True)
+class StartWeights:
+    """What matters at the start of a session, when there is no question yet."""
+
+    recency: float = entry(0.40, 0, 1, "the seeds'")
+    frequency: float = entry(0.20, 0, 1, "the seeds': how common its files and concepts are")
+    semantic: float = entry(0.25, 0, 1, "the seeds'")
+    decay: float = entry(0.15, 0, 1, "the seeds': changed files, never used")
+    fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
+    unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
+    unread_fade_days: float = entry(90, 10, 365, "and after this many more it has sunk fully")
+    drifted: float = entry(0.5, 0, 1, "penalty of changed files")
+    orphaned: float = entry(1.0, 0, 1, "penalty of files that are gone")
+    importance: float = entry(0.4, 0, 1, "importance 1 to 10 becomes 0.84 to 1.2")
+
+
+@dataclass(frozen=True)
+class FileSignals:
+    """What speaks for a file; equal weights did as well as anything learned (brief.md)."""
+
+    often: float = entry(1.0, 0, 4, "sessions that touched it")
+    recent: float = entry(1.0, 0, 4, "when it was last touched")
+    person: float = entry(1.0, 0, 4, "sessions of this person that touched it")
+    branch: float = entry(1.0, 0, 4, "when it was last touched on this branch")
+    prompt: float = entry(1.0, 0, 4, "turns like the prompt touched it")
+    branch_words: float = entry(1.0, 0, 4, "turns like the branch's name touched it")
+    context: float = entry(1.0, 0, 4, "turns like the last ones of this session touched it")
+    name: float = entry(1.0, 0, 4, "its path holds words of the prompt")
+    pair: float = entry(1.0, 0, 4, "it tests what is named or touched, or the reverse")
+    symbol: float = entry(1.0, 0, 4, "it defines a name that the prompt holds")
+    defines: float = entry(1.0, 0, 4, "its definitions share words with the prompt")
+
+
+@dataclass(frozen=True)
+class WorkFiles:
+    """How work is read when files and commands are ranked."""
+
+    recent_days: float = entry(3, 0.5, 30, "age at which a touch counts 1/e")
+    branch_days: float = entry(1, 0.25, 30, "the same on the branch of the prompt")
+    run_days: float = entry(14, 1, 90, "the same for a command")
+    voters: int = entry(15, 3, 60, "turns that vote for the files they touched")
+    context_turns: int = entry(3, 1, 10, "last turns of this session that count as its context")
+    edit: float = entry(2.0, 0, 4, "vote for a file that a turn edited")
+    read: float = entry(1.0, 0, 4, "vote for a file that it read")
+    search: float = entry(0.7, 0, 4, "vote for a file in which it searched")
+    run: float = entry(0.7, 0, 4, "vote for a file that its command named")
+    name_weight: int = entry(2, 1, 6, "a word of a file's name counts as this many of its folders")
+    command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """How likely a session is to use a file, and how likely it must be; a logistic regression on
+    replayed sessions, each left out of its own fit (brief.md)."""
+
+    base: float = entry(-4.74, -10, 2, "constant of the regression")
+    score: float = entry(0.84, 0, 3, "per point of the file's score")
+    later: float = entry(-1.07, -4, 2, "not the first prompt of its session")
+    names_nothing: float = entry(-0.93, -4, 2, "a later prompt with at most one word of meaning")
+    speak: float = entry(0.12, 0, 1, "the best file must be as likely as this")
+    least: float = entry(0.04, 0, 1, "and every other one as this")
+
+
+SEARCH = SearchWeights()
+MATCHING = Matching()
+PRIORS = Priors()
+GRAPH = GraphWeights()
+FLOOR = Floor()
+START = StartWeights()
+FILE_SIGNALS = FileSignals()
+WORK_FILES = WorkFiles()
+SPEAKING = Speaking()
+
+GROUPS = {
+    "search": SEARCH,
+    "matching": MATCHING,
+    "priors": PRIORS,
+    "graph": GRAPH,
+    "floor": FLOOR,
+    "start": START,
+    "file signals": FILE_SIGNALS,
+    "work files": WORK_FILES,
+    "speaking": SPEAKING,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the table."""
+
+    group: str
+    name: str
+    value: float
+    least: float
+    most: float
+    why: str
+
+
+def entries(group: str, values: Any) -> Iterator[Entry]:
+    for one in fields(values):
+        yield Entry(group, one.name, getattr(values, one.name), **one.metadata)
+
+
+def table() -> list[Entry]:
+    return [line for group, values in GROUPS.items() for line in entries(group, values)]
