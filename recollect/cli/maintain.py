@@ -10,18 +10,29 @@ from recollect.client import Client
 from recollect.core import settings
 
 PATIENCE_S = 3600.0
+INDEXES = ("index", "work")
 
 
 @click.command()
 @dry_run_option
+@click.option("--rebuild", is_flag=True, help="Make the indexes anew instead.")
 @json_option
-def command(dry_run: bool, as_json: bool) -> int:
+def command(dry_run: bool, rebuild: bool, as_json: bool) -> int:
     """Shorten and delete old memories now, as happens once a day.
 
     The setting `retention` says how long each kind is kept. What goes can be brought back for as
     long as the archive is kept.
+
+    With --rebuild nothing is shortened or deleted. The index of words is made anew from the
+    memories, and the index of work (files, commands, commits, branches) from the events.
     """
+    if dry_run and rebuild:
+        raise click.UsageError("--rebuild changes no memory: there is nothing to preview")
     client = Client(settings.load(), timeout=PATIENCE_S)
+    if rebuild:
+        done = [client.ask("POST", "/api/doctor", {"what": what})["done"] for what in INDEXES]
+        print_json({"done": done}) if as_json else click.echo("\n".join(done))
+        return 0
     report = client.ask("GET" if dry_run else "POST", "/api/maintain")
     if as_json:
         print_json(report)

@@ -19,9 +19,12 @@ def follow(runtime: "Runtime", change: Change) -> None:
         runtime.tombstones.reload()
         if recall is not None:
             recall.feedback.forget_known()
-    if change.kind == "all" and recall is not None:
-        recall.index_cache.drop_all()
+    if change.kind == "all":
+        runtime.work.drop_all()
+        if recall is not None:
+            recall.index_cache.drop_all()
     elif change.kind == "records":
+        runtime.work.follow(change.namespace, change.ids)
         runtime.memories.changed(change.namespace, change.ids)
     elif change.kind == "vectors" and recall is not None:
         recall.index_cache.stored(store.records.get(change.namespace, change.ids))

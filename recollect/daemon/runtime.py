@@ -102,7 +102,8 @@ class Runtime:
         # For whoever only reads: without what was forgotten.
         self.visible_store = visible_store(self.store, self.tombstones)
         self.add_lock = threading.Lock()
-        self.work = WorkCache(self.store)
+        self.work = WorkCache(self.store, self.tombstones.visible_work)
+        self.tombstones.listeners.append(self.work.drop_all)
         self.turn_writer = TurnWriter(self.store, self.memories, self.counters, cite, self.work)
         self.maintenance = MaintenanceLoop(
             Maintenance(
@@ -153,7 +154,13 @@ class Runtime:
         from recollect.portable.importing import Importer
 
         return Importer(
-            self.store, self.pipeline, self.memories, self.clock, self.actor, self.stopping.is_set
+            self.store,
+            self.pipeline,
+            self.memories,
+            self.clock,
+            self.actor,
+            self.turn_writer.derive_work,
+            self.stopping.is_set,
         )
 
     @functools.cached_property
@@ -167,9 +174,8 @@ class Runtime:
             self.memories,
             self.backups,
             self.upkeep.drain,
-            self.turn_writer.paused,
+            self.turn_writer,
             self.tombstones.refuse_erased,
-            self.turn_writer.derive_work,
         )
 
     @functools.cached_property

@@ -36,6 +36,7 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
+    TurnWork,
 )
 from recollect.extract.interface import (
     ChangeClaim,
@@ -339,6 +340,36 @@ class Tombstones:
             shown.append({**one, text: told})
         return shown
 
+    def visible_work(self, work: TurnWork) -> TurnWork | None:
+        """What was done in a turn, without what was forgotten; None for a forgotten turn. Commands,
+        their errors and the subjects of commits are statements. A path or a name is only hidden
+        when it is all that a statement says: many statements merely mention one."""
+        if not self.any(work.namespace):
+            return work
+        if self._covers_record(ids.RECORD + work.turn_id):
+            return None
+        stones = [
+            (one, one.shares_origin((work.turn_id,), work.session_id))
+            for one in self._applying_to(work.namespace, (work.turn_id,), work.session_id)
+        ]
+        if not stones:
+            return work
+        said = functools.cache(functools.partial(_said_in, stones))
+        named = functools.cache(functools.partial(_named_in, stones))
+        return msgspec.structs.replace(
+            work,
+            branch="" if named(work.branch) else work.branch,
+            actions=tuple(
+                msgspec.structs.replace(one, error="") if said(one.error) else one
+                for one in work.actions
+                if not named(one.path) and not said(one.command)
+            ),
+            commits=tuple(one for one in work.commits if not said(one)),
+            defines=tuple(
+                (name, path) for name, path in work.defines if not named(name) and not named(path)
+            ),
+        )
+
     def _visible_brief(self, namespace: str, text: str) -> str:
         """The same for a text that also holds memories of the namespace for all projects."""
         everywhere = namespace.partition("project/")[0]
@@ -607,6 +638,29 @@ def _key(detail: Any) -> tuple[str, Cause]:
 
 def _hidden(stones: Sequence[tuple[Tombstone, bool]], words: Words) -> bool:
     return any(stone.covers(words, near=near) for stone, near in stones)
+
+
+def _said_in(stones: Sequence[tuple[Tombstone, bool]], text: str) -> bool:
+    """Whether a short text is a forgotten statement."""
+    if not text:
+        return False
+    mark = fingerprint(text)
+    same = any(
+        mark in stone.fingerprints for stone, near in stones if near or not stone.may_be_relearned
+    )
+    return same or _hidden(stones, word_hashes(text))
+
+
+def _named_in(stones: Sequence[tuple[Tombstone, bool]], name: str) -> bool:
+    """Whether a forgotten statement says no more than this name."""
+    if not name:
+        return False
+    mark, words = fingerprint(name), word_hashes(name)
+    return any(
+        mark in stone.fingerprints or words in (stone.statements if near else stone.anywhere)
+        for stone, near in stones
+        if near or not stone.may_be_relearned
+    )
 
 
 def _said_again_since(stone: Tombstone, events: Sequence[str]) -> bool:

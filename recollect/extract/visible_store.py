@@ -4,7 +4,7 @@ In: a store and its tombstones. Out: the same store for whoever shows memories t
 person. Writers read the store itself: an edit must not lose a line that is only hidden.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from recollect.core.values import (
     Receipt,
     Record,
     Relationship,
+    TurnWork,
 )
 from recollect.extract.tombstones import Tombstones
 from recollect.store.interface import Hit, Page, Store
@@ -49,6 +50,7 @@ class _VisibleStore(_View):
         self.graph = _Graph(store.graph, stones)
         self.sessions = _Sessions(store.sessions, stones)
         self.receipts = _Receipts(store.receipts, stones)
+        self.turn_works = _TurnWorks(store.turn_works, stones)
 
 
 class _Records(_View):
@@ -90,6 +92,16 @@ class _Receipts(_View):
     def page(self, *args: Any, **kwargs: Any) -> Page[Receipt]:
         page: Page[Receipt] = self._whole.page(*args, **kwargs)
         return Page(tuple(map(self._stones.visible_receipt, page.items)), page.next)
+
+
+class _TurnWorks(_View):
+    def all(self, *args: Any, **kwargs: Any) -> list[TurnWork]:
+        found = map(self._stones.visible_work, self._whole.all(*args, **kwargs))
+        return [one for one in found if one is not None]
+
+    def stream(self, *args: Any, **kwargs: Any) -> Iterator[TurnWork]:
+        found = map(self._stones.visible_work, self._whole.stream(*args, **kwargs))
+        return (one for one in found if one is not None)
 
 
 class _Graph(_View):

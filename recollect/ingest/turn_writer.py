@@ -58,7 +58,7 @@ class TurnWriter:
         self._ready: list[TurnBuilder] = []
         # Events, by number, whose turn must be looked up.
         self._unplaced: dict[_Key, dict[int, str]] = {}
-        self._work_lock = threading.Lock()
+        self._work_lock = threading.RLock()
         self._progress = threading.Condition()
         self._received = 0
         self._done = 0
@@ -180,7 +180,7 @@ class TurnWriter:
             self._write([turn])
 
     def _write(self, turns: Iterable[TurnBuilder]) -> None:
-        self._ready += [turn for turn in turns if turn.dirty and turn.has_content]
+        self._ready += [turn for turn in turns if turn.dirty]
 
     def _rebuild_late(self) -> None:
         """Rebuild the turns of events that came late or first."""
@@ -205,7 +205,9 @@ class TurnWriter:
         if known is not None and known[0].first.event.event_id in here:
             del self._open[key]
         turns = turns_of(events)
-        self._remove(namespace, here - {turn.first.event.event_id for turn in turns})
+        inner = here - {turn.first.event.event_id for turn in turns}
+        self._remove(namespace, inner)
+        self._work.delete(namespace, session_id, inner)
         changed = self._unwritten(namespace, turns, new)
         newest = self._store.events.page(namespace, session_id=session_id, limit=1).items
         last = next((turn for turn in reversed(turns) if not stands_alone(turn.first.event)), None)
@@ -251,6 +253,9 @@ class TurnWriter:
         self._counters.count("turns written", len(ready))
 
     def _put(self, turns: list[TurnBuilder]) -> None:
+        # First what was done: after a crash in between, the turn is written again, with both.
+        self._put_work(turns)
+        turns = [turn for turn in turns if turn.has_content]
         episodes = self._without_deleted([turn.episode() for turn in turns])
         where = {ids.RECORD + turn.first.event.event_id: turn.first.event.source for turn in turns}
         self._memories.replace(
@@ -261,7 +266,6 @@ class TurnWriter:
                 for one in episodes
             ]
         )
-        self._put_work(turns)
 
     def _without_deleted(self, episodes: list[Record]) -> list[Record]:
         """Without those that were forgotten or deleted, which are not written again."""
@@ -307,25 +311,28 @@ class TurnWriter:
         self._flush([(namespace, session_id)])
         self._commit()
 
+    def rebuild_work(self) -> int:
+        """Make the work index anew from the events; returns how many turns it has now. A session
+        that a crash leaves out is made at the next start."""
+        count = 0
+        for namespace in self._store.projects.namespaces():
+            with self.paused():
+                self._store.turn_works.clear(namespace)
+                self.derive_work(namespace)
+            count += sum(1 for _ in self._store.turn_works.stream(namespace))
+        return count
+
     def derive_work(self, namespace: str) -> None:
-        """What was done in the turns of sessions of which that is not known: stored by an earlier
-        version, or taken away because an event was erased, moved or scrubbed."""
-        self._work.drop(namespace)
-        known = self._store.turn_works.sessions(namespace)
-        cursor: Cursor | None = None
-        while True:
-            page = self._store.sessions.page(namespace, before=cursor, limit=_BATCH)
-            for session in page.items:
-                if session.session_id not in known:
-                    events = self._store.events.session(namespace, session.session_id)
-                    self._put_work(turns_of(events))
-            cursor = page.next
-            if cursor is None:
-                return
+        """Make what was done in the turns of sessions without such rows: stored by an earlier
+        version, imported as rows, or taken away because an event was erased, moved or scrubbed. Of
+        turns that were forgotten or merged, too: readers do not see the former."""
+        with self._work_lock:
+            self._work.drop(namespace)
+            for session_id in self._store.turn_works.missing(namespace):
+                self._put_work(turns_of(self._store.events.session(namespace, session_id)))
 
     def _put_work(self, turns: Sequence[TurnBuilder]) -> None:
-        kept = {one.record_id for one in self._without_deleted([turn.episode() for turn in turns])}
-        done = [turn.work.build() for turn in turns if turn.episode().record_id in kept]
+        done = [turn.work.build() for turn in turns]
         self._work.put([one for one in done if one is not None])
 
     def _sessions_since(self, namespace: str, edge: datetime | None) -> list[str]:
@@ -347,7 +354,11 @@ class TurnWriter:
     ) -> list[TurnBuilder]:
         """Turns without a record, or whose record lacks events; turns with new events in any
         case."""
-        wanted = {turn.episode().record_id: turn for turn in turns if turn.has_content}
+        wanted = {
+            turn.episode().record_id: turn
+            for turn in turns
+            if turn.has_content or not new.isdisjoint(turn.events)
+        }
         known = self._store.records.get(namespace, list(wanted))
         for one in known:
             turn = wanted[one.record_id]

@@ -8,7 +8,7 @@ store, in the spool, in the log files and, if requested, in the backups.
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,13 +18,16 @@ from recollect.core import oslayer, projects, safe_files
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
-from recollect.core.values import Record
+from recollect.core.values import Receipt, Record, TurnWork
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.portable.backups import Backups
 from recollect.store import backup_files
-from recollect.store.interface import Chosen, Selection, Store
+from recollect.store.interface import Chosen, Cursor, Selection, Store
+from recollect.work.lost_names import LostNames
 
+_BATCH = 200
 SHORTEST = 3  # a shorter text would match nearly everything
 
 
@@ -70,9 +73,8 @@ class Erasure:
         memories: Memories,
         backups: Backups,
         drain: Callable[[], None],
-        standing_still: Callable[[], AbstractContextManager[None]],
+        turn_writer: TurnWriter,
         refuse: Callable[[Record, str], object],
-        derive_work: Callable[[str], None],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -80,9 +82,8 @@ class Erasure:
         self._memories = memories
         self._backups = backups
         self._drain = drain
-        self._standing_still = standing_still
+        self._turn_writer = turn_writer
         self._refuse = refuse
-        self._derive_work = derive_work
 
     # --- forgetting ---
 
@@ -105,14 +106,15 @@ class Erasure:
         too."""
         self._drain()
         done = []
-        with self._standing_still():
+        with self._turn_writer.paused():
             selected = self._selected(wanted, required=not backups)
             kept = self._selected_in_backups(wanted) if backups else []
             tombstones = self._log_tombstones(selected, actor) if never_again else 0
             for namespace, selection, _ in selected:
+                before = self._store.turn_works.all(namespace)
                 chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
-                self._derive_work(namespace)
+                self._forget_work(namespace, before)
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
@@ -122,6 +124,22 @@ class Erasure:
         if not (selected or cleaned or files):
             raise self._nothing(backups=backups)
         return ErasureOutcome(tuple(done), tuple(files), cleaned, tombstones)
+
+    def _forget_work(self, namespace: str, before: Sequence[TurnWork]) -> None:
+        """Make the work of what is left anew, and erase the receipts of briefs that named a file, a
+        command or anything else that only the erased turns knew of."""
+        self._turn_writer.derive_work(namespace)
+        lost = LostNames(before, self._store.turn_works.all(namespace))
+        cursor: Cursor | None = None
+        stale: list[str] = []
+        while lost:
+            page = self._store.receipts.page(namespace, before=cursor, limit=_BATCH)
+            stale += [one.receipt_id for one in page.items if lost.named_in(_text_of(one))]
+            cursor = page.next
+            if cursor is None:
+                break
+        if stale:
+            self._store.receipts.delete(namespace, stale)
 
     def _log_tombstones(self, selected: Sequence[tuple[str, Selection, Chosen]], actor: str) -> int:
         """Log that these must not be learned again. Only fingerprints are kept, from which the text
@@ -199,19 +217,19 @@ class Erasure:
         done, found = [], dict[str, int]()
         if apply:
             self._drain()
-            with self._standing_still():
-                pass  # open turns are written, so that they are searched
-        for namespace in self._store.projects.namespaces():
-            result = self._store.bulk.rewrite(namespace, _clean, apply=apply)
-            for kind, count in result.found.items():
-                found[kind] = found.get(kind, 0) + count
-            records = result.records.get(namespace, ())
-            if result.rows:
-                done.append(Chosen(namespace, result.rows, records))
-            if apply and records:
-                self._memories.changed(namespace, records)
-            if apply and result.rows:
-                self._derive_work(namespace)
+        # Open turns are written first, so that they are searched, too.
+        with self._turn_writer.paused() if apply else nullcontext():
+            for namespace in self._store.projects.namespaces():
+                result = self._store.bulk.rewrite(namespace, _clean, apply=apply)
+                for kind, count in result.found.items():
+                    found[kind] = found.get(kind, 0) + count
+                records = result.records.get(namespace, ())
+                if result.rows:
+                    done.append(Chosen(namespace, result.rows, records))
+                if apply and records:
+                    self._memories.changed(namespace, records)
+                if apply and result.rows:
+                    self._turn_writer.derive_work(namespace)
         files: list[str] = []
         cleaned = 0
         if apply:
@@ -227,7 +245,7 @@ class Erasure:
     def move(
         self, wanted: ErasureSelection, target: str, actor: str, *, apply: bool
     ) -> ErasureOutcome:
-        with self._standing_still():
+        with self._turn_writer.paused():
             found = self._selected(wanted, required=False)
             if not found:
                 raise NotFound("nothing matches this selection", hint="recollect search")
@@ -241,8 +259,8 @@ class Erasure:
                 chosen = self._store.bulk.move(namespace, selection, target, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._memories.changed(target, chosen.record_ids)
-                self._derive_work(namespace)
-                self._derive_work(target)
+                self._turn_writer.derive_work(namespace)
+                self._turn_writer.derive_work(target)
                 done.append(chosen)
         return ErasureOutcome(tuple(done))
 
@@ -333,6 +351,11 @@ class Erasure:
 
 def _words(wanted: ErasureSelection) -> tuple[str, ...]:
     return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
+
+
+def _text_of(receipt: Receipt) -> str:
+    text = receipt.detail.get("text") if isinstance(receipt.detail, dict) else ""
+    return text if isinstance(text, str) else ""
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:

@@ -96,6 +96,7 @@ class Importer:
         memories: Memories,
         clock: Clock,
         actor: str,
+        derive_work: Callable[[str], None],
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self._store = store
@@ -103,6 +104,7 @@ class Importer:
         self._memories = memories
         self._clock = clock
         self._actor = actor
+        self._derive_work = derive_work
         self._stopping = stopping
         self._lock = threading.Lock()
         self.progress = ImportProgress(state="none")
@@ -401,6 +403,7 @@ class Importer:
             return
         for namespace in self._store.projects.namespaces():
             self._memories.reloaded(namespace)
+            self._derive_work(namespace)
 
 
 def estimate(offers: Iterable[ImportOffer]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.portable.backups import Backups
 from recollect.portable.erasure import Erasure
@@ -27,6 +28,7 @@ class ServerRuntime(ServiceRuntime, Protocol):
     live: Live
     maintenance: MaintenanceLoop
     backups: Backups
+    turn_writer: TurnWriter
     started_at: datetime
     port: int
 

@@ -5,6 +5,7 @@ unknown name raises NotFound.
 """
 
 from collections import deque
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta
@@ -22,13 +23,16 @@ from recollect.core.values import (
     Value,
 )
 from recollect.service.pagination import Listing, cursor
+from recollect.service.project_graph import ProjectGraph
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list, namespaces_to_search
 from recollect.service.search import SearchQuery, search
 from recollect.store.interface import Cursor
+from recollect.work.graph import BOTH_WAYS, is_from_work
 
 MEMORIES = 10
 NODES = 300
+NAMESAKES = 5  # entities of one name in one project
 PATHS = 5
 
 
@@ -118,14 +122,11 @@ def entities(runtime: ServiceRuntime, asked: EntitiesQuery) -> Listing[Entity]:
     """Most mentioned first, then by name; with a query, those that match it."""
     found: list[Entity] = []
     for namespace in namespaces_to_list(runtime, asked):
+        graph = ProjectGraph(runtime, namespace)
         if asked.query.strip():
-            found += [
-                one
-                for one in runtime.visible_store.graph.search(namespace, asked.query, asked.limit)
-                if isinstance(one, Entity)
-            ]
+            found += graph.search(asked.query, asked.limit)
         else:
-            found += runtime.visible_store.graph.entities(namespace)
+            found += graph.entities()
     wanted = [one for one in found if asked.type in (None, one.type)]
     wanted.sort(key=_entity_key)
     place = cursor(asked.before)
@@ -138,28 +139,51 @@ def entities(runtime: ServiceRuntime, asked: EntitiesQuery) -> Listing[Entity]:
 
 
 def entity(runtime: ServiceRuntime, asked: EntityQuery) -> EntityDetail:
-    known = _entity(runtime, asked, asked.entity_id)
-    graph = runtime.visible_store.graph
-    names = {one.entity_id: one.name for one in graph.entities(known.namespace)}
+    return _detail(runtime, *_entity(runtime, asked, asked.entity_id, asked.as_of), asked.as_of)
+
+
+def _detail(
+    runtime: ServiceRuntime, graph: ProjectGraph, known: Entity, as_of: datetime | None = None
+) -> EntityDetail:
+    facts = runtime.visible_store.graph.facts(
+        known.namespace, entity_id=known.entity_id, as_of=as_of
+    )
     return EntityDetail(
         entity=known,
-        facts=tuple(graph.facts(known.namespace, entity_id=known.entity_id, as_of=asked.as_of)),
+        facts=tuple(facts),
         relations=tuple(
             Relation(
-                source=names.get(one.source_id, one.source_id),
-                target=names.get(one.target_id, one.target_id),
+                source=graph.name(one.source_id),
+                target=graph.name(one.target_id),
                 relationship=one,
             )
-            for one in graph.relationships(known.namespace, known.entity_id)
+            for one in graph.relationships(known.entity_id)
         ),
         memories=_memories(runtime, known.name, Scope(namespace=known.namespace)),
     )
 
 
+def grouped(detail: EntityDetail) -> list[tuple[list[str], str, list[str]]]:
+    """The relations of an entity, those of one type and direction together: sources, the type in
+    words, targets."""
+    found: dict[tuple[str, bool], tuple[list[str], list[str]]] = {}
+    for one in detail.relations:
+        kind, is_source = (
+            one.relationship.type,
+            one.relationship.source_id == detail.entity.entity_id,
+        )
+        outward = is_source or kind in BOTH_WAYS
+        sources, targets = found.setdefault((kind, outward), ([], []))
+        (targets if outward else sources).append(one.target if is_source else one.source)
+    own = [detail.entity.name]
+    return [
+        (sources or own, kind.replace("_", " "), targets or own)
+        for (kind, _), (sources, targets) in found.items()
+    ]
+
+
 def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood:
-    root = _entity(runtime, asked, asked.entity_id)
-    graph = runtime.visible_store.graph
-    everyone = {one.entity_id: one for one in graph.entities(root.namespace)}
+    graph, root = _entity(runtime, asked, asked.entity_id)
     seen = {root.entity_id: 0}
     edges: dict[str, Relationship] = {}
     whole = True
@@ -168,7 +192,7 @@ def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood
         here = waiting.popleft()
         if seen[here] >= asked.depth:
             continue
-        for one in graph.relationships(root.namespace, here):
+        for one in graph.relationships(here):
             other = one.target_id if one.source_id == here else one.source_id
             if other not in seen:
                 if len(seen) >= asked.limit:
@@ -179,7 +203,7 @@ def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood
             edges[one.relationship_id] = one
     return Neighbourhood(
         root=root.entity_id,
-        entities=tuple(everyone[one] for one in seen if one in everyone),
+        entities=tuple(known for one in seen if (known := graph.get(one)) is not None),
         relationships=tuple(
             one for one in edges.values() if one.source_id in seen and one.target_id in seen
         ),
@@ -188,10 +212,8 @@ def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood
 
 
 def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
-    source = _entity(runtime, asked, asked.source)
-    target = _entity(runtime, Scope(namespace=source.namespace), asked.target)
-    namespace = source.namespace
-    graph = runtime.visible_store.graph
+    graph, source = _entity(runtime, asked, asked.source)
+    _, target = _entity(runtime, Scope(namespace=source.namespace), asked.target)
     found: list[Path] = []
     best: dict[str, int] = {source.entity_id: 0}
     waiting: deque[tuple[tuple[str, ...], tuple[Relationship, ...]]] = deque(
@@ -206,7 +228,7 @@ def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
         if len(edges) >= asked.depth or (found and len(edges) >= len(found[0].relationships)):
             continue
         looked += 1
-        for one in graph.relationships(namespace, way[-1]):
+        for one in graph.relationships(way[-1]):
             other = one.target_id if one.source_id == way[-1] else one.source_id
             if other not in way and len(way) <= best.get(other, len(way)):
                 best[other] = len(way)
@@ -232,33 +254,34 @@ def project_beliefs(runtime: ServiceRuntime, asked: FactsQuery) -> ProjectBelief
 
 def recall_entity(runtime: ServiceRuntime, name: str, scope: Scope) -> EntityRecall:
     """Everything that is known about a name."""
-    wanted = name.strip().casefold()
     details: list[EntityDetail] = []
     for namespace in namespaces_to_search(runtime, scope):
-        for one in runtime.visible_store.graph.entities(namespace):
-            if wanted in (one.entity_id.casefold(), *_names(one)):
-                where = EntityQuery(namespace=namespace, entity_id=one.entity_id)
-                details.append(entity(runtime, where))
+        graph = ProjectGraph(runtime, namespace)
+        by_id = graph.get(name.strip())
+        named = [by_id] if by_id is not None else graph.named(name)
+        named.sort(key=_entity_key)
+        details += [_detail(runtime, graph, one) for one in named[:NAMESAKES]]
     found = _memories(runtime, name, scope)
     if not details and not found:
         raise NotFound(f"nothing is known about {name!r}", hint="search_memory with other words")
     return EntityRecall(name=name, entities=tuple(details), memories=found)
 
 
-def _names(entity: Entity) -> tuple[str, ...]:
-    return tuple(name.casefold() for name in (entity.name, *entity.aliases))
-
-
-def _entity(runtime: ServiceRuntime, scope: Scope, named: str) -> Entity:
+def _entity(
+    runtime: ServiceRuntime, scope: Scope, named: str, as_of: datetime | None = None
+) -> tuple[ProjectGraph, Entity]:
     """By id or by name."""
-    for namespace in namespaces_to_list(runtime, scope):
-        found = runtime.visible_store.graph.get_entity(namespace, named)
+    namespaces = namespaces_to_list(runtime, scope)
+    if is_from_work(named):
+        namespaces = tuple(one for one in namespaces if is_from_work(named, one))
+    graphs = [ProjectGraph(runtime, namespace, as_of) for namespace in namespaces]
+    for graph in graphs:
+        found = graph.get(named)
         if found is not None:
-            return found
-    for namespace in namespaces_to_list(runtime, scope):
-        for one in runtime.visible_store.graph.entities(namespace):
-            if named.casefold() in _names(one):
-                return one
+            return graph, found
+    for graph in graphs:
+        for one in sorted(graph.named(named), key=_entity_key):
+            return graph, one
     raise NotFound(f"there is no entity {named!r}", hint="GET /api/entities")
 
 

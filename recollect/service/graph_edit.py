@@ -26,6 +26,7 @@ from recollect.extract.tombstones import tombstone_of_belief
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
 from recollect.store.interface import Transaction
+from recollect.work.graph import is_from_work
 
 GraphItem = Entity | Relationship | Fact | Procedure | Preference
 _IDS = {
@@ -78,6 +79,11 @@ def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> GraphIte
 
 
 def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
+    if is_from_work(thing_id):
+        raise BadInput(
+            f"{thing_id} is made from what sessions did and cannot be changed by itself",
+            hint="recollect forget --session, for the sessions it comes from",
+        )
     for namespace in all_namespaces(runtime):
         graph = runtime.store.graph
         some: list[GraphItem] = [

@@ -7,12 +7,14 @@ same layout. With a focus, only nodes within two steps of it.
 import os
 import re
 from collections import Counter, defaultdict
+from itertools import zip_longest
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
+from recollect.service.project_graph import ProjectGraph
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import RecordFilter
@@ -76,10 +78,8 @@ class _LayoutBuilder:
     def add(
         self, runtime: ServiceRuntime, namespace: str, names: dict[str, str], share: int
     ) -> None:
-        entities = sorted(
-            runtime.visible_store.graph.entities(namespace),
-            key=lambda one: (-one.mentions, one.name),
-        )
+        graph = ProjectGraph(runtime, namespace)
+        entities = _by_turns(graph.entities())
         records = [
             record
             for kind in KINDS.values()
@@ -101,16 +101,33 @@ class _LayoutBuilder:
         chosen = entities[: int(share * _ENTITY_SHARE)]
         self.more = self.more or len(chosen) < len(entities)
         for entity in chosen:
-            node = GraphNode(
-                id=entity.entity_id, kind="entity", label=entity.name, type=entity.type
+            label = min((entity.name, *entity.aliases), key=len) if entity.type == "file" else ""
+            self._put(
+                GraphNode(
+                    id=entity.entity_id,
+                    kind="entity",
+                    label=label or entity.name,
+                    type=entity.type,
+                )
             )
-            if self._put(node):
-                self._join(root.id, node.id)
-        for entity in chosen:
-            for one in runtime.visible_store.graph.relationships(namespace, entity.entity_id):
-                self._join(one.source_id, one.target_id, one.type)
+        self._relate(graph, root.id, chosen)
         self._concepts(root.id, records, int(share * _CONCEPT_SHARE))
         self._memories(root.id, records, chosen)
+
+    def _relate(self, graph: ProjectGraph, root: str, chosen: list[Entity]) -> None:
+        """Draw what is strong at both of its ends: a person edited every file, which says nothing.
+        An entity without any such line hangs on its project."""
+        seen: set[str] = set()
+        joined: set[str] = set()
+        for entity in chosen:
+            for one in graph.relationships(entity.entity_id):
+                ends = one.source_id, one.target_id
+                if one.relationship_id in seen and self._join(*ends, one.type):
+                    joined.update(ends)
+                seen.add(one.relationship_id)
+        for entity in chosen:
+            if entity.entity_id not in joined:
+                self._join(root, entity.entity_id)
 
     def _concepts(self, root: str, records: list[Record], most: int) -> None:
         counted = Counter(concept for record in records for concept in record.concepts)
@@ -159,6 +176,15 @@ class _LayoutBuilder:
             (source, target), GraphLink(source=source, target=target, label=label)
         )
         return True
+
+
+def _by_turns(entities: list[Entity]) -> list[Entity]:
+    """The most mentioned of each type in turn, so that no type crowds out the others."""
+    by_type: dict[str, list[Entity]] = defaultdict(list)
+    for one in sorted(entities, key=lambda one: (-one.mentions, one.name)):
+        by_type[one.type].append(one)
+    rounds = zip_longest(*by_type.values())
+    return [one for each in rounds for one in each if one is not None]
 
 
 def _near(focus: str, links: dict[tuple[str, str], GraphLink], most: int) -> set[str]:

@@ -23,6 +23,7 @@ from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
+from recollect.work.cache import WorkCache
 
 
 class LoadedRecall(Protocol):
@@ -50,6 +51,7 @@ class ServiceRuntime(Protocol):
     memories: Memories
     counters: Counters
     tombstones: Tombstones
+    work: WorkCache
     add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 
     @property

@@ -215,7 +215,8 @@ def entity_text(answer: graph.EntityRecall) -> str:
             for fact in one.facts
         ]
         lines += [
-            f"- {each.source} {each.relationship.type} {each.target}" for each in one.relations
+            f"- {', '.join(sources)} {type_} {', '.join(targets)}"
+            for sources, type_, targets in graph.grouped(one)
         ]
     if answer.memories:
         lines += ["Memories:", *map(memory_line, answer.memories)]

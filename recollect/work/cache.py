@@ -1,33 +1,40 @@
-"""The work of projects, in memory.
+"""The work of the projects that were asked about last, in memory.
 
-In: rows of the store, and new ones as turns are written. Out: answers about one project at a time.
-A project is loaded in a thread when one of its events or questions comes first; until its newest
-turns are read, it answers as one in which nothing was done, and until all are read, from those. One
-whose rows were taken away is dropped, and loaded again.
+In: rows of the store, and new ones as turns are written. Out: answers about one project at a time,
+and the graph of its work, without what was forgotten or refused. A project is loaded in a thread
+when one of its events or questions comes first; until its newest turns are read, it answers as one
+in which nothing was done, and until all are read, from those. One whose rows were taken away, or in
+which something was forgotten, is dropped, and loaded again.
 """
 
 import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from datetime import datetime
 from typing import TypeVar
+
+import msgspec
 
 from recollect.core.errors import RecollectError
 from recollect.core.values import TurnWork
 from recollect.store.interface import Store
+from recollect.work import graph as work_graph
+from recollect.work.graph import WorkGraph
 from recollect.work.index import ProjectWork
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MOST_PROJECTS = 8
-# Of a project, the newest turns are held. Ranking by the newest 100 of 400 turns was 2 points worse
-# than by all, by the newest 300 as good (docs/decisions/brief.md).
+MOST_GRAPHS = 16
+# Of a project, the newest turns are held, in about 75 MB (docs/decisions/work-index.md: even the
+# newest 100 of 400 rank only 2 points worse).
 MOST_TURNS = 20_000
 SLACK = 2_000  # turns more than that, until the oldest are dropped
 FIRST = 200  # turns that can be asked about while the others are read
-FIRST_WAIT_S = 0.05  # how long the first question waits for them
+FIRST_WAIT_S = 0.2  # how long the first question waits for them
 # A thread that loads keeps others from running; between so many turns it steps aside.
 STRIDE = 20
 PAUSE_S = 0.002
@@ -46,26 +53,45 @@ class _Project:
 
 
 class WorkCache:
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, visible: Callable[[TurnWork], TurnWork | None] = lambda one: one
+    ) -> None:
+        """`visible` gives what may be shown of a turn."""
         self._store = store
+        self._visible = visible
         self._lock = threading.Lock()  # of the table of projects; never held for long
         self.loading_lock = threading.Lock()  # one project at a time
         self._projects: OrderedDict[str, _Project] = OrderedDict()
+        self._graphs: OrderedDict[str, tuple[int, WorkGraph]] = OrderedDict()
+        self._changes: dict[str, int] = {}  # of each namespace, since the start
+        self._drops = 0  # and of all of them
 
     def put(self, works: Sequence[TurnWork]) -> None:
-        """Store the work of turns, and know it from now on."""
+        """Store the work of turns, and answer with it from now on."""
         self._store.turn_works.put(works)
         for one in works:
-            with self._lock:
-                project = self._projects.get(one.namespace)
-            if project is None:
-                continue
-            with project.lock:
-                project.work.add(one)
-                if project.loading:
-                    project.new.append(one)
-            if project.complete and len(project.work.turn) > MOST_TURNS + SLACK:
-                self._load_in_thread(project)
+            self._add(one)
+
+    def _add(self, one: TurnWork) -> None:
+        with self._lock:
+            self._changed(one.namespace)
+            project = self._projects.get(one.namespace)
+        if project is None:
+            return
+        with project.lock:
+            self._add_visible(project.work, one)
+            if project.loading:
+                project.new.append(one)
+        if project.complete and len(project.work.turn) > MOST_TURNS + SLACK:
+            self._load_in_thread(project)
+
+    def delete(self, namespace: str, session_id: str, event_ids: Set[str]) -> None:
+        """Turns that began with these events are part of other turns."""
+        stored = self._store.turn_works.all(namespace, session_id)
+        stale = [one.turn_id for one in stored if one.turn_id in event_ids]
+        if stale:
+            self._store.turn_works.delete(namespace, stale)
+            self.drop(namespace)
 
     def ask(self, namespace: str, question: Callable[[ProjectWork], T]) -> T:
         """Let `question` look at a project. New turns of it wait meanwhile."""
@@ -99,7 +125,55 @@ class WorkCache:
     def drop(self, namespace: str) -> None:
         """Something was taken away there."""
         with self._lock:
+            self._changed(namespace)
             self._projects.pop(namespace, None)
+
+    def drop_all(self) -> None:
+        """Other things may be shown now."""
+        with self._lock:
+            self._drops += 1
+            self._projects.clear()
+            self._graphs.clear()
+
+    def follow(self, namespace: str, record_ids: Sequence[str]) -> None:
+        """Another daemon stored or removed these memories; what was done came before them."""
+        with self._lock:
+            loaded = namespace in self._projects
+        there = self._store.records.get(namespace, record_ids) if loaded else []
+        if not loaded or len(there) < len(set(record_ids)):
+            self.drop(namespace)  # there may be a graph of it
+            return
+        for session_id in {one.session_id for one in there if one.is_whole_turn}:
+            for one in self._store.turn_works.all(namespace, session_id):
+                self._add(one)
+
+    def graph(self, namespace: str, until: datetime | None = None) -> WorkGraph:
+        """The graph of the work, or of what was done of it by a moment. It is built outside the
+        locks, so that no prompt waits for it."""
+        if until is not None:
+            turns = self._for_graph(namespace)
+            return WorkGraph(namespace, (one for one in turns if one.at <= until))
+        with self._lock:
+            now = self._drops + self._changes.get(namespace, 0)
+            held = self._graphs.get(namespace)
+            if held is not None and held[0] == now:
+                self._graphs.move_to_end(namespace)
+                return held[1]
+        graph = WorkGraph(namespace, self._for_graph(namespace, work_graph.MOST_TURNS))
+        with self._lock:
+            self._graphs[namespace] = now, graph
+            while len(self._graphs) > MOST_GRAPHS:
+                self._graphs.popitem(last=False)
+        return graph
+
+    def _for_graph(self, namespace: str, newest: int | None = None) -> Iterator[TurnWork]:
+        for stored in self._store.turn_works.stream(namespace, newest=newest):
+            one = self._visible(stored)
+            if one is not None:
+                yield msgspec.structs.replace(one, terms={})  # most of its size
+
+    def _changed(self, namespace: str) -> None:
+        self._changes[namespace] = self._changes.get(namespace, 0) + 1
 
     def _forget(self, project: _Project) -> None:
         with self._lock:
@@ -155,18 +229,23 @@ class WorkCache:
 
     def _read(self, project: _Project, newest: int, pause_s: float = 0.0) -> ProjectWork:
         work = ProjectWork()
-        rows = self._store.turn_works.all(project.namespace, newest=newest)
+        rows = self._store.turn_works.stream(project.namespace, newest=newest)
         for number, one in enumerate(rows, 1):
-            work.add(one)
+            self._add_visible(work, one)
             if pause_s and number % STRIDE == 0:
                 time.sleep(pause_s)
         return work
+
+    def _add_visible(self, work: ProjectWork, one: TurnWork) -> None:
+        visible = self._visible(one)
+        if visible is not None:
+            work.add(visible)
 
     def _exchange(self, project: _Project, work: ProjectWork, *, complete: bool) -> None:
         """Answer from here on with what was read, and with what was put meanwhile."""
         with project.lock:
             for one in project.new:
-                work.add(one)
+                self._add_visible(work, one)
             project.work = work
             if complete:
                 project.new.clear()

@@ -7,6 +7,7 @@ whoever ranks. Dropped and filled again whenever something was taken out.
 """
 
 import math
+import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
@@ -109,19 +110,21 @@ class ProjectWork:
             self.words.remove(before.number, before.terms)
             self.turn[before.number] = None
         at = work.at.timestamp()
+        # Each row comes with strings of its own; of equal ones, one is kept.
+        counts = {sys.intern(term): count for term, count in work.terms.items()}
         touched = self._touched(work.actions)
         loose = [one.path for one in work.actions if one.path and one.path not in self.number]
         turn = Turn(
             number=len(self.turn),
-            session_id=work.session_id,
+            session_id=sys.intern(work.session_id),
             files=tuple(touched),
             weights=tuple(touched.values()),
             loose=tuple(dict.fromkeys(loose)),
-            terms=tuple(work.terms),
+            terms=tuple(counts),
         )
         self.turn.append(turn)
         session.turns[work.turn_id] = turn
-        self.words.add(turn.number, work.terms)
+        self.words.add(turn.number, counts)
         self._count(work, session, [*turn.files, *self._resolved(turn.loose)], at)
         for action in work.actions:
             if action.command:

@@ -180,7 +180,7 @@ def measure_index(turns: Sequence[TurnWork], asks: Sequence[Ask]) -> None:
 def measure_memory(store: SqliteStore) -> None:
     tracemalloc.start()
     work = ProjectWork()
-    for one in store.turn_works.all(NAMESPACE):
+    for one in store.turn_works.stream(NAMESPACE):
         work.add(one)
     gc.collect()
     held, peak = tracemalloc.get_traced_memory()

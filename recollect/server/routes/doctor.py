@@ -23,7 +23,7 @@ class StoreCheck(Value, frozen=True, kw_only=True):
 
 
 class RepairRequest(Value, frozen=True, kw_only=True):
-    what: Literal["index", "orphans"]
+    what: Literal["index", "orphans", "work"]
 
 
 class RepairResult(Value, frozen=True, kw_only=True):
@@ -52,6 +52,9 @@ def repair(runtime: ServerRuntime, parameters: NoParameters, body: RepairRequest
     if body.what == "orphans":
         dropped = sum(runtime.store.bulk.orphans(drop=True).values())
         return RepairResult(done=f"{dropped} orphaned rows were deleted")
+    if body.what == "work":
+        turns = runtime.turn_writer.rebuild_work()
+        return RepairResult(done=f"the work index was rebuilt: {turns} turns")
     runtime.store.upkeep.rebuild_index()
     return RepairResult(done="the full-text index was rebuilt")
 
@@ -64,7 +67,7 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/doctor",
-        "Rebuild the full-text index, or delete orphaned rows.",
+        "Rebuild the full-text index or the work index, or delete orphaned rows.",
         repair,
         RepairResult,
         body=RepairRequest,

@@ -43,6 +43,8 @@ class Receipts(Protocol):
         limit: int = 50,
     ) -> Page[Receipt]: ...
 
+    def delete(self, namespace: str, receipt_ids: Sequence[str]) -> None: ...
+
     def purge(
         self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True
     ) -> int:

@@ -35,6 +35,7 @@ from recollect.store.sql.tables import (
     seq_taken,
     tables,
 )
+from recollect.store.sql.turn_works import UNDERIVE_TURN_WORK
 
 
 @cached
@@ -444,6 +445,10 @@ def _load_event(
     if not _insert(db, table, cells):
         return False
     place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
+    db.run(
+        UNDERIVE_TURN_WORK,
+        {"namespace": cells["namespace"], "ids": ids_json([cells["event_id"]])},
+    )
     seq = db.run(SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
     if waits is None:
         db.run(NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
@@ -642,6 +647,8 @@ def _move_one_by_one(db: Connection, table: Table, namespace: str, target: str, 
             changed = _with_hash(table, moved, {})
             values = {"namespace": namespace, "into": target, "key_": row[table.key], **changed}
             db.run(move_row(table.name, table.key), values)
+        if table.name == "events":
+            db.run(UNDERIVE_TURN_WORK, {"namespace": target, "ids": ids})
         return
     scope = {"namespace": namespace, "ids": ids}
     db.run(erase_rows(table.name, table.key), scope)

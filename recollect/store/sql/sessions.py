@@ -13,7 +13,7 @@ from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import END, Engine
+from recollect.store.sql.engine import END, Engine, ids_json
 from recollect.store.sql.statement import both, column_list, each, filtered, insert_into
 
 GET_SESSION = both(f"""
@@ -61,6 +61,9 @@ SELECT {column_list(rows.RECEIPT.columns)} FROM receipts
 """,
     {"session_id": "session_id = $session_id"},
     "ORDER BY created_at DESC, receipt_id DESC LIMIT $limit",
+)
+DELETE_RECEIPTS = both(
+    "DELETE FROM receipts WHERE namespace = $namespace AND receipt_id IN {texts[ids]}"
 )
 PURGE_RECEIPTS = both("""
 DELETE FROM receipts
@@ -161,6 +164,10 @@ class SqlReceipts:
         last = items[-1]
         assert last.created_at is not None
         return Page(items, Cursor(to_micros(last.created_at), last.receipt_id))
+
+    def delete(self, namespace: str, receipt_ids: Sequence[str]) -> None:
+        values = {"namespace": namespace, "ids": ids_json(receipt_ids)}
+        self._engine.write(lambda db: db.run(DELETE_RECEIPTS, values) and None, when_full=True)
 
     def purge(
         self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True

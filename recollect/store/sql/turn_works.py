@@ -4,30 +4,47 @@ In: work of turns. Out: the same, in the order of time.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from recollect.core.clock import to_micros
 from recollect.core.values import TurnWork
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
+from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.statement import both, column_list, insert_or_replace
 
 PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
-LIST_TURN_WORK = filtered(
-    f"SELECT {column_list(rows.TURN_WORK.columns)} FROM turn_work"
-    " WHERE namespace = $namespace AND (at, turn_id) > ($after_at, $after_id)",
-    {"session_id": "session_id = $session_id"},
-    "ORDER BY at, turn_id LIMIT $limit",
-)
+_COLUMNS = column_list(rows.TURN_WORK.columns)
+# The plus keeps SQLite from walking the whole project by time.
+SESSION_TURN_WORK = both(f"""
+SELECT {_COLUMNS} FROM turn_work
+ WHERE namespace = $namespace AND session_id = $session_id
+ ORDER BY +at, turn_id
+""")
+PAGE_OF_TURN_WORK = both(f"""
+SELECT {_COLUMNS} FROM turn_work
+ WHERE namespace = $namespace AND (at, turn_id) > ($after_at, $after_id)
+ ORDER BY at, turn_id LIMIT $limit
+""")
 # The last one before so many of the newest.
-TURN_WORK_BEFORE = filtered(
-    "SELECT at, turn_id FROM turn_work WHERE namespace = $namespace",
-    {"session_id": "session_id = $session_id"},
-    "ORDER BY at DESC, turn_id DESC LIMIT 1 OFFSET $newest",
+TURN_WORK_BEFORE = both("""
+SELECT at, turn_id FROM turn_work WHERE namespace = $namespace
+ ORDER BY at DESC, turn_id DESC LIMIT 1 OFFSET $newest
+""")
+MISSING_TURN_WORK = both("""
+SELECT session_id FROM events WHERE namespace = $namespace
+EXCEPT
+SELECT session_id FROM turn_work WHERE namespace = $namespace
+""")
+DELETE_TURN_WORK = both(
+    "DELETE FROM turn_work WHERE namespace = $namespace AND turn_id IN {texts[ids]}"
 )
-SESSIONS_WITH_TURN_WORK = both(
-    "SELECT DISTINCT session_id FROM turn_work WHERE namespace = $namespace"
-)
+# Events came to sessions of which the work was known: it is derived again, with theirs.
+UNDERIVE_TURN_WORK = both("""
+DELETE FROM turn_work
+ WHERE namespace = $namespace AND session_id IN (
+       SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
+""")
 CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
 
 _PAGE = 200
@@ -48,25 +65,34 @@ class SqlTurnWorks:
         if encoded:
             self._engine.write(work)
 
-    def all(
-        self, namespace: str, session_id: str | None = None, *, newest: int | None = None
-    ) -> Iterator[TurnWork]:
-        place = {"namespace": namespace, "session_id": session_id}
-        after: tuple[int, str] = _BEGIN
+    def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
+        if session_id is None:
+            return list(self.stream(namespace))
+        values = {"namespace": namespace, "session_id": session_id}
+        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(SESSION_TURN_WORK, values)]
+
+    def stream(self, namespace: str, *, newest: int | None = None) -> Iterator[TurnWork]:
+        after: tuple[Any, ...] | None = None
         if newest is not None:
-            after = self._engine.one(TURN_WORK_BEFORE, {**place, "newest": newest}) or _BEGIN
+            values = {"namespace": namespace, "newest": newest}
+            after = self._engine.one(TURN_WORK_BEFORE, values)
+        at, turn_id = after or _BEGIN
         while True:
-            edge = {"after_at": after[0], "after_id": after[1], "limit": _PAGE}
-            found = self._engine.rows(LIST_TURN_WORK, {**place, **edge})
+            place = {"namespace": namespace, "after_at": at, "after_id": turn_id, "limit": _PAGE}
+            found = self._engine.rows(PAGE_OF_TURN_WORK, place)
             works = [rows.TURN_WORK.decode(row) for row in found]
             yield from works
             if len(works) < _PAGE:
                 return
-            after = (to_micros(works[-1].at), works[-1].turn_id)
+            at, turn_id = to_micros(works[-1].at), works[-1].turn_id
 
-    def sessions(self, namespace: str) -> set[str]:
+    def missing(self, namespace: str) -> list[str]:
         values = {"namespace": namespace}
-        return {session for (session,) in self._engine.rows(SESSIONS_WITH_TURN_WORK, values)}
+        return [session for (session,) in self._engine.rows(MISSING_TURN_WORK, values)]
+
+    def delete(self, namespace: str, turn_ids: Sequence[str]) -> None:
+        values = {"namespace": namespace, "ids": ids_json(turn_ids)}
+        self._engine.write(lambda db: db.run(DELETE_TURN_WORK, values) and None)
 
     def clear(self, namespace: str) -> None:
         self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))

@@ -4,6 +4,7 @@ from tests.contract.store.aging import AgingContract
 from tests.contract.store.bulk import BulkContract
 from tests.contract.store.events import BufferContract, EventsContract
 from tests.contract.store.finding import SearchContract, VectorsContract
+from tests.contract.store.forgotten_work import ForgottenWorkContract
 from tests.contract.store.graph import GraphContract
 from tests.contract.store.life import (
     LifeContract,
@@ -26,6 +27,7 @@ class StoreContract(
     GraphContract,
     SessionsContract,
     TurnWorksContract,
+    ForgottenWorkContract,
     ProjectsContract,
     TransactionContract,
     RunsContract,

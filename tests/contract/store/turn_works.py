@@ -32,8 +32,8 @@ class TurnWorksContract:
         one = work("0" * 26, clock, person="ada", branch="fix")
         later = msgspec.structs.replace(one, turn_id="1" * 26, at=clock.now() + timedelta(1))
         store.turn_works.put([later, one])
-        assert list(store.turn_works.all(NAMESPACE)) == [one, later]
-        assert list(store.turn_works.all(OTHER)) == []
+        assert store.turn_works.all(NAMESPACE) == [one, later]
+        assert store.turn_works.all(OTHER) == []
 
     def test_a_turn_that_grew_takes_the_place_of_what_it_was(
         self, store: Store, clock: ManualClock
@@ -42,9 +42,9 @@ class TurnWorksContract:
         grown = msgspec.structs.replace(one, commits=("Cap retries", "Test it"))
         store.turn_works.put([one])
         store.turn_works.put([grown])
-        assert list(store.turn_works.all(NAMESPACE, "s")) == [grown]
+        assert store.turn_works.all(NAMESPACE, "s") == [grown]
         store.turn_works.clear(NAMESPACE)
-        assert list(store.turn_works.all(NAMESPACE)) == []
+        assert store.turn_works.all(NAMESPACE) == []
 
     def test_the_newest_are_read_in_the_order_of_time_over_many_pages(
         self, store: Store, clock: ManualClock
@@ -58,11 +58,12 @@ class TurnWorksContract:
             for n in range(450)
         ]
         store.turn_works.put(turns[::-1])
-        assert list(store.turn_works.all(NAMESPACE)) == turns
-        assert list(store.turn_works.all(NAMESPACE, newest=9)) == turns[-9:]
-        assert list(store.turn_works.all(NAMESPACE, newest=450)) == turns
-        assert list(store.turn_works.all(NAMESPACE, "s1")) == turns[1::3]
-        assert list(store.turn_works.all(NAMESPACE, "s1", newest=2)) == turns[1::3][-2:]
+        assert store.turn_works.all(NAMESPACE) == turns
+        assert store.turn_works.all(NAMESPACE, "s1") == turns[1::3]
+        assert list(store.turn_works.stream(NAMESPACE)) == turns
+        assert list(store.turn_works.stream(NAMESPACE, newest=9)) == turns[-9:]
+        assert list(store.turn_works.stream(NAMESPACE, newest=450)) == turns
+        assert list(store.turn_works.stream(OTHER, newest=9)) == []
 
     def test_nothing_is_left_of_an_event_that_was_erased(
         self, store: Store, clock: ManualClock

@@ -11,7 +11,7 @@ from recollect import Memory
 from recollect.core.errors import RecollectError
 from recollect.ingest.pipeline import RecallQuestion
 from tests.fakes.runtime import RuntimeHome
-from tests.make import record
+from tests.make import NAMESPACE, arrival, record
 from tests.unit.cli.conftest import Terminal
 from tests.unit.extract.session import Told
 
@@ -250,6 +250,16 @@ def test_maintain_shows_what_is_due_does_it_once_and_says_so(
     assert (done["counts"], done["finished"]) == (shown["counts"], True)
     again = terminal("maintain")
     assert again.returncode == 0 and "Nothing was due." in again.stdout
+
+
+def test_maintain_makes_the_indexes_anew(terminal: Terminal, runtime_home: RuntimeHome) -> None:
+    store = runtime_home.runtime.store
+    store.events.put([arrival("Mend the retry loop", session_id="s")])
+    done = terminal("maintain", "--rebuild")
+    assert done.returncode == 0 and "the work index was rebuilt: 1 turns" in done.stdout
+    assert [one.session_id for one in store.turn_works.all(NAMESPACE)] == ["s"]
+    assert len(json.loads(terminal("maintain", "--rebuild", "--json").stdout)["done"]) == 2
+    assert terminal("maintain", "--rebuild", "--dry-run").returncode == 2
 
 
 def test_backups_are_created_and_listed(terminal: Terminal) -> None:

@@ -9,12 +9,13 @@ from recollect.store import interface
 
 # What an answer may carry that somebody might have asked to forget.
 CARRIES = ("Record", "Hit", "Fact", "Preference", "Procedure", "Entity", "Relationship",
-           "Checkpoint", "Receipt", "Any")  # fmt: skip
+           "Checkpoint", "Receipt", "TurnWork", "Any")  # fmt: skip
 WRITERS = {
     "Records": {"put", "edit", "delete"},  # they answer to whoever wrote
     "Graph": {"put", "delete"},
     "Sessions": set[str](),
     "Receipts": {"put"},
+    "TurnWorks": set[str](),
 }
 # By its digest, to find out whether the same was said before; it is never told.
 UNTOLD = {
@@ -22,12 +23,14 @@ UNTOLD = {
     "Graph": {"waiting"},
     "Sessions": set[str](),
     "Receipts": set[str](),
+    "TurnWorks": set[str](),
 }
 VIEWS = {
     "Records": visible_store._Records,
     "Graph": visible_store._Graph,
     "Sessions": visible_store._Sessions,
     "Receipts": visible_store._Receipts,
+    "TurnWorks": visible_store._TurnWorks,
 }
 
 

@@ -76,7 +76,9 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
         pipeline=pipeline,
         memories=memories,
         turn_writer=turn_writer,
-        importing=Importer(store, pipeline, memories, clock, settings.actor_id),
+        importing=Importer(
+            store, pipeline, memories, clock, settings.actor_id, turn_writer.derive_work
+        ),
         erasure=Erasure(
             settings,
             store,
@@ -84,9 +86,8 @@ def wire(home: pathlib.Path, settings: Settings, clock: ManualClock) -> Desk:
             memories,
             backups,
             lambda: None,
-            turn_writer.paused,
+            turn_writer,
             Tombstones(store).refuse_erased,
-            turn_writer.derive_work,
         ),
         backups=backups,
     )

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from recollect.store.sql.statement import Filtered
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite import statements as own
 from tests.unit.store.conftest import Opener
@@ -51,8 +50,8 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("GONE", {}),
     ("MARKED", {}),
     ("VERSIONS", {}),
-    ("LIST_TURN_WORK", {}),
-    ("LIST_TURN_WORK", {"session_id": "s"}),
+    ("SESSION_TURN_WORK", {}),
+    ("PAGE_OF_TURN_WORK", {}),
 )
 
 
@@ -84,10 +83,9 @@ def _plan(store: SqliteStore, name: str, given: dict[str, Any]) -> list[str]:
 
 
 def test_postgresql_reads_a_page_of_work_from_an_index(opened: Opener) -> None:
-    text = NAMED["LIST_TURN_WORK"].postgres
-    assert isinstance(text, Filtered)
+    text = NAMED["PAGE_OF_TURN_WORK"].postgres
     values = {"namespace": "/n/", "after_at": 7, "after_id": "", "limit": 9}
     with opened().engine.reader() as db:
         db.execute("SET LOCAL enable_seqscan = off")  # the table is empty
-        plan = "\n".join(str(line) for (line,) in db.execute(f"EXPLAIN {text.given({})}", values))
+        plan = "\n".join(str(line) for (line,) in db.execute(f"EXPLAIN {text}", values))
     assert re.search(r"Index Cond: \(\(namespace = .*\) AND \(at >= '7'", plan), plan

@@ -206,11 +206,13 @@ function Entity({ id }) {
                 <div>
                   <h3>Relationships</h3>
                   <ul>
-                    ${relations.map(({ source, target, relationship }) => html`
-                      <li key=${relationship.relationship_id}>
-                        <${End} id=${relationship.source_id} name=${source} of=${entity} />${" "}
-                        <span class="soft">${relationship.type.replaceAll("_", " ")}</span>${" "}
-                        <${End} id=${relationship.target_id} name=${target} of=${entity} />
+                    ${grouped(relations, entity).map(({ type, outward, ends }) => html`
+                      <li key=${`${type} ${outward}`} class="wrap">
+                        ${outward ? html`<span class="soft">${type}</span>${" "}` : null}
+                        ${ends.map(([id, name], i) => html`
+                          ${i ? ", " : ""}<a href=${href("graph", id)}>${name}</a>
+                        `)}
+                        ${outward ? null : html`${" "}<span class="soft">${type} this</span>`}
                       </li>
                     `)}
                   </ul>
@@ -237,6 +239,19 @@ function Entity({ id }) {
   `;
 }
 
-// One end of a relationship: a link, unless it is the entity that is shown.
-const End = ({ id, name, of }) =>
-  id === of.entity_id ? name : html`<a href=${href("graph", id)}>${name}</a>`;
+// Relationships of one type and direction together, each with its other ends.
+function grouped(relations, of) {
+  const found = new Map();
+  for (const { source, target, relationship } of relations) {
+    const isSource = relationship.source_id === of.entity_id;
+    const outward = isSource || relationship.type === "edited_with"; // which is both ways
+    const type = relationship.type.replaceAll("_", " ");
+    const key = `${type} ${outward}`;
+    if (!found.has(key)) found.set(key, { type, outward, ends: [] });
+    const end = isSource
+      ? [relationship.target_id, target]
+      : [relationship.source_id, source];
+    found.get(key).ends.push(end);
+  }
+  return [...found.values()];
+}

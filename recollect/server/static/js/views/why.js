@@ -141,7 +141,8 @@ function One({ id }) {
                 ) : html`
                   <p class="soft">
                     ${detail.shadow
-                      ? `Nothing, on purpose: this is a shadow session. It would have been ${detail.shadow_tokens} tokens.`
+                      ? "Nothing, on purpose: this is a shadow session. " +
+                        `It would have been ${detail.shadow_tokens} tokens.`
                       : candidates.length
                       ? "No memory was relevant, new to the session and within the budget."
                       : "No memory came close to this prompt."}
