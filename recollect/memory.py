@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.service.analytics import AnalyticsOverview, StatsAnswer
     from recollect.service.context import ContextAnswer, Explanation
     from recollect.service.conversation_compaction import CompactAnswer
+    from recollect.service.effect import Effect
     from recollect.service.graph import EntityRecall
     from recollect.service.read import History, Provenance, TimelineAnswer
     from recollect.service.report import Report
@@ -315,6 +316,19 @@ class Memory:
             Report, "/api/report", period=period, since=since, until=until, format="markdown",
             project=self._where(project),
         )  # fmt: skip
+
+    def effect(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        project: str | None = None,
+    ) -> "Effect":
+        """Sessions with memory beside those in which shadow mode kept it silent."""
+        from recollect.service.effect import Effect
+
+        where = self._where(project)
+        return self._get(Effect, "/api/report/effect", since=since, until=until, project=where)
 
     # --- the rest ---
 

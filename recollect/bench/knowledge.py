@@ -283,7 +283,7 @@ def walk_ms(entities: int = 5000, asked: int = 200) -> float:
                      predicate="depends_on", object=f"svc{number * 7 % entities}x",
                      valid_from=START - timedelta(days=1))
             )  # fmt: skip
-        made.store.graph.put(*things)
+        made.store.transaction(lambda tx: tx.put_graph(*things))
         made.it.graphs.fill([namespace])
         began = time.process_time()
         for number in range(asked):

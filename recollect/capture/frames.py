@@ -274,14 +274,6 @@ def answer_header(header: bytes) -> tuple[int, int]:
     return status, length
 
 
-def decode_answer(data: bytes) -> tuple[int, bytes]:
-    """Status and bytes of a whole answer."""
-    status, length = answer_header(data[:HEADER_BYTES])
-    if len(data) != HEADER_BYTES + length:
-        raise FrameError(f"an answer of {len(data)} bytes says it has {HEADER_BYTES + length}")
-    return status, data[HEADER_BYTES:]
-
-
 # --- the spool ----------------------------------------------------------------------------------
 
 

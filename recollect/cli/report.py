@@ -1,5 +1,6 @@
-"""`recollect report`: what happened in a period."""
+"""`recollect report`: what happened in a period, and what memory changed in it."""
 
+import textwrap
 from datetime import datetime
 from typing import Any
 
@@ -7,45 +8,57 @@ import click
 
 from recollect.cli.date_options import iso, time_option, until_option
 from recollect.cli.options import json_option, project_option, project_path
-from recollect.cli.output import daemon_client, many, memories, print_json, waiting
+from recollect.cli.output import daemon_client, many, memories, print_json, text_width, waiting
 
 BAR = 24
+TABLE_WIDTH = 80
 
 
 @click.command()
 @project_option(default=".")
 @click.option(
     "--period",
-    default="week",
-    show_default=True,
     type=click.Choice(["day", "week", "month"]),
-    help="How far back to look.",
+    help="How far back to look: a week by default, with --effect all that is kept.",
 )
 @time_option("--since", "Report from TIME on, instead of --period.")
 @until_option
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
+@click.option(
+    "--effect",
+    is_flag=True,
+    help="Compare sessions with memory and those that the setting `shadow` kept silent.",
+)
 @json_option
 def command(
     project: str,
-    period: str,
+    period: str | None,
     since: datetime | None,
     until: datetime | None,
     markdown: bool,
+    effect: bool,
     as_json: bool,
 ) -> int:
     """Summarise what was done, learned and planned in a period."""
+    if effect and markdown:
+        raise click.UsageError("--effect is not available as Markdown; use --json")
     client = daemon_client()
+    asked = {
+        "project": project_path(project),
+        "period": period,
+        "since": iso(since),
+        "until": iso(until),
+    }
     with waiting("Summing up"):
-        report = client.get(
-            "/api/report",
-            project=project_path(project),
-            period=period,
-            since=iso(since),
-            until=iso(until),
-            format="markdown" if markdown else "json",
-        )
+        if effect:
+            report = client.get("/api/report/effect", **asked)
+        else:
+            asked |= {"period": period or "week", "format": "markdown" if markdown else "json"}
+            report = client.get("/api/report", **asked)
     if as_json:
         print_json(report)
+    elif effect:
+        _print_effect(report)
     elif markdown:
         click.echo(report["markdown"], nl=False)
     else:
@@ -78,3 +91,58 @@ def _print_report(report: dict[str, Any]) -> None:
             click.echo(f"{one['memories']:5}  {one['path']}")
     if not view["events"] and not view["memories"]:
         click.echo("Nothing happened here. In every project: recollect report -p all")
+
+
+def _print_effect(effect: dict[str, Any]) -> None:
+    arms = effect["memory_sessions"], effect["silent_sessions"]
+    if sum(arms):
+        click.secho(f"{effect['since'][:10]} to {effect['until'][:10]}", bold=True)
+        click.echo(f"{many(arms[0], 'session')} with memory, {arms[1]} silent (shadow mode)\n")
+        _print_effect_table(effect["measures"])
+        click.echo("\nMeans per session, with 95 % intervals in brackets.")
+        click.echo()
+    for sentence in effect["conclusions"]:
+        click.echo(textwrap.fill(sentence, min(text_width(), TABLE_WIDTH)))
+    left_out = {
+        "began or ran while shadow mode was off": "without_shadow",
+        "changed arm with the setting": "changed_arm",
+        "had no prompt": "without_prompt",
+    }
+    told = [
+        f"{effect['left_out'][name]} {words}"
+        for words, name in left_out.items()
+        if effect["left_out"][name]
+    ]
+    if told:
+        click.echo(textwrap.fill(f"Sessions not counted: {', '.join(told)}.", TABLE_WIDTH))
+
+
+def _print_effect_table(measures: list[dict[str, Any]]) -> None:
+    rows = [("", "with memory", "silent", "difference")]
+    for one in measures:
+        arms = (one["comparison"][name] for name in ("memory", "silent", "difference"))
+        memory, silent, difference = arms
+        rows.append(
+            (one["label"], _estimate(memory), _estimate(silent), _estimate(difference, sign="+"))
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.secho(line.rstrip(), bold=number == 0)
+
+
+def _estimate(one: dict[str, Any] | None, sign: str = "") -> str:
+    """A value with its interval, in few characters."""
+    if one is None:
+        return "-"
+    told = _number(one["value"], sign)
+    if one["low"] is None:
+        return told
+    return f"{told} [{_number(one['low'], sign)} {_number(one['high'], sign)}]"
+
+
+def _number(value: float, sign: str) -> str:
+    if abs(value) >= 10_000:
+        return f"{value / 1000:{sign}.0f}k"
+    places = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:{sign}.{places}f}"

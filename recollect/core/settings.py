@@ -159,7 +159,7 @@ class Settings:
     shadow: float = _setting(
         0.0,
         "The share of sessions, chosen at random, in which memory is silent on purpose, so that "
-        "its effect can be measured; 0 for none.",
+        "`recollect report --effect` can compare; 0 for none.",
         Range(0, 1),
     )
     extract_idle_s: int = _setting(

@@ -55,7 +55,7 @@ class Memories:
                 "move", record.namespace, actor, targets=which, reason=reason,
                 detail={"to": namespace},
             )  # fmt: skip
-            tx.delete_records(record.namespace, which, left.op_id)
+            tx.delete_records(left)
             came = tx.log(
                 "move", namespace, actor, created=which, reason=reason,
                 detail={"from": record.namespace, "left_by": left.op_id},
@@ -102,13 +102,14 @@ class Memories:
                 return None
             which = [one.record_id for one in there]
             operation = tx.log("delete", namespace, actor, targets=which, reason=reason)
-            tx.delete_records(namespace, which, operation.op_id)
+            tx.delete_records(operation)
             if stone is not None:
                 for one in there:
                     tx.log("tombstone", namespace, actor, detail=stone(one))
             return operation
 
-        operation = self._store.transaction(work)
+        # Deleting makes room, so it is allowed on a full disk.
+        operation = self._store.transaction(work, when_full=True)
         if operation is not None:
             self.changed(namespace, operation.targets)
         return operation

@@ -317,7 +317,7 @@ class TurnWriter:
         count = 0
         for namespace in self._store.projects.namespaces():
             with self.paused():
-                self._store.turn_works.clear(namespace)
+                self._store.turn_works.delete(namespace)
                 self.derive_work(namespace)
             count += sum(1 for _ in self._store.turn_works.stream(namespace))
         return count

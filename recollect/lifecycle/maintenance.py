@@ -252,7 +252,7 @@ class Maintenance:
                 reason="; ".join(sorted(reasons)),
                 detail=dict(reasons),
             )
-            tx.delete_records(namespace, doomed, operation.op_id)
+            tx.delete_records(operation)
 
         self._store.transaction(work)
         self._memories.changed(namespace, doomed)
@@ -290,10 +290,8 @@ class Maintenance:
             operation = tx.log(
                 "merge", namespace, ACTOR, targets=gone, created=[made.record_id], reason=reason
             )
-            if gone:
-                tx.delete_records(namespace, gone, operation.op_id)
-            tx.put_record(made, operation.op_id)
-            tx.mark(namespace, marks, made.record_id)
+            tx.delete_records(operation)
+            tx.put_record(made, operation.op_id, stands_for=marks)
 
         self._store.transaction(work)
         self._memories.changed(namespace, [*gone, made.record_id])
@@ -381,4 +379,4 @@ def _fade(
         "edit", namespace, ACTOR, targets=ids, reason="inferred, and not seen again for a week",
         detail={"faded": len(after) - ended, "no longer held": ended},
     )  # fmt: skip
-    tx.change_graph(namespace, operation.op_id, ids, after)
+    tx.put_graph(*after, operation=operation)

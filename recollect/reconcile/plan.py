@@ -95,7 +95,7 @@ def apply(tx: Transaction, plan: LearningPlan, actor: str) -> list[Operation]:
             reason=step.reason,
             detail=step.detail,
         )
-        tx.change_graph(step.namespace, operation.op_id, step.displaced, step.things)
+        tx.put_graph(*step.things, operation=operation)
         operations.append(operation)
     if plan.wait or plan.no_longer_waits:
         tx.keep_waiting(plan.namespace, plan.wait, plan.no_longer_waits, MOST_WAITING)

@@ -120,11 +120,10 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
         "merge", namespace, ACTOR, targets=gone, created=[record.record_id],
         reason="said the same", detail={"members": list(fusion.members)},
     )  # fmt: skip
-    tx.delete_records(namespace, gone, operation.op_id)
+    tx.delete_records(operation)
     done.written = [one for one in done.written if one.record_id not in gone]
-    done.written.append(tx.put_record(record, operation.op_id))
-    for vector in vector_rows(record, fusion.made.vectors):
-        tx.put_vector(vector)
+    vectors = vector_rows(record, fusion.made.vectors)
+    done.written.append(tx.put_record(record, operation.op_id, vectors=vectors))
     done.displaced += [one.record_id for one in fusion.stored]
     done.merged += 1
 
@@ -138,7 +137,4 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
 
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    stored = tx.put_record(one.record, over=derived)
-    for vector in vector_rows(one.record, one.vectors):
-        tx.put_vector(vector)
-    return stored
+    return tx.put_record(one.record, vectors=vector_rows(one.record, one.vectors), over=derived)

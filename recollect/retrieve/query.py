@@ -50,11 +50,6 @@ class Query:
         return " ".join(pieces[:GIST] + self.text[-_READ:].split()[-GIST:])
 
     @property
-    def keywords(self) -> tuple[str, ...]:
-        """The words that carry meaning."""
-        return tuple(word for word in self.words if word not in STOP_WORDS)
-
-    @property
     def phrases(self) -> tuple[str, ...]:
         """What the prompt puts in quotes or backticks."""
         return tuple(first or second for first, second in _PHRASE.findall(self.text))

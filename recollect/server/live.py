@@ -47,10 +47,6 @@ class Live:
             for watcher in self._watchers:
                 watcher.tell(line)
 
-    @property
-    def watchers(self) -> int:
-        return len(self._watchers)
-
     async def stream(self, last_id: str | None) -> AsyncIterator[bytes]:
         """The lines for one client, from `last_id` until it disconnects."""
         import asyncio

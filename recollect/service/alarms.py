@@ -202,14 +202,5 @@ def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:
 
 
 def _last_run(runtime: ServiceRuntime) -> datetime | None:
-    """When the last extraction run started; None when the store keeps no runs."""
-    runs = getattr(runtime.store, "runs", None)
-    if runs is None:
-        return None
-    newest = [
-        page.items[0]
-        for namespace in all_namespaces(runtime)
-        if (page := runs.page(namespace, limit=1)).items
-    ]
-    times = [moment for one in newest if (moment := getattr(one, "started_at", None))]
-    return max(times, default=None)
+    """When the last extraction run started; None when there was none."""
+    return max((one.started_at for one in runtime.store.runs.latest()), default=None)

@@ -110,9 +110,7 @@ def _changed(
 
     def work(tx: Transaction) -> str:
         operation = tx.log(kind, thing.namespace, runtime.actor, targets=(thing_id,), reason=reason)
-        tx.change_graph(
-            thing.namespace, operation.op_id, (thing_id,), () if now is None else (now,)
-        )
+        tx.put_graph(*(() if now is None else (now,)), operation=operation)
         if stated is not None:
             stone = tombstone_of_belief(stated, "delete", sessions, runtime.clock.now())
             tx.log("tombstone", thing.namespace, runtime.actor, detail=stone)

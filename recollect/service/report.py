@@ -22,7 +22,7 @@ HOTSPOTS = 15
 MOST = 20
 SESSIONS = 50
 PAGES = 40
-_DAYS = {"day": 1, "week": 7, "weekly": 7, "month": 30, "monthly": 30}
+DAYS = {"day": 1, "week": 7, "weekly": 7, "month": 30, "monthly": 30}
 _BULLET = re.compile(r"^[ \t]*+[-*][ \t]++(.+)$", re.MULTILINE)
 
 
@@ -90,7 +90,7 @@ class Report(Value, frozen=True, kw_only=True):
 
 def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
     until = asked.until or runtime.clock.now()
-    since = asked.since or until - timedelta(days=_DAYS[asked.period])
+    since = asked.since or until - timedelta(days=DAYS[asked.period])
     if since >= until:
         raise BadInput("the period ends before it begins", field="since")
     namespaces = namespaces_to_list(runtime, asked)

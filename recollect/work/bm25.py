@@ -15,7 +15,7 @@ from recollect.work.postings import BITS, MOST_OFTEN, Postings
 
 # A question of many terms leaves out the commonest ones beyond so many entries: five for each of
 # 20,000 turns. A question made of three turns has about twenty for each; five were as good
-# (docs/decisions/work-index.md), and a project of 4,000 turns loses none.
+# (docs/decisions/work_index.md), and a project of 4,000 turns loses none.
 MOST_ENTRIES = 100_000
 # Entries that are scored together. Arrays of this size stay in the processor's cache and need no
 # fresh pages: all at once takes four times as long.

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 MOST_PROJECTS = 8
 MOST_GRAPHS = 16
-# Of a project, the newest turns are held, in about 75 MB (docs/decisions/work-index.md: even the
+# Of a project, the newest turns are held, in about 75 MB (docs/decisions/work_index.md: even the
 # newest 100 of 400 rank only 2 points worse).
 MOST_TURNS = 20_000
 SLACK = 2_000  # turns more than that, until the oldest are dropped

@@ -178,7 +178,7 @@ class _Builder:
 
     def _file(self, action: Action) -> str:
         """The file of an action. What a command names is one when a tool has touched it, too."""
-        path = action.path
+        path = "" if action.path.endswith("/") else action.path  # of a folder that was renamed
         if not path or action.how != "run":
             return path
         same = self._by_name.get(base(path), ())

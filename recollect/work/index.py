@@ -3,7 +3,8 @@
 In: the work of turns, in the order of time; one that comes again takes the place of what it was.
 Out: counts by file, person and branch, and the turns that hold a word. Files and turns are numbered
 in the order in which they came, so that numpy can read what is counted; numpy itself is loaded by
-whoever ranks. Dropped and filled again whenever something was taken out.
+whoever ranks. A renamed file keeps its number. Dropped and filled again whenever something was
+taken out.
 """
 
 import math
@@ -82,12 +83,22 @@ def _faded(age_s: float) -> float:
     return math.exp(-max(0.0, age_s) / (WORK_FILES.run_days * DAY_S))
 
 
+def _path_words(path: str) -> dict[str, int]:
+    folders, _, name = path.rpartition("/")
+    counts = dict.fromkeys(terms(folders), 1)
+    for term in terms(name.rsplit(".", 1)[0]):
+        counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
+    return counts
+
+
 class ProjectWork:
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:
-        self.path: list[str] = []  # of every known file, by number
+        self.path: list[str] = []  # of every known file, by number; "" for one that was replaced
         self.number: dict[str, int] = {}  # of every known file, by path
+        self._renamed: dict[str, tuple[int, float]] = {}  # by its old path: which file, and since
+        self._replaced: dict[int, int] = {}  # by a file that was renamed to it
         self.by_name: dict[str, set[str]] = defaultdict(set)  # base name -> paths
         self.tests_of: dict[str, set[str]] = defaultdict(set)  # base name -> paths of its tests
         self.often: array[int] = array("q")  # by file, the sessions that touched it
@@ -112,8 +123,13 @@ class ProjectWork:
         at = work.at.timestamp()
         # Each row comes with strings of its own; of equal ones, one is kept.
         counts = {sys.intern(term): count for term, count in work.terms.items()}
+        for action in work.actions:
+            if action.was:
+                self._rename(action.was, action.path, at)
+            elif action.how == "edit" and self._renamed.get(action.path, (0, at))[1] < at:
+                del self._renamed[action.path]  # there is a new file of that name
         touched = self._touched(work.actions)
-        loose = [one.path for one in work.actions if one.path and one.path not in self.number]
+        loose = [one.path for one in work.actions if self._is_loose(one)]
         turn = Turn(
             number=len(self.turn),
             session_id=sys.intern(work.session_id),
@@ -142,23 +158,29 @@ class ProjectWork:
         it too, or when it is named with its folder and nothing else has its name."""
         found: dict[int, float] = {}
         for one in actions:
-            if not one.path:
-                continue
-            if one.path not in self.number and one.how == "run" and self._is_loose(one.path):
-                continue
-            number = self._number_of(one.path)
-            found[number] = max(found.get(number, 0.0), getattr(WORK_FILES, one.how))
+            if one.path and not one.path.endswith("/") and not self._is_loose(one):
+                number = self._number_of(one.path)
+                found[number] = max(found.get(number, 0.0), getattr(WORK_FILES, one.how))
         return found
 
-    def _is_loose(self, path: str) -> bool:
-        return "/" not in path or base(path) in self.by_name
+    def _is_loose(self, action: Action) -> bool:
+        if not action.path or action.how != "run" or self._known(action.path) is not None:
+            return False
+        return "/" not in action.path or bool(self.by_name.get(base(action.path)))
+
+    def _known(self, path: str) -> int | None:
+        """The file that has this path, or had it."""
+        number = self.number.get(path)
+        if number is None and path in self._renamed:
+            number = self._renamed[path][0]
+        return number
 
     def _resolved(self, loose: Iterable[str]) -> list[int]:
         """The files that commands mean by these names: of several with the same base name the one
         that was touched last."""
         found = []
         for path in loose:
-            known = self.number.get(path)
+            known = self._known(path)
             if known is None:
                 same = [self.number[one] for one in self.by_name.get(base(path), ())]
                 known = max(same, key=lambda one: (self.last[one], one), default=None)
@@ -168,35 +190,98 @@ class ProjectWork:
 
     def touched(self, turn: Turn) -> dict[int, float]:
         """Files of a turn with how much it had to do with each."""
-        found = dict(zip(turn.files, turn.weights, strict=True))
+        found: dict[int, float] = {}
+        for file, weight in zip(turn.files, turn.weights, strict=True):
+            number = self._replaced.get(file, file)
+            found[number] = max(found.get(number, 0.0), weight)
         for number in self._resolved(turn.loose):
             found[number] = max(found.get(number, 0.0), WORK_FILES.run)
         return found
 
     def _number_of(self, path: str) -> int:
-        known = self.number.get(path)
+        known = self._known(path)
         if known is not None:
             return known
-        number = self.number[path] = len(self.path)
-        self.path.append(path)
+        number = len(self.path)
+        self.path.append("")
         self.often.append(0)
         self.last.append(0.0)
-        folders, _, name = path.rpartition("/")
+        self._call(number, path)
+        return number
+
+    def _call(self, number: int, path: str) -> None:
+        """Give a file its path."""
+        self.path[number] = path
+        self.number[path] = number
+        name = base(path)
         self.by_name[name].add(path)
         subject = subject_of(name)
         if subject:
             self.tests_of[subject].add(path)
-        counts = dict.fromkeys(terms(folders), 1)
-        for term in terms(name.rsplit(".", 1)[0]):
-            counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
-        self.path_words.add(number, counts)
-        return number
+        self.path_words.add(number, _path_words(path))
+
+    def _uncall(self, number: int) -> None:
+        path = self.path[number]
+        self.path[number] = ""
+        del self.number[path]
+        self.by_name[base(path)].discard(path)
+        self.tests_of[subject_of(base(path))].discard(path)
+        self.path_words.remove(number, _path_words(path))
+
+    def _rename(self, old: str, new: str, at: float) -> None:
+        """Files that nobody has touched are not known, and need no new name."""
+        if old.endswith("/"):
+            for path in [one for one in self.number if one.startswith(old)]:
+                self._rename(path, new + path[len(old) :], at)
+            return
+        number = self.number.get(old)
+        if number is None or old == new:
+            return
+        self._uncall(number)
+        self._renamed.pop(new, None)
+        there = self.number.get(new)
+        if there is None:
+            self._call(number, new)
+        else:
+            self._merge(number, there)
+        self._renamed[old] = (number if there is None else there, at)
+
+    def _merge(self, old: int, new: int) -> None:
+        """One known file was renamed to another one, which inherits what is known of it."""
+        for replaced in [one for one, by in self._replaced.items() if by == old]:
+            self._replaced[replaced] = new
+        self._replaced[old] = new
+        self._renamed = {
+            path: (new if number == old else number, since)
+            for path, (number, since) in self._renamed.items()
+        }
+        self.last[new] = max(self.last[new], self.last[old])
+        self.last[old] = 0.0
+        self.often[old] = 0
+        for person in self.by_person:
+            self._counts_of(person)[old] = 0
+        for session in self.of_session.values():
+            had = any(new in files for files in session.files.values())
+            for person, files in session.files.items():
+                if old in files:
+                    files.discard(old)
+                    self.by_person[person][new] += new not in files
+                    files.add(new)
+            self.often[new] += not had and any(new in files for files in session.files.values())
+        for branch in self.by_branch.values():
+            if old in branch.files:
+                branch.files[new] = max(branch.files.pop(old), branch.files.get(new, 0.0))
+        names = [name for name, files in self.symbols.items() if old in files]
+        if names:
+            self.defined_words.remove(old, {term for name in names for term in terms(name)})
+        for name in names:
+            self.symbols[name] = tuple(one for one in self.symbols[name] if one != old)
+            self._define(name, new)
 
     def _count(self, work: TurnWork, session: SessionWork, files: list[int], at: float) -> None:
         mine = session.files.setdefault(work.person, set())
         others = [some for person, some in session.files.items() if person != work.person]
-        person = self.by_person.setdefault(work.person, array("q"))
-        person.extend([0] * (len(self.path) - len(person)))
+        person = self._counts_of(work.person)
         for number in files:
             if number not in mine:
                 mine.add(number)
@@ -210,6 +295,11 @@ class ProjectWork:
                 branch.files[number] = max(at, branch.files.get(number, 0.0))
             if work.commits:
                 branch.commits[work.turn_id] = (at, work.session_id, work.commits)
+
+    def _counts_of(self, person: str) -> "array[int]":
+        counts = self.by_person.setdefault(person, array("q"))
+        counts.extend([0] * (len(self.path) - len(counts)))
+        return counts
 
     def _define(self, name: str, number: int) -> None:
         held = self.symbols.get(name, ())

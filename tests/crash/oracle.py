@@ -17,6 +17,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Event, EventSource, Record, TextBody
 from recollect.store.interface import Batch, Cursor, Transaction
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import delete_records
 
 CLIENTS = 4
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -127,7 +128,7 @@ def put_note(store: SqliteStore, client: int, tell: Tell) -> str:
 
 def delete_note(store: SqliteStore, client: int, record_id: str, tell: Tell) -> None:
     tell(Told("deleting", client, record_id))
-    assert store.records.delete(namespace(client), [record_id], actor="crash") is not None
+    assert delete_records(store, namespace(client), [record_id], actor="crash") is not None
     tell(Told("deleted", client, record_id))
 
 

@@ -18,6 +18,7 @@ from recollect.capture import frames, paths, spool, spool_writer
 from recollect.core import ids
 from tests.crash.oracle import Findings
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.frame_server import decode_answer
 from tests.fakes.postgres import Server
 
 HOOK_S = 1.0
@@ -66,7 +67,7 @@ def hook(home: str, one: frames.Frame) -> bool:
     try:
         connection.connect(paths.socket_path(home))
         connection.sendall(frames.request(payload))
-        status = frames.decode_answer(connection.recv(1 << 16))[0]
+        status = decode_answer(connection.recv(1 << 16))[0]
     except (OSError, frames.FrameError):
         status = frames.NOT_NOW
     finally:

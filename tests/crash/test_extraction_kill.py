@@ -13,6 +13,7 @@ from recollect.ingest.memories import Memories
 from recollect.llm.base import ModelRequest
 from recollect.reconcile.extraction_run import BATCH_EVENTS, NEVER_ENDED, ExtractionWorker
 from recollect.store.interface import Batch
+from recollect.store.sql import transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
@@ -44,13 +45,14 @@ def die(home: str, number: int) -> None:
     store = open_store(home)
     store.events.put([arrival(f"memory {number}")])
     if step in ("put_record", "put_vector", "finish"):
-        real = getattr(SqliteTransaction, step)
+        owner = transaction if step == "put_vector" else SqliteTransaction
+        real = getattr(owner, step)
 
-        def dies(self: SqliteTransaction, *given: object, **how: object) -> None:
-            real(self, *given, **how)
+        def dies(*given: object, **how: object) -> None:
+            real(*given, **how)
             kill()
 
-        setattr(SqliteTransaction, step, dies)
+        setattr(owner, step, dies)
     worker(store, answer).run(NAMESPACE)
     kill()
 

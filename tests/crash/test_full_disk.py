@@ -31,6 +31,7 @@ from tests.crash.oracle import (
 from tests.crash.small_disk import SmallDisk
 from tests.e2e.test_daemon_life import recollect
 from tests.fakes.daemons import RealDaemon
+from tests.fakes.stored import delete_records
 from tests.fakes.waiting import PATIENCE_S
 
 RESERVE_MB = 4
@@ -121,7 +122,7 @@ def test_deleting_memories_heals_a_disk_that_they_filled(disk: SmallDisk) -> Non
     if isinstance(disk, small_disk.SizeLimit):
         disk.free()  # this disk has room enough: only its files could not grow
     for record_id in kept:
-        store.records.delete(namespace(0), [record_id], actor="test")
+        delete_records(store, namespace(0), [record_id], actor="test")
         store.log.purge(tomorrow)
     put_event(store, 0, 0, lambda told: None)
     assert not is_full(store)

@@ -15,6 +15,7 @@ from recollect.core.values import Fact
 from recollect.ingest.memories import Memories
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, record
 
 DAYS = 12
@@ -43,7 +44,7 @@ def _fill(home: str) -> None:
         )  # fmt: skip
         clock.advance(days=1)
     now = clock.now()
-    store.graph.put(
+    put_graph(store,
         Fact(fact_id="f", namespace=NAMESPACE, subject="a", predicate="uses", object="b",
              source_type="inferred", valid_from=now - timedelta(days=1))
     )  # fmt: skip

@@ -20,6 +20,7 @@ from tests.contract.host_contract import payloads
 from tests.e2e.conditions import wait_for_spool
 from tests.fakes.canaries import Canaries, found_on_disk, leaves, planted
 from tests.fakes.daemons import RealDaemon, real_daemon
+from tests.fakes.frame_server import decode_answer
 from tests.fakes.hooks import KINDS, Hook, install
 from tests.fakes.waiting import PATIENCE_S
 from tests.torture import hook as attacks
@@ -66,7 +67,7 @@ def send(path: str, frame: bytes) -> tuple[int, bytes]:
         answer = b""
         while part := connection.recv(65536):
             answer += part
-    return frames.decode_answer(answer)
+    return decode_answer(answer)
 
 
 @pytest.mark.parametrize("host", sorted(ADAPTERS))

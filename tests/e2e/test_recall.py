@@ -1,4 +1,4 @@
-"""Recall through the real hook and the real daemon: after a restart, and without a model."""
+"""Recall through the real hook and daemon: after a restart, without a model, in shadow mode."""
 
 import json
 import pathlib
@@ -61,5 +61,34 @@ def test_without_a_model_words_are_enough(tmp_path: pathlib.Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert daemon.client.get("/healthz")["embedding"]["state"] == "off"
+    finally:
+        daemon.stop()
+
+
+def test_a_shadow_session_is_told_nothing_before_and_after_a_restart(
+    tmp_path: pathlib.Path,
+) -> None:
+    daemon = RealDaemon(tmp_path / "home", shadow="1")
+    daemon.start()
+    try:
+        (tmp_path / "Makefile").touch()
+        work(daemon, tmp_path, "Rename the cluster", "The staging cluster is called quokka now.")
+        until_embedded(daemon, 1)
+        question = "what is the staging cluster called?"
+        key = (tmp_path / "home" / "shadow.key").read_text()
+        for _ in range(2):
+            assert prompt(daemon, question, tmp_path, "one session") == ""
+            daemon.stop()
+            daemon.start()
+        assert (tmp_path / "home" / "shadow.key").read_text() == key
+        asked = {"query": question, "project": str(tmp_path)}
+        assert daemon.client.get("/api/search", **asked)["items"]
+        receipts = daemon.client.get("/api/receipts", session_id="one session", project="all")
+        assert len(receipts["items"]) == 2
+        for one in receipts["items"]:
+            assert one["detail"]["shadow"] is True and one["injected"] == []
+        assert any("quokka" in one["detail"]["shadow_text"] for one in receipts["items"])
+        found = daemon.client.get("/api/report/effect", project="all")
+        assert (found["memory_sessions"], found["silent_sessions"]) == (0, 2)
     finally:
         daemon.stop()

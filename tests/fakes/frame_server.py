@@ -18,6 +18,14 @@ ANSWER = b'{"hookSpecificOutput": {"additionalContext": "\xc3\xa9\\u0000"}}\n'
 Behave = Callable[["FrameServer", socket.socket], None]
 
 
+def decode_answer(data: bytes) -> tuple[int, bytes]:
+    """Status and bytes of a whole answer; hooks read it piece by piece."""
+    status, length = frames.answer_header(data[: frames.HEADER_BYTES])
+    if len(data) != frames.HEADER_BYTES + length:
+        raise frames.FrameError(f"an answer of {len(data)} bytes says that {length} follow")
+    return status, data[frames.HEADER_BYTES :]
+
+
 class FrameServer:
     def __init__(self, path: str, behave: Behave | None = None, backlog: int = 128) -> None:
         self.path = path

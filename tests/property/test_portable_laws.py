@@ -40,6 +40,7 @@ from recollect.portable.exports import ExportReader, ExportSelection, document, 
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.stored import delete_records, put_graph
 from tests.make import record, vector
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -125,7 +126,7 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
             case "edit" | "delete" | "undo" if record_ids:
                 chosen = record_ids[what % len(record_ids)]
                 if step == "delete":
-                    store.records.delete(here, [chosen], "ada", value)
+                    delete_records(store, here, [chosen], "ada", value)
                 elif step == "undo":
                     done = store.log.page(here).items
                     if done and done[0].kind in ("edit", "delete"):
@@ -135,7 +136,7 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                         msgspec.structs.replace(known[0], title=value[:200]), "ada", value
                     )
             case "graph":
-                store.graph.put(
+                put_graph(store,
                     Entity(entity_id=f"ent_{what}", namespace=here, name=value, type="thing"),
                     Entity(entity_id="ent_x", namespace=here, name="X", type="thing"),
                     Fact(fact_id=f"fact_{number}", namespace=here, entity_id=f"ent_{what}",

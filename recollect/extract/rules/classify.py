@@ -164,7 +164,6 @@ _CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
     ),
 )
 GENERAL = "general"
-CATEGORIES = (*(name for name, _, _ in _CATEGORIES), GENERAL)
 
 
 def concepts(text: str, files: Iterable[str], commands: Iterable[str] = ()) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import alarms, analytics, report
+from recollect.service import effect as effects
 from recollect.service.alarms import Alarm
 from recollect.service.analytics import (
     AnalyticsOverview,
@@ -16,6 +17,7 @@ from recollect.service.analytics import (
     RetrievalFigures,
     StatsAnswer,
 )
+from recollect.service.effect import Effect, EffectQuery
 from recollect.service.report import Report, ReportQuery
 from recollect.service.scope import Scope
 
@@ -63,6 +65,10 @@ def make_report(runtime: ServerRuntime, asked: ReportQuery) -> Report:
     return found
 
 
+def effect(runtime: ServerRuntime, asked: EffectQuery) -> Effect:
+    return effects.effect(runtime, asked)
+
+
 def overview(runtime: ServerRuntime, asked: AnalyticsQuery) -> AnalyticsOverview:
     return analytics.overview(runtime, asked)
 
@@ -108,6 +114,10 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/report", "What happened in a period, as data or Markdown.",
         make_report, Report, ReportQuery,
+    ),
+    Endpoint(
+        "GET", "/api/report/effect", "Sessions with memory beside silent ones (shadow mode).",
+        effect, Effect, EffectQuery,
     ),
     Endpoint(
         "GET", "/api/analytics", "The main figures of a period.",

@@ -108,8 +108,9 @@ class Store(ABC):
     changes: Changes
 
     @abstractmethod
-    def transaction(self, work: Callable[[Transaction], T]) -> T:
-        """Run one atomic unit of work. Transactions do not nest."""
+    def transaction(self, work: Callable[[Transaction], T], *, when_full: bool = False) -> T:
+        """Run one atomic unit of work. Transactions do not nest. With `when_full` it is tried on a
+        full disk too, because it makes room."""
 
     @abstractmethod
     def close(self) -> None:

@@ -28,10 +28,9 @@ class Waiting:
 
 
 class Graph(Protocol):
-    """Entities, what is known of them, how they hang together; procedures and preferences.
-    `put_*` replaces the row of the same id."""
+    """Entities, how they are related, and what is known of them; procedures and preferences. They
+    are written in a transaction (`Transaction.put_graph`)."""
 
-    def put(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None: ...
     def version(self, namespace: str) -> int:
         """Grows with every committed change of a namespace's graph; begins anew with the store."""
 
@@ -74,6 +73,3 @@ class Graph(Protocol):
 
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         """By words, best first within each kind."""
-
-    def delete(self, namespace: str, ids: Sequence[str]) -> int:
-        """Remove things by id; unknown ids are passed over."""

@@ -45,11 +45,6 @@ class Runs(Protocol):
     """What runs of extraction did. Old ones are forgotten when there are many."""
 
     def put(self, run: ExtractionRun) -> None: ...
-    def page(
-        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
-    ) -> Page[ExtractionRun]:
-        """Newest first."""
-
     def latest(self) -> list[ExtractionRun]:
         """The newest run of each namespace."""
 
@@ -84,6 +79,3 @@ class Usages(Protocol):
 
     def spent(self, day: str, namespace: str | None = None) -> Spent:
         """The day's total, of one namespace or all."""
-
-    def days(self, since: str, namespace: str | None = None) -> list[Usage]:
-        """Rows from a day on, by day, then namespace, provider, model and purpose."""

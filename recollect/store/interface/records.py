@@ -10,7 +10,6 @@ from recollect.core.values import (
     Freshness,
     Operation,
     Record,
-    SourceKind,
     Vector,
 )
 from recollect.store.interface.paging import Cursor, Page
@@ -94,12 +93,6 @@ class Records(Protocol):
         """Replace a memory by a new version of itself; the old one goes to the archive.
         NotFound when there is none."""
 
-    def delete(
-        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
-    ) -> Operation | None:
-        """Remove memories with their vectors and index entries; the originals go to the archive.
-        Unknown ids are passed over; None when nothing was removed."""
-
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         """Count an access; not an edit."""
 
@@ -120,9 +113,6 @@ class Vectors(Protocol):
         """Store or replace vectors of things that exist; returns how many were stored. A blob
         whose length does not fit its dimension raises DamagedRow that names the owner."""
 
-    def scan(self, namespace: str, model: str) -> Iterator[Vector]:
-        """All vectors of one model in a namespace, in a stable order."""
-
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         """Id and whole vector (part 0) of every memory that is no episode."""
 
@@ -140,6 +130,3 @@ class Vectors(Protocol):
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""
-
-    def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
-        """Drop the vectors of these things."""

@@ -28,24 +28,26 @@ class Transaction(Protocol):
         """Like `Records.get`, as this transaction sees them."""
 
     def put_record(
-        self, record: Record, operation: str | None = None, *, over: bool = False
-    ) -> Record:
-        """Like `Records.put`, for one memory. `operation` is the one that makes it, if any."""
-
-    def put_vector(self, vector: Vector) -> None: ...
-    def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
-        """Like `Graph.put`."""
-
-    def change_graph(
         self,
-        namespace: str,
-        operation: str,
-        displaced: Sequence[str],
-        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
+        record: Record,
+        operation: str | None = None,
+        *,
+        vectors: Sequence[Vector] = (),
+        over: bool = False,
+        stands_for: Sequence[str] = (),
+    ) -> Record:
+        """Like `Records.put`, for one memory. `operation` is the one that makes it, if any.
+        `stands_for` are marks, or ids of memories, that this one represents from now on
+        (`Aging.marked`); writing over a memory takes its mark away."""
+
+    def put_graph(
+        self,
+        *things: Entity | Relationship | Fact | Procedure | Preference,
+        operation: Operation | None = None,
     ) -> None:
-        """Put things on behalf of an operation that was logged in this transaction. What is
-        displaced goes to the archive as it was; what no thing replaces goes from the graph. Its
-        targets must be the displaced ids, and its `created` the ids that are new."""
+        """Store things, each in place of the row of the same id. With an operation, which must have
+        been logged in this transaction, its targets go to the archive as they were, and those that
+        no thing replaces go from the graph; its `created` are the ids that are new."""
 
     def keep_waiting(
         self, namespace: str, put: Sequence[Waiting], drop: Sequence[str], most: int
@@ -53,7 +55,10 @@ class Transaction(Protocol):
         """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
-    def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int: ...
+    def delete_records(self, operation: Operation) -> int:
+        """Move the targets of an operation that was logged in this transaction to the archive, with
+        their vectors. Returns how many there were."""
+
     def log(
         self,
         kind: OperationKind,
@@ -65,9 +70,6 @@ class Transaction(Protocol):
         reason: str = "",
         detail: Any = None,
     ) -> Operation: ...
-    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
-        """Say what stands for these from now on. Writing over a memory takes its mark away."""
-
     def finish(self, batch: Batch) -> None:
         """Mark a batch extracted: atomic with the memories it produced."""
 

@@ -23,5 +23,5 @@ class TurnWorks(Protocol):
     def missing(self, namespace: str) -> list[str]:
         """The sessions that have events, and no rows here."""
 
-    def delete(self, namespace: str, turn_ids: Sequence[str]) -> None: ...
-    def clear(self, namespace: str) -> None: ...
+    def delete(self, namespace: str, turn_ids: Sequence[str] | None = None) -> None:
+        """Of these turns, or of all."""

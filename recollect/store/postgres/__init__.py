@@ -179,7 +179,7 @@ class PostgresStore(Store):
             )
         return ""
 
-    def transaction(self, work: Callable[[Transaction], T]) -> T:
+    def transaction(self, work: Callable[[Transaction], T], *, when_full: bool = False) -> T:
         changed: dict[str, set[str]] = {}
 
         def run(db: Any) -> T:
@@ -188,7 +188,7 @@ class PostgresStore(Store):
             changed.update(handle.graphs)
             return value
 
-        result = self._engine.write(run)
+        result = self._engine.write(run, when_full=when_full)
         for namespace, things in changed.items():
             self._engine.graph_versions.note(namespace, things)
         return result

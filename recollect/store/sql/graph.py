@@ -173,12 +173,6 @@ class SqlGraph:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def put(self, *things: Thing) -> None:
-        now = self._engine.clock.now()
-        self._engine.write(lambda db: put_things(db, things, now))
-        for namespace, changed in changed_in(things).items():
-            self._engine.graph_versions.note(namespace, changed)
-
     def version(self, namespace: str) -> int:
         return self._engine.graph_versions.version(namespace)
 
@@ -248,14 +242,6 @@ class SqlGraph:
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         with self._engine.reader() as db:
             return self._engine.full_text.graph(db, namespace, query, limit)
-
-    def delete(self, namespace: str, ids: Sequence[str]) -> int:
-        def work(db: Connection) -> int:
-            return sum(delete_thing(db, namespace, thing_id) for thing_id in dict.fromkeys(ids))
-
-        removed = self._engine.write(work, when_full=True)
-        self._engine.graph_versions.note(namespace, ids)
-        return removed
 
 
 class Kept(msgspec.Struct, Generic[T], frozen=True):

@@ -39,16 +39,16 @@ _KIND = {kind: name for name, (_, kind) in TABLES.items()}
 def change(
     db: Connection,
     operation: Operation,
-    displaced: Sequence[str],
     things: Sequence[Thing],
     now: datetime,
 ) -> None:
-    """Archive what is displaced, put things in its place, and take away what nothing replaces."""
-    archive(db, operation, displaced)
+    """Archive the operation's targets, put things in their place, and take away what nothing
+    replaces."""
+    archive(db, operation, operation.targets)
     put_things(db, things, now)
     staying = {identity(thing) for thing in things}
     _made_by(db, operation, things)
-    for thing_id in displaced:
+    for thing_id in operation.targets:
         if thing_id not in staying:
             delete_thing(db, operation.namespace, thing_id)
 

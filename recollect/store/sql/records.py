@@ -220,24 +220,6 @@ class SqlRecords:
 
         return self._engine.write(work)
 
-    def delete(
-        self, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
-    ) -> Operation | None:
-        clock = self._engine.clock
-
-        def work(db: Connection) -> Operation | None:
-            known = [record.record_id for record in read(db, namespace, record_ids)]
-            if not known:
-                return None
-            operation = new_operation(
-                clock, "delete", namespace, actor, targets=known, reason=reason
-            )
-            put_operation(db, operation)
-            displace(db, namespace, known, operation)
-            return operation
-
-        return self._engine.write(work, when_full=True)
-
     def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
         self._engine.write(lambda db: db.run(TOUCH_RECORDS, values) and None)

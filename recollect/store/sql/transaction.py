@@ -23,7 +23,7 @@ from recollect.core.values import (
 from recollect.store.interface import Waiting
 from recollect.store.sql import aging, graph_changes, records
 from recollect.store.sql.graph import changed_in, keep_waiting, put_things
-from recollect.store.sql.operations import get_operation, new_operation, put_operation
+from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.sessions import put_checkpoint
 from recollect.store.sql.vectors import put_vector
 
@@ -44,33 +44,33 @@ class SqlTransaction:
         return records.read(self._db, namespace, record_ids)
 
     def put_record(
-        self, record: Record, operation: str | None = None, *, over: bool = False
-    ) -> Record:
-        return records.put(self._db, record, self._clock, over=over, op_id=operation)
-
-    def put_vector(self, vector: Vector) -> None:
-        put_vector(self._db, vector)
-
-    def put_graph(self, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:
-        put_things(self._db, things, self._clock.now())
-        self._changed(things)
-
-    def change_graph(
         self,
-        namespace: str,
-        operation: str,
-        displaced: Sequence[str],
-        things: Sequence[Entity | Relationship | Fact | Procedure | Preference] = (),
-    ) -> None:
-        known = get_operation(self._db, namespace, operation)
-        assert known is not None  # the caller logged it in this transaction
-        graph_changes.change(self._db, known, displaced, things, self._clock.now())
-        self._changed(things)
-        self.graphs.setdefault(namespace, set()).update(displaced)
+        record: Record,
+        operation: str | None = None,
+        *,
+        vectors: Sequence[Vector] = (),
+        over: bool = False,
+        stands_for: Sequence[str] = (),
+    ) -> Record:
+        stored = records.put(self._db, record, self._clock, over=over, op_id=operation)
+        for vector in vectors:
+            put_vector(self._db, vector)
+        if stands_for:
+            into, now = record.record_id, self._clock.now()
+            aging.mark(self._db, record.namespace, stands_for, into, now)
+        return stored
 
-    def _changed(
-        self, things: Sequence[Entity | Relationship | Fact | Procedure | Preference]
+    def put_graph(
+        self,
+        *things: Entity | Relationship | Fact | Procedure | Preference,
+        operation: Operation | None = None,
     ) -> None:
+        now = self._clock.now()
+        if operation is None:
+            put_things(self._db, things, now)
+        else:
+            graph_changes.change(self._db, operation, things, now)
+            self.graphs.setdefault(operation.namespace, set()).update(operation.targets)
         for namespace, ids in changed_in(things).items():
             self.graphs.setdefault(namespace, set()).update(ids)
 
@@ -82,13 +82,9 @@ class SqlTransaction:
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         return put_checkpoint(self._db, checkpoint, self._clock.now())
 
-    def delete_records(self, namespace: str, record_ids: Sequence[str], operation: str) -> int:
-        known = get_operation(self._db, namespace, operation)
-        assert known is not None  # the caller logged it in this transaction
-        return len(records.displace(self._db, namespace, record_ids, known))
-
-    def mark(self, namespace: str, source_ids: Sequence[str], into_id: str) -> None:
-        aging.mark(self._db, namespace, source_ids, into_id, self._clock.now())
+    def delete_records(self, operation: Operation) -> int:
+        namespace, targets = operation.namespace, operation.targets
+        return len(records.displace(self._db, namespace, targets, operation))
 
     def log(
         self,

@@ -11,7 +11,7 @@ from recollect.core.values import TurnWork
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
-from recollect.store.sql.statement import both, column_list, insert_or_replace
+from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
 
 PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
 _COLUMNS = column_list(rows.TURN_WORK.columns)
@@ -36,8 +36,8 @@ SELECT session_id FROM events WHERE namespace = $namespace
 EXCEPT
 SELECT session_id FROM turn_work WHERE namespace = $namespace
 """)
-DELETE_TURN_WORK = both(
-    "DELETE FROM turn_work WHERE namespace = $namespace AND turn_id IN {texts[ids]}"
+DELETE_TURN_WORK = filtered(
+    "DELETE FROM turn_work WHERE namespace = $namespace", {"ids": "turn_id IN {texts[ids]}"}
 )
 # Events came to sessions of which the work was known: it is derived again, with theirs.
 UNDERIVE_TURN_WORK = both("""
@@ -45,7 +45,6 @@ DELETE FROM turn_work
  WHERE namespace = $namespace AND session_id IN (
        SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
 """)
-CLEAR_TURN_WORK = both("DELETE FROM turn_work WHERE namespace = $namespace")
 
 _PAGE = 200
 _BEGIN = (-(2**63), "")
@@ -90,9 +89,7 @@ class SqlTurnWorks:
         values = {"namespace": namespace}
         return [session for (session,) in self._engine.rows(MISSING_TURN_WORK, values)]
 
-    def delete(self, namespace: str, turn_ids: Sequence[str]) -> None:
-        values = {"namespace": namespace, "ids": ids_json(turn_ids)}
+    def delete(self, namespace: str, turn_ids: Sequence[str] | None = None) -> None:
+        listed = None if turn_ids is None else ids_json(turn_ids)
+        values = {"namespace": namespace, "ids": listed}
         self._engine.write(lambda db: db.run(DELETE_TURN_WORK, values) and None)
-
-    def clear(self, namespace: str) -> None:
-        self._engine.write(lambda db: db.run(CLEAR_TURN_WORK, {"namespace": namespace}))

@@ -12,7 +12,7 @@ from recollect.store.interface import Spent
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import IF_NAMESPACE, column_list, each, filtered, insert_into
+from recollect.store.sql.statement import IF_NAMESPACE, each, filtered, insert_into
 
 _SPENT = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
 # Adds to the row of its kind; `settle` adds differences, which may be negative.
@@ -37,14 +37,8 @@ SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in _SPENT)}, coalesce(max
 """,
     IF_NAMESPACE,
 )
-LIST_USAGE = filtered(
-    f"SELECT {column_list(rows.USAGE.columns)} FROM llm_usage WHERE day >= $since",
-    IF_NAMESPACE,
-    "ORDER BY day, namespace, provider, model, purpose",
-)
 
 _KIND = ("day", "namespace", "provider", "model", "purpose")
-_COUNTED = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
 
 
 class SqlUsage:
@@ -68,15 +62,11 @@ class SqlUsage:
         if any(getattr(worst, name) != getattr(actual, name) for name in _KIND):
             raise BadInput("a call is settled under another day or kind than it was reserved")
         row = rows.USAGE.encode(actual)
-        row |= {name: getattr(actual, name) - getattr(worst, name) for name in _COUNTED}
+        row |= {name: getattr(actual, name) - getattr(worst, name) for name in _SPENT}
         self._engine.write(lambda db: db.run(ADD_USAGE, row), when_full=True)
 
     def spent(self, day: str, namespace: str | None = None) -> Spent:
         return _spent(self._engine.one(SPENT, {"day": day, "namespace": namespace}))
-
-    def days(self, since: str, namespace: str | None = None) -> list[Usage]:
-        values = {"since": since, "namespace": namespace}
-        return [rows.USAGE.decode(row) for row in self._engine.rows(LIST_USAGE, values)]
 
 
 def _spent(row: tuple[Any, ...] | None) -> Spent:

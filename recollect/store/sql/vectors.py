@@ -44,10 +44,6 @@ PUT_VECTOR = {
     "fact": _put_vector("facts", "fact_id"),
     "procedure": _put_vector("procedures", "procedure_id"),
 }
-SCAN_VECTORS = both(f"""
-SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
- WHERE namespace = $namespace AND model = $model ORDER BY source_kind, source_id, part
-""")
 KNOWLEDGE_VECTORS = both(f"""
 SELECT e.source_id, e.vector FROM embeddings AS e
   JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
@@ -88,12 +84,6 @@ class SqlVectors:
     def put(self, vectors: Sequence[Vector]) -> int:
         return self._engine.write(lambda db: sum(put_vector(db, vector) for vector in vectors))
 
-    def scan(self, namespace: str, model: str) -> Iterator[Vector]:
-        with self._engine.reader() as db:
-            found = db.run(SCAN_VECTORS, {"namespace": namespace, "model": model})
-            for row in found:
-                yield _checked(rows.VECTOR.decode(row))
-
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         with self._engine.reader() as db:
             yield from db.run(KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
@@ -111,14 +101,6 @@ class SqlVectors:
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}
         return [rows.RECORD.decode(row) for row in self._engine.rows(MISSING_VECTORS, values)]
-
-    def clear(self, namespace: str, source_kind: SourceKind, source_ids: Sequence[str]) -> None:
-        def work(db: Connection) -> None:
-            for source_id in source_ids:
-                owner = {"namespace": namespace, "source_kind": source_kind}
-                db.run(DELETE_VECTORS, {**owner, "source_id": source_id})
-
-        self._engine.write(work, when_full=True)
 
 
 def put_vector(db: Connection, vector: Vector) -> int:

@@ -105,7 +105,7 @@ class SqliteStore(Store):
         self.bulk = SqliteBulk(engine, self.events, self.projects)
         self.log.purge(clock.now() - timedelta(days=settings.kept_days("archive")))
 
-    def transaction(self, work: Callable[[Transaction], T]) -> T:
+    def transaction(self, work: Callable[[Transaction], T], *, when_full: bool = False) -> T:
         handle: list[SqliteTransaction] = []
 
         def run(db: SqliteConnection) -> T:
@@ -114,7 +114,7 @@ class SqliteStore(Store):
             handle[0].must_stand()
             return value
 
-        result = self._engine.write(run)
+        result = self._engine.write(run, when_full=when_full)
         for batch in handle[0].finished:
             self.events.let_go(batch)
         for namespace, changed in handle[0].graphs.items():

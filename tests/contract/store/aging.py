@@ -7,6 +7,7 @@ import msgspec
 from recollect.core.clock import ManualClock
 from recollect.core.values import Receipt, Record
 from recollect.store.interface import Forgetting, Store, Transaction
+from tests.fakes.stored import delete_records
 from tests.make import NAMESPACE, record
 
 OTHER = "/actor/ada/project/engine2/"
@@ -14,6 +15,12 @@ OTHER = "/actor/ada/project/engine2/"
 
 def _episode(**fields: object) -> Record:
     return record("turn", kind="episode", session_id="s", **fields)
+
+
+def _stand_in(store: Store, level: str, taken: Record) -> Record:
+    """A shorter episode that stands for another one."""
+    short = _episode(level=level)
+    return store.transaction(lambda tx: tx.put_record(short, stands_for=[taken.record_id]))
 
 
 class AgingContract:
@@ -32,7 +39,7 @@ class AgingContract:
         assert store.aging.episodes(NAMESPACE, "compressed", edge) == []
 
         def work(tx: Transaction) -> None:
-            tx.mark(NAMESPACE, [early.record_id], late.record_id)
+            tx.put_record(late, over=True, stands_for=[early.record_id])
 
         store.transaction(work)
         assert [x.record_id for x in store.aging.episodes(NAMESPACE, "raw", edge)] == [
@@ -48,8 +55,8 @@ class AgingContract:
     def test_a_turn_may_go_only_while_something_stands_for_it(
         self, store: Store, clock: ManualClock
     ) -> None:
-        turn, short = store.records.put([_episode(), _episode(level="compressed")])
-        store.transaction(lambda tx: tx.mark(NAMESPACE, [turn.record_id], short.record_id))
+        (turn,) = store.records.put([_episode()])
+        short = _stand_in(store, "compressed", turn)
         now = clock.now()
         rules = Forgetting(now=now, replaced=now, distilled=now - timedelta(days=1))
         found = store.aging.forgettable(NAMESPACE, rules)
@@ -57,15 +64,14 @@ class AgingContract:
         assert store.aging.forgettable(OTHER, rules) == []
         earlier = Forgetting(now=now, replaced=now - timedelta(seconds=1), distilled=now)
         assert store.aging.forgettable(NAMESPACE, earlier) == []
-        store.records.delete(NAMESPACE, [short.record_id], "ada")
+        delete_records(store, NAMESPACE, [short.record_id], "ada")
         assert store.aging.forgettable(NAMESPACE, rules) == []
-        last = store.records.put([_episode(level="distilled")])[0]
-        store.transaction(lambda tx: tx.mark(NAMESPACE, [short.record_id], last.record_id))
+        _stand_in(store, "distilled", short)
         assert len(store.aging.forgettable(NAMESPACE, rules)) == 1
 
     def test_gone_are_those_that_were_there_once(self, store: Store) -> None:
         here, deleted = store.records.put([record("here"), record("deleted")])
-        store.records.delete(NAMESPACE, [deleted.record_id], "ada")
+        delete_records(store, NAMESPACE, [deleted.record_id], "ada")
         asked = [here.record_id, deleted.record_id, record("never").record_id]
         assert store.aging.gone(NAMESPACE, asked) == {deleted.record_id}
         assert store.aging.gone(OTHER, asked) == set()
@@ -94,7 +100,7 @@ class AgingContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         made = store.records.put([record(str(n)) for n in range(5)])
-        store.records.delete(NAMESPACE, [one.record_id for one in made], "ada")
+        delete_records(store, NAMESPACE, [one.record_id for one in made], "ada")
         for number in range(5):
             name = f"rcp_{number}"
             store.receipts.put(

@@ -13,6 +13,7 @@ from recollect.core.projects import ProjectPlace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Relationship
 from recollect.store.interface import Selection, Store
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.stored import delete_records, put_graph, vectors_in
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/other/"
@@ -39,7 +40,7 @@ class BulkContract:
             relationship_id="rel_1", namespace=NAMESPACE, source_id="ent_1", target_id="ent_2",
             type="commands", valid_from=NOON, source_event_ids=(event_id,),
         )  # fmt: skip
-        store.graph.put(entity, far, fact, tie)
+        put_graph(store, entity, far, fact, tie)
         store.receipts.put(
             Receipt(receipt_id="rcp_1", namespace=NAMESPACE, session_id="s1", trigger="prompt",
                     query=words, injected=(made.record_id,), detail={"title": words})
@@ -131,7 +132,7 @@ class BulkContract:
         assert foreseen == done and record_id in done.record_ids
         assert "sealed" not in str(list(store.bulk.dump(NAMESPACE))).lower()
         assert store.records.search([NAMESPACE], "sealed orders", 5) == []
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
+        assert vectors_in(store, NAMESPACE, "test-model") == []
         assert (
             store.graph.facts(NAMESPACE) == [] and store.graph.search(NAMESPACE, "sealed", 5) == []
         )
@@ -201,7 +202,7 @@ class BulkContract:
         assert "sealed" not in str(list(store.bulk.dump(NAMESPACE)))
         assert store.records.search([NAMESPACE], "sealed", 5) == []
         assert store.events.get(NAMESPACE, event_id) is not None
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
+        assert vectors_in(store, NAMESPACE, "test-model") == []
         assert store.upkeep.scrub(None, 100).damaged == ()
 
     # --- moving ---
@@ -217,7 +218,7 @@ class BulkContract:
         assert store.events.get(OTHER, event_id) is not None
         assert [hit.record.record_id for hit in store.records.search([OTHER], "sealed", 5)]
         assert store.records.search([NAMESPACE], "sealed", 5) == []
-        assert len(list(store.vectors.scan(OTHER, "test-model"))) == 1
+        assert len(vectors_in(store, OTHER, "test-model")) == 1
         assert store.sessions.get(OTHER, "s1") and not store.sessions.get(NAMESPACE, "s1")
         assert [one.count for one in store.events.backlog() if one.namespace == OTHER] == [1]
         assert store.upkeep.check() == [] and store.upkeep.scrub(None, 100).damaged == ()
@@ -238,7 +239,7 @@ class BulkContract:
 
     def test_a_deleted_memory_is_chosen_by_its_id_until_it_is_erased(self, store: Store) -> None:
         one = store.records.put([record("Sealed orders")])[0]
-        assert store.records.delete(NAMESPACE, [one.record_id], "ada") is not None
+        assert delete_records(store, NAMESPACE, [one.record_id], "ada") is not None
         what = Selection(record_ids=(one.record_id,))
         assert store.bulk.choose(OTHER, what).total == 0
         assert store.bulk.choose(NAMESPACE, what).counts == {"operation": 1, "version": 1}

@@ -5,6 +5,7 @@ import pytest
 from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.store.interface import Store
+from tests.fakes.stored import delete_records, vectors_in
 from tests.make import NAMESPACE, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -67,7 +68,7 @@ class SearchContract:
 
     def test_the_index_can_be_made_anew_and_finds_the_same(self, store: Store) -> None:
         store.records.put([record(f"zebra {n}", facts=("stripes",)) for n in range(5)])
-        store.records.delete(NAMESPACE, [store.records.page(NAMESPACE).items[0].record_id], "ada")
+        delete_records(store, NAMESPACE, [store.records.page(NAMESPACE).items[0].record_id], "ada")
         before = store.records.search([NAMESPACE], "zebra stripes 3", 10)
         store.upkeep.rebuild_index()
         assert store.records.search([NAMESPACE], "zebra stripes 3", 10) == before
@@ -79,7 +80,7 @@ class VectorsContract:
         one = store.records.put([record()])[0]
         odd = vector(one, b"\x01\x00\x80\x7f")  # a signalling NaN with a payload
         assert store.vectors.put([odd]) == 1
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == [odd]
+        assert vectors_in(store, NAMESPACE, "test-model") == [odd]
         assert store.vectors.of(NAMESPACE, "test-model", [one.record_id, "x"]) == [odd]
         assert store.vectors.of(NAMESPACE, "other-model", [one.record_id]) == []
 
@@ -119,5 +120,3 @@ class VectorsContract:
         assert missing == [made[0], made[2]]
         store.vectors.put([vector(made[0]), vector(made[2])])
         assert store.vectors.missing(NAMESPACE, "test-model", 10) == []
-        store.vectors.clear(NAMESPACE, "record", [made[0].record_id])
-        assert store.vectors.missing(NAMESPACE, "test-model", 10) == [made[0]]

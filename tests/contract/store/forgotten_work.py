@@ -101,7 +101,7 @@ class ForgottenWorkContract:
         shop.session("two", "src/orders.py", "make lint")
         before = shop.store.turn_works.all(NAMESPACE)
         assert [len(one.actions) for one in before] == [2, 2]
-        shop.store.turn_works.clear(NAMESPACE)
+        shop.store.turn_works.delete(NAMESPACE)
         shop.rebuild()
         assert shop.store.turn_works.all(NAMESPACE) == before
 

@@ -17,6 +17,7 @@ from recollect.core.values import (
     Relationship,
 )
 from recollect.store.interface import Selection, Store, Transaction, Waiting
+from tests.fakes.stored import delete_records, delete_things, put_graph
 from tests.make import NAMESPACE, NOON, record
 
 OTHER = "/actor/ada/project/engine2/"
@@ -42,18 +43,18 @@ class GraphContract:
 
     def test_a_preference_alone_makes_its_namespace_known(self, store: Store) -> None:
         assert store.projects.namespaces() == []
-        store.graph.put(self.things()["pref"])  # type: ignore[arg-type]
+        put_graph(store, self.things()["pref"])  # type: ignore[arg-type]
         assert store.projects.namespaces() == [NAMESPACE]
 
     def test_things_come_back_and_put_again_replaces_them(
         self, store: Store, clock: ManualClock
     ) -> None:
         things = self.things()
-        store.graph.put(*things.values())  # type: ignore[arg-type]
+        put_graph(store, *things.values())  # type: ignore[arg-type]
         entity = store.graph.get_entity(NAMESPACE, "ent_api")
         assert entity is not None and entity.aliases == ("billing",)
         clock.advance(hours=1)
-        store.graph.put(msgspec.structs.replace(entity, mentions=7))
+        put_graph(store, msgspec.structs.replace(entity, mentions=7))
         again = store.graph.get_entity(NAMESPACE, "ent_api")
         assert again is not None
         assert (again.mentions, again.created_at) == (7, entity.created_at)
@@ -67,44 +68,44 @@ class GraphContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         things = self.things()
-        store.graph.put(*things.values())  # type: ignore[arg-type]
+        put_graph(store, *things.values())  # type: ignore[arg-type]
         old = store.graph.facts(NAMESPACE)[0]
         ended = msgspec.structs.replace(
             old, valid_until=NOON + timedelta(days=1), superseded_by="fact_2"
         )
-        store.graph.put(ended)
+        put_graph(store, ended)
         assert store.graph.facts(NAMESPACE) == []
         assert len(store.graph.facts(NAMESPACE, as_of=NOON + timedelta(hours=1))) == 1
         assert store.graph.facts(NAMESPACE, as_of=NOON + timedelta(days=2)) == []
 
     def test_things_are_found_by_words(self, store: Store) -> None:
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         found = store.graph.search(NAMESPACE, "where does billing-api run? tagging", 5)
         assert {type(one).__name__ for one in found} == {"Entity", "Fact", "Procedure"}
 
     def test_a_relationship_needs_both_ends(self, store: Store) -> None:
         with pytest.raises(errors.BadInput):
-            store.graph.put(self.things()["uses"])  # type: ignore[arg-type]
+            put_graph(store, self.things()["uses"])  # type: ignore[arg-type]
 
     def test_an_id_of_another_namespace_is_neither_read_nor_overwritten(self, store: Store) -> None:
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         thief = Entity(entity_id="ent_api", namespace=OTHER, name="mine now", type="x")
         with pytest.raises(errors.Conflict):
-            store.graph.put(thief)
+            put_graph(store, thief)
         assert store.graph.get_entity(OTHER, "ent_api") is None
         kept = store.graph.get_entity(NAMESPACE, "ent_api")
         assert kept is not None and kept.name == "billing-api"
 
     def test_delete_takes_what_hangs_on_it(self, store: Store) -> None:
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
-        assert store.graph.delete(NAMESPACE, ["ent_db", "unknown"]) == 1
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
+        delete_things(store, NAMESPACE, ["ent_db", "unknown"])
         assert store.graph.relationships(NAMESPACE, "ent_api") == []
         assert store.graph.search(NAMESPACE, "Postgres", 5) == []
 
     def test_a_change_goes_to_the_archive_and_undo_restores_every_kind(
         self, store: Store, clock: ManualClock
     ) -> None:
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         clock.advance(hours=1)
         graph = store.graph
 
@@ -128,7 +129,7 @@ class GraphContract:
             operation = tx.log(
                 "supersede", NAMESPACE, "ada", targets=["ent_api", *gone], created=["pref_2"]
             )
-            tx.change_graph(NAMESPACE, operation.op_id, ["ent_api", *gone], [renamed, made])
+            tx.put_graph(renamed, made, operation=operation)
             return operation
 
         operation = store.transaction(work)
@@ -149,7 +150,7 @@ class GraphContract:
 
         before = clock.now()
         clock.advance(hours=1)
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         first = clock.now()
         clock.advance(hours=1)
         made = Preference(preference_id="pref_2", namespace=NAMESPACE, category="tools",
@@ -159,7 +160,7 @@ class GraphContract:
             operation = tx.log(
                 "supersede", NAMESPACE, "ada", targets=["pref_1"], created=["pref_2"]
             )
-            tx.change_graph(NAMESPACE, operation.op_id, ["pref_1"], [made])
+            tx.put_graph(made, operation=operation)
             return operation
 
         operation = store.transaction(work)
@@ -175,12 +176,12 @@ class GraphContract:
 
     def test_the_version_grows_with_every_committed_change(self, store: Store) -> None:
         seen = [store.graph.version(NAMESPACE)]
-        store.graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         seen.append(store.graph.version(NAMESPACE))
         entity = store.graph.entities(NAMESPACE)[0]
         store.transaction(lambda tx: tx.put_graph(entity))
         seen.append(store.graph.version(NAMESPACE))
-        store.graph.delete(NAMESPACE, ["fact_1"])
+        delete_things(store, NAMESPACE, ["fact_1"])
         seen.append(store.graph.version(NAMESPACE))
         assert seen == sorted(set(seen)) and store.graph.version(OTHER) == 0
 
@@ -188,18 +189,18 @@ class GraphContract:
         graph = store.graph
         before = graph.version(NAMESPACE)
         assert graph.changed(NAMESPACE, before) == frozenset()
-        graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         made = frozenset({"ent_api", "ent_db", "rel_1", "fact_1", "proc_1", "pref_1"})
         assert graph.changed(NAMESPACE, before) == made
         put = graph.version(NAMESPACE)
 
         def work(tx: Transaction) -> Operation:
             operation = tx.log("supersede", NAMESPACE, "ada", targets=["pref_1"])
-            tx.change_graph(NAMESPACE, operation.op_id, ["pref_1"])
+            tx.put_graph(operation=operation)
             return operation
 
         operation = store.transaction(work)
-        graph.delete(NAMESPACE, ["fact_1"])
+        delete_things(store, NAMESPACE, ["fact_1"])
         assert graph.changed(NAMESPACE, put) == frozenset({"pref_1", "fact_1"})
         assert graph.changed(NAMESPACE, before) == made
         late = graph.version(NAMESPACE)
@@ -211,7 +212,7 @@ class GraphContract:
 
     def test_what_was_erased_or_moved_may_have_changed_anything(self, store: Store) -> None:
         graph = store.graph
-        graph.put(*self.things().values())  # type: ignore[arg-type]
+        put_graph(store, *self.things().values())  # type: ignore[arg-type]
         seen, other = graph.version(NAMESPACE), graph.version(OTHER)
         store.bulk.move(NAMESPACE, Selection(everything=True), OTHER, "ada")
         assert graph.changed(NAMESPACE, seen) is None and graph.changed(OTHER, other) is None
@@ -223,8 +224,9 @@ class GraphContract:
     def test_the_size_counts_things_and_facts_up_to_a_bound(self, store: Store) -> None:
         assert store.graph.size(NAMESPACE, 10) == 0
         for number in range(4):
-            store.graph.put(
-                Entity(entity_id=f"ent_{number}", namespace=NAMESPACE, name=f"n{number}", type="x")
+            put_graph(
+                store,
+                Entity(entity_id=f"ent_{number}", namespace=NAMESPACE, name=f"n{number}", type="x"),
             )
         assert store.graph.size(NAMESPACE, 10) == 4 and store.graph.size(NAMESPACE, 3) == 3
         assert store.graph.size(OTHER, 10) == 0
@@ -254,7 +256,7 @@ class GraphContract:
         asked = [one, two, ids.new_ulid()]
         assert store.records.of_events(NAMESPACE, asked) == {one: (first.record_id,), two: both}
         assert store.records.of_events(OTHER, asked) == {}
-        operation = store.records.delete(NAMESPACE, [first.record_id], "ada")
+        operation = delete_records(store, NAMESPACE, [first.record_id], "ada")
         assert store.records.of_events(NAMESPACE, asked) == {two: (second.record_id,)}
         assert operation is not None
         store.log.undo(NAMESPACE, operation.op_id, "ada")

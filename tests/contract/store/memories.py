@@ -11,6 +11,7 @@ from recollect.core.values import (
     Citation,
 )
 from recollect.store.interface import Cursor, RecordFilter, Store, Transaction
+from tests.fakes.stored import delete_records, vectors_in
 from tests.make import NAMESPACE, NOON, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -124,27 +125,27 @@ class RecordsContract:
     def test_delete_takes_row_index_and_vector_and_twice_is_fine(self, store: Store) -> None:
         one = store.records.put([record("zebra")])[0]
         store.vectors.put([vector(one)])
-        operation = store.records.delete(NAMESPACE, [one.record_id, "mr_unknown"], "ada", "wrong")
+        operation = delete_records(store, NAMESPACE, [one.record_id, "mr_unknown"], "ada", "wrong")
         assert operation is not None and operation.targets == (one.record_id,)
         assert store.records.get(NAMESPACE, [one.record_id]) == []
         assert store.records.search([NAMESPACE], "zebra", 5) == []
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == []
-        assert store.records.delete(NAMESPACE, [one.record_id], "ada") is None
+        assert vectors_in(store, NAMESPACE, "test-model") == []
+        assert delete_records(store, NAMESPACE, [one.record_id], "ada") is None
 
     def test_undo_of_a_delete_brings_back_row_index_and_vector_exactly(
         self, store: Store, clock: ManualClock
     ) -> None:
         one = store.records.put([record("zebra", facts=("stripes",))])[0]
         store.vectors.put([vector(one), vector(one, part=1)])
-        vectors = list(store.vectors.scan(NAMESPACE, "test-model"))
+        vectors = vectors_in(store, NAMESPACE, "test-model")
         clock.advance(hours=1)
-        operation = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        operation = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert operation is not None
         clock.advance(hours=1)
         undo = store.log.undo(NAMESPACE, operation.op_id, "ada")
         assert store.records.get(NAMESPACE, [one.record_id]) == [one]
         assert [hit.record for hit in store.records.search([NAMESPACE], "stripes", 5)] == [one]
-        assert list(store.vectors.scan(NAMESPACE, "test-model")) == vectors
+        assert vectors_in(store, NAMESPACE, "test-model") == vectors
         assert undo.undoes == operation.op_id
         # and an undo can itself be undone
         store.log.undo(NAMESPACE, undo.op_id, "ada")
@@ -195,7 +196,7 @@ class RecordsContract:
     def test_what_can_be_undone_is_known_beforehand(self, store: Store) -> None:
         one = store.records.put([record("first")])[0]
         edited = store.records.edit(msgspec.structs.replace(one, title="second"), "ada")
-        gone = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         every = [edited.op_id, gone.op_id, "op_unknown"]
         assert store.log.undoable(NAMESPACE, every) == {edited.op_id, gone.op_id}
@@ -211,7 +212,7 @@ class RecordsContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         one = store.records.put([record("a")])[0]
-        operation = store.records.delete(NAMESPACE, [one.record_id], "ada")
+        operation = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert operation is not None
         clock.advance(days=31)
         assert store.log.purge(clock.now() - timedelta(days=30)) == 1
@@ -227,7 +228,7 @@ class RecordsContract:
                 "merge", NAMESPACE, "extraction",
                 targets=[one.record_id for one in parts], created=[merged.record_id],
             )  # fmt: skip
-            tx.delete_records(NAMESPACE, operation.targets, operation.op_id)
+            tx.delete_records(operation)
             tx.put_record(merged, operation.op_id)
             return operation.op_id
 
@@ -252,7 +253,7 @@ class RecordsContract:
         remember()
         store.records.edit(msgspec.structs.replace(kept, title="kept, edited"), "ada")
         remember()
-        operation = store.records.delete(NAMESPACE, [gone.record_id], "ada")
+        operation = delete_records(store, NAMESPACE, [gone.record_id], "ada")
         remember()
         assert operation is not None
         store.log.undo(NAMESPACE, operation.op_id, "ada")

@@ -43,7 +43,9 @@ class TurnWorksContract:
         store.turn_works.put([one])
         store.turn_works.put([grown])
         assert store.turn_works.all(NAMESPACE, "s") == [grown]
-        store.turn_works.clear(NAMESPACE)
+        store.turn_works.delete(NAMESPACE, ["x"])
+        assert store.turn_works.all(NAMESPACE) == [grown]
+        store.turn_works.delete(NAMESPACE)
         assert store.turn_works.all(NAMESPACE) == []
 
     def test_the_newest_are_read_in_the_order_of_time_over_many_pages(

@@ -8,6 +8,7 @@ import pytest
 from recollect.core.errors import BadInput
 from recollect.core.values import Usage
 from recollect.store.interface import Spent, Store
+from tests.fakes.stored import usage_since
 from tests.make import NAMESPACE
 
 OTHER = "/actor/ada/project/engine2/"
@@ -73,7 +74,7 @@ class UsageContract:
             call(day="2025-12-30"),
         ):
             assert store.usage.reserve(usage, most_tokens=10_000, most_micros=10_000)
-        rows = store.usage.days(DAY)
+        rows = usage_since(store, DAY)
         assert [(one.day, one.namespace, one.purpose) for one in rows] == [
             (DAY, NAMESPACE, "extract"),
             (DAY, NAMESPACE, "judge"),
@@ -82,7 +83,7 @@ class UsageContract:
         assert (rows[0].calls, rows[0].failures, rows[0].input_tokens) == (2, 1, 200)
         assert [one.unpriced for one in rows] == [False, True, False]
         assert store.usage.spent(DAY).unpriced
-        assert [one.day for one in store.usage.days(DAY, OTHER)] == ["2026-01-02"]
+        assert [one.day for one in usage_since(store, DAY, OTHER)] == ["2026-01-02"]
 
     def test_a_call_is_settled_where_it_was_reserved(self, store: Store) -> None:
         worst = call()

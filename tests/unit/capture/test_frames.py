@@ -11,6 +11,7 @@ from recollect.hosts.adapter import Adapter, event_key
 from recollect.hosts.hooks import ADAPTERS
 from recollect.hosts.payloads import Payload
 from tests import hook_lists
+from tests.fakes.frame_server import decode_answer
 from tests.fakes.hooks import SOURCE
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -50,7 +51,7 @@ def test_a_frame_of_known_bytes_is_laid_out_as_documented() -> None:
 
 def test_an_answer_comes_back_as_it_was() -> None:
     for status in (frames.STORED, frames.REFUSED, frames.NOT_NOW):
-        assert frames.decode_answer(frames.encode_answer(status, b"out")) == (status, b"out")
+        assert decode_answer(frames.encode_answer(status, b"out")) == (status, b"out")
 
 
 def test_a_spooled_frame_keeps_the_digest_of_its_original() -> None:
@@ -104,7 +105,7 @@ def test_what_is_no_frame_is_refused(data: bytes) -> None:
 )
 def test_what_is_no_answer_is_refused(data: bytes) -> None:
     with pytest.raises(FrameError):
-        frames.decode_answer(data)
+        decode_answer(data)
 
 
 def test_what_is_no_spooled_frame_is_refused() -> None:

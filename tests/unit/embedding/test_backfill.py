@@ -13,6 +13,7 @@ from recollect.embedding import backfill
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import vectors_in
 from tests.fakes.waiting import wait_until
 from tests.make import NAMESPACE, record
 
@@ -46,7 +47,7 @@ def test_each_memory_gets_its_vectors_once(store: SqliteStore) -> None:
     assert worker.step() == 3
     assert worker.step() == 0
     assert len(told) == 3
-    vectors = list(store.vectors.scan(NAMESPACE, MODEL))
+    vectors = vectors_in(store, NAMESPACE, MODEL)
     assert {one.part for one in vectors} >= {0, 1} and {one.dim for one in vectors} == {384}
 
 

@@ -11,6 +11,7 @@ from recollect.extract.tombstones import Tombstones, fingerprint
 from recollect.inject.feedback import Feedback
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker
+from tests.fakes.stored import delete_records, runs_in
 from tests.make import NAMESPACE, NOON, arrival, record
 
 OTHER = "/actor/ada/project/other/"
@@ -71,7 +72,7 @@ def test_what_was_refused_by_never_is_not_extracted_again(
     feedback = Feedback(store)
     known = store.records.put([record(title)])[0]
     feedback.give(NAMESPACE, known.record_id, "never", "ada")
-    store.records.delete(NAMESPACE, [known.record_id], "ada")
+    delete_records(store, NAMESPACE, [known.record_id], "ada")
     stones = Tombstones(store)
     before = store.upkeep.stats(NAMESPACE).records
     store.events.put(
@@ -79,7 +80,7 @@ def test_what_was_refused_by_never_is_not_extracted_again(
     )
     worker(store, clock, gates=(stones.gate,)).run(NAMESPACE)
     assert store.upkeep.stats(NAMESPACE).records == before
-    run = store.runs.page(NAMESPACE, limit=1).items[0]
+    run = runs_in(store, NAMESPACE)[0]
     assert run.dropped == {"refused": 1} and run.outcome == "nothing"
 
 

@@ -20,6 +20,7 @@ from recollect.inject import fence
 from recollect.inject.budget import count_tokens
 from recollect.inject.context import forms
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE, arrival, record
 
@@ -219,7 +220,7 @@ def test_a_session_starts_with_preferences_and_recent_work(
     setup: Setup, clock: ManualClock
 ) -> None:
     setup.memories.add([*WORK, record("Last week's summary", kind="summary", summary="All done.")])
-    setup.store.graph.put(
+    put_graph(setup.store,
         Preference(preference_id="pref_1", namespace=GLOBAL, category="tools",
                    key="package_manager", value="pnpm")
     )  # fmt: skip

@@ -19,6 +19,7 @@ from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.stored import put_graph, vectors_in
 from tests.make import NAMESPACE, arrival, record, vector
 
 
@@ -256,7 +257,7 @@ def test_only_what_was_inferred_fades_and_it_can_be_undone(here: Here) -> None:
     now = here.clock.now()
     common: dict[str, Any] = {"namespace": NAMESPACE, "subject": "api", "valid_from": now}
     here.memories.add([record("so that the namespace is known")])
-    here.store.graph.put(
+    put_graph(here.store,
         *(Entity(entity_id=e, namespace=NAMESPACE, name=e, type="tool") for e in ("e1", "e2")),
         Relationship(relationship_id="r1", namespace=NAMESPACE, source_id="e1", target_id="e2",
                      type="uses", source_type="inferred", valid_from=now),
@@ -384,5 +385,5 @@ def test_vectors_and_index_follow(here: Here) -> None:
     here.clock.advance(days=6)
     here.maintenance().run()
     assert ("removed", [one.record_id]) in seen
-    assert list(here.store.vectors.scan(NAMESPACE, "test-model")) == []
+    assert vectors_in(here.store, NAMESPACE, "test-model") == []
     assert here.maintenance().preview().memories["compressed turns"]["never used"] == 1

@@ -15,6 +15,7 @@ from recollect.llm.choose import choose
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.acp_agent import acp_command
 from tests.fakes.llm_server import LlmServer
+from tests.fakes.stored import usage_since
 from tests.make import NAMESPACE
 
 
@@ -53,7 +54,7 @@ def test_what_is_chosen_is_metered_and_a_local_server_is_free(
     agent = dataclasses.replace(settings, provider="acp", acp_command=acp_command("counted"))
     provider = choose(agent, store.usage, clock)
     assert provider is not None and provider.complete(request).text == "an answer"
-    rows = {one.provider: one for one in store.usage.days("2026-01-01")}
+    rows = {one.provider: one for one in usage_since(store, "2026-01-01")}
     assert (rows["openai"].input_tokens, rows["openai"].cost_micros) == (11, 0)
     assert not rows["openai"].unpriced
     assert (rows["acp"].input_tokens, rows["acp"].output_tokens) == (20, 10)

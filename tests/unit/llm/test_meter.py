@@ -25,6 +25,7 @@ from recollect.llm.openai import OpenAIProvider
 from recollect.llm.prices import PRICES, cost_micros, price_of
 from recollect.store.sqlite import SqliteStore, writer
 from tests.fakes.llm_server import Behaviour, LlmServer
+from tests.fakes.stored import usage_since
 from tests.make import NAMESPACE
 
 DAY = "2026-01-01"
@@ -70,7 +71,7 @@ def metered(
 def test_a_call_is_counted_with_its_cost(store: SqliteStore, clock: ManualClock) -> None:
     meter = metered(Scripted(done(1000, 200)), store, clock)
     meter.complete(ask())
-    (row,) = store.usage.days(DAY)
+    (row,) = usage_since(store, DAY)
     assert (row.provider, row.model, row.purpose) == ("anthropic", "claude-haiku-4-5", "extract")
     assert (row.calls, row.input_tokens, row.output_tokens, row.failures) == (1, 1000, 200, 0)
     assert row.cost_micros == 2000 and not row.unpriced

@@ -18,6 +18,7 @@ from recollect.store.interface import Selection
 from recollect.store.sqlite import upkeep
 from tests.fakes import transcripts as made
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.stored import delete_records, put_graph
 from tests.fakes.transcripts import ANSWERS, PROMPTS, START
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record, vector
@@ -56,10 +57,10 @@ def plant(desk: Desk, project: str, text: str, session: str = "planted") -> str:
     store.records.edit(edited, "ada", f"because of {text}")
     gone = record(f"Deleted {text}", namespace=here, source_event_ids=(one.event.event_id,))
     store.records.put([gone])
-    store.records.delete(here, [gone.record_id], "ada", f"no more {text}")
+    delete_records(store, here, [gone.record_id], "ada", f"no more {text}")
     entity = Entity(entity_id=f"ent_{session}", namespace=here, name="Port", type="place",
                     description=f"where {text} is")  # fmt: skip
-    store.graph.put(
+    put_graph(store,
         entity,
         Fact(fact_id=f"fact_{session}", namespace=here, entity_id=entity.entity_id, subject="Port",
              predicate="knows", object=text, valid_from=START,
@@ -185,7 +186,7 @@ def test_a_deleted_memory_is_found_by_its_id_and_erased_from_the_archive(
     desk.store.events.put([event])
     one = record(f"About {CANARY}", namespace=here, source_event_ids=(event.event.event_id,))
     desk.store.records.put([one])
-    desk.store.records.delete(here, [one.record_id], "ada", f"no more {CANARY}")
+    delete_records(desk.store, here, [one.record_id], "ada", f"no more {CANARY}")
     aim = ErasureSelection(record_ids=(one.record_id,))
     foreseen = desk.erasure.preview(aim).counts
     assert foreseen == {"event": 1, "operation": 1, "version": 1, "session": 1}
@@ -201,7 +202,7 @@ def test_a_backup_knows_the_other_names_of_an_entity_that_the_store_forgot(
     here = desk.namespace(project)
     entity = Entity(entity_id="ent_z", namespace=here, name="Zanzibar", type="place",
                     aliases=(CANARY,))  # fmt: skip
-    desk.store.graph.put(entity)
+    put_graph(desk.store, entity)
     desk.store.records.put([record(f"Ships go to {CANARY} at night", namespace=here)])
     desk.backups.create()
     desk.erasure.forget(ErasureSelection(entity="Zanzibar"), "ada")

@@ -20,6 +20,7 @@ from recollect.portable.exports import ExportReader, ExportSelection
 from recollect.portable.transcript_import import Period
 from recollect.store.sqlite import SqliteStore
 from tests.fakes import transcripts as made
+from tests.fakes.stored import delete_records, put_graph
 from tests.fakes.transcripts import ANSWERS
 from tests.make import record
 from tests.unit.portable.conftest import NOW, Desk
@@ -192,7 +193,7 @@ def test_what_was_refused_for_good_does_not_come_in(
     known = desk.store.records.put([record("Use yarn for packages/ui", namespace=here)])[0]
     path = written(desk, tmp_path / "out.jsonl")
     Tombstones(desk.store).refuse(known, "ada")
-    desk.store.records.delete(here, [known.record_id], "ada")
+    delete_records(desk.store, here, [known.record_id], "ada")
     take(desk.store, path, "ada")
     assert desk.store.records.get(here, [known.record_id]) == []
 
@@ -221,7 +222,7 @@ def test_whole_means_whole_and_comes_back_in_every_namespace(
         key="indent",
         value="tabs",
     )
-    desk.store.graph.put(wish)
+    put_graph(desk.store, wish)
     path = tmp_path / "whole.out"
     path.write_bytes(b"".join(form(desk.store, "ada", ExportSelection(), NOW)))  # type: ignore[operator]
     text = path.read_text()

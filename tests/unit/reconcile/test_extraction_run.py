@@ -28,6 +28,7 @@ from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory, worker
+from tests.fakes.stored import delete_records, runs_in
 from tests.make import NAMESPACE, arrival
 
 Maker = Callable[..., ExtractionWorker]
@@ -44,7 +45,7 @@ def waiting(store: SqliteStore) -> tuple[int, int]:
 
 
 def last(store: SqliteStore) -> ExtractionRun:
-    return store.runs.page(NAMESPACE, limit=1).items[0]
+    return runs_in(store, NAMESPACE)[0]
 
 
 def merge_all(request: ModelRequest) -> str:
@@ -226,7 +227,7 @@ def test_three_failures_open_the_breaker_for_exactly_one_run(store: SqliteStore,
     for run in range(5):
         store.events.put([arrival(f"more {run}")])
         one.run(NAMESPACE)
-    outcomes = [run.outcome for run in store.runs.page(NAMESPACE, limit=5).items[::-1]]
+    outcomes = [run.outcome for run in runs_in(store, NAMESPACE)[4::-1]]
     assert outcomes == ["committed", "committed", "committed", "direct", "committed"]
     assert provider.asked("judge") == 4
 
@@ -254,7 +255,7 @@ def test_what_changed_while_the_judge_thought_is_not_merged(store: SqliteStore, 
     (old,) = stored_at(store, go, 0)
 
     def deleted_meanwhile(request: ModelRequest) -> str:
-        store.records.delete(NAMESPACE, [old.record_id], "ada")
+        delete_records(store, NAMESPACE, [old.record_id], "ada")
         return merge_all(request)
 
     go(Scripted(memory("a @1 "), judge=[deleted_meanwhile])).run(NAMESPACE)

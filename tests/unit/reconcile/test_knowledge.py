@@ -19,6 +19,7 @@ from recollect.extract.interface import (
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, NOON
 
 GLOBAL = "/actor/ada/"
@@ -252,7 +253,7 @@ def test_an_alias_makes_two_things_one_and_that_can_be_undone(learned: Learned) 
     merged = [one for one in learned.store.graph.entities(NAMESPACE) if one.name != "Postgres"]
     assert len(merged) == 1
     assert {one.entity_id for one in learned.all_facts()} == {merged[0].entity_id}
-    learned.store.graph.put(merged[0])
+    put_graph(learned.store, merged[0])
     learned.store.log.undo(NAMESPACE, operation.op_id, "ada")
     assert {one.entity_id: one.name for one in learned.store.graph.entities(NAMESPACE)} == {
         one.entity_id: one.name for one in entities

@@ -11,6 +11,7 @@ from recollect.reconcile.knowledge import ClaimLearner
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker
+from tests.fakes.stored import runs_in
 from tests.make import NAMESPACE, arrival, record
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -47,7 +48,7 @@ def test_two_events_of_one_turn_are_one_mention(
 def test_what_learning_keeps_out_is_counted(store: SqliteStore, clock: ManualClock) -> None:
     said = FactClaim("ledger", "is", "there", THEN, "user", "stated", event_ids=("e1",))
     run(store, clock, Extraction(claims=(said,)))
-    assert store.runs.page(NAMESPACE, limit=1).items[0].dropped == {"empty predicate": 1}
+    assert runs_in(store, NAMESPACE)[0].dropped == {"empty predicate": 1}
 
 
 def test_a_memory_with_files_cites_them_as_they_are(store: SqliteStore, clock: ManualClock) -> None:

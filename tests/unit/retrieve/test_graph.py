@@ -16,6 +16,7 @@ from recollect.retrieve.graph import GraphCache, NamespaceGraph
 from recollect.retrieve.query import intent
 from recollect.store.interface import Selection
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, NOON
 
 
@@ -111,7 +112,7 @@ def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: Sqlite
     now = [0.0]
     kept = GraphCache(store, clock=lambda: now[0])
     assert len(kept.of(NAMESPACE)) == 0
-    store.graph.put(thing("alpha"))
+    put_graph(store, thing("alpha"))
     first = kept.of(NAMESPACE)
     assert len(first) == 1 and kept.of(NAMESPACE) is first
     now[0] += graphs.SECONDS
@@ -119,23 +120,23 @@ def test_a_graph_is_read_anew_after_a_write_and_after_five_minutes(store: Sqlite
 
 
 def test_a_large_graph_is_never_read_in_a_prompts_way(store: SqliteStore) -> None:
-    store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
+    put_graph(store, *[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
     kept = GraphCache(store)
     assert len(kept.of(NAMESPACE)) == 0  # it is being read behind
     kept = GraphCache(store)
     kept.fill([NAMESPACE])
     known = kept.of(NAMESPACE)
     assert len(known) == graphs.LARGE + 1
-    store.graph.put(thing("one_more"))
+    put_graph(store, thing("one_more"))
     assert kept.of(NAMESPACE) is known and len(known) == graphs.LARGE + 2  # only that was read
 
 
 def test_a_large_change_is_not_read_in_a_prompts_way_either(store: SqliteStore) -> None:
-    store.graph.put(*[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
+    put_graph(store, *[thing(f"thing{number}") for number in range(graphs.LARGE + 1)])
     kept = GraphCache(store)
     kept.fill([NAMESPACE])
     known = kept.of(NAMESPACE)
-    store.graph.put(*[thing(f"new{number}") for number in range(graphs.LARGE + 1)])
+    put_graph(store, *[thing(f"new{number}") for number in range(graphs.LARGE + 1)])
     assert len(known) == graphs.LARGE + 1
     assert len(kept.of(NAMESPACE)) in (graphs.LARGE + 1, 2 * graphs.LARGE + 2)
     kept.fill([NAMESPACE])
@@ -143,7 +144,7 @@ def test_a_large_change_is_not_read_in_a_prompts_way_either(store: SqliteStore) 
 
 
 def test_what_was_erased_is_known_no_more(store: SqliteStore) -> None:
-    store.graph.put(thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
+    put_graph(store, thing("alpha"), thing("bravo"), fact("alpha", "bravo"))
     kept = GraphCache(store)
     assert kept.of(NAMESPACE).walk("alpha").facts
     store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
@@ -205,6 +206,7 @@ def test_events_can_be_what_a_prompt_dates_by() -> None:
     assert anchors_in("what broke before the migration?") == [("before", "migration")]
     assert anchors_in("since the move to Fly, what changed") == [("after", "move to Fly")]
     assert anchors_in("before lunch in March") == []
+    assert anchors_in("who looks after the ledger, and what is it named after the move?") == []
 
 
 def test_importance_and_confidence_are_worth_what_they_are_said_to_be() -> None:

@@ -15,6 +15,7 @@ from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import delete_records
 from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.make import NAMESPACE, record
 
@@ -162,7 +163,7 @@ def test_what_changed_unheard_while_a_shelf_is_filled_is_read_again(store: Sqlit
 
     def unheard() -> None:
         engine.then = lambda: None
-        store.records.delete(NAMESPACE, [gone.record_id], "ada")
+        delete_records(store, NAMESPACE, [gone.record_id], "ada")
         shelves.drop_all()  # the connection over which it would have been heard was lost
 
     engine.then = unheard

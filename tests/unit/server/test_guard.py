@@ -261,7 +261,7 @@ def test_watchers_are_told_and_a_reconnect_misses_nothing(runtime_home: RuntimeH
     with runtime_home.watching("01ARZ3NDEKTSV4RRFFQ69G5FAV-7") as until:
         until("event: reset")
     assert runtime_home.client.get("/healthz")["status"] == "ok"
-    assert runtime_home.runtime.live.watchers == 0
+    assert not runtime_home.runtime.live._watchers
 
 
 def test_the_most_watchers_is_told_as_429(runtime_home: RuntimeHome) -> None:

@@ -18,6 +18,7 @@ from recollect.server import hook_socket
 from recollect.server.door_watch import hooks
 from recollect.server.hook_socket import HookServer
 from tests.crash.postgres import frame
+from tests.fakes.frame_server import decode_answer
 from tests.fakes.waiting import PATIENCE_S, wait_until
 
 Take = Callable[[frames.Frame, bytes], Reply]
@@ -58,7 +59,7 @@ def received(connection: socket.socket) -> bytes:
 def asked(place: pathlib.Path, text: str = "hello") -> tuple[int, bytes]:
     with connected(place) as connection:
         connection.sendall(frames.encode(frame(text, "s")))
-        return frames.decode_answer(received(connection))
+        return decode_answer(received(connection))
 
 
 def answers(place: pathlib.Path) -> bool:
@@ -72,7 +73,7 @@ def test_frames_are_answered_also_when_they_come_byte_by_byte(tmp_path: pathlib.
         with connected(tmp_path) as connection:
             for byte in frames.encode(frame("slow", "s")):
                 connection.sendall(bytes([byte]))
-            assert frames.decode_answer(received(connection))[0] == frames.STORED
+            assert decode_answer(received(connection))[0] == frames.STORED
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_frames_that_were_taken_in_are_answered_at_the_end(tmp_path: pathlib.Pat
         closing = threading.Thread(target=server.close)
         closing.start()
         go_on.set()
-        assert frames.decode_answer(received(connection))[0] == frames.STORED
+        assert decode_answer(received(connection))[0] == frames.STORED
         closing.join()
 
 

@@ -11,6 +11,7 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Entity
 from recollect.service import graph_edit, tools
 from tests.fakes.runtime import RuntimeHome
+from tests.fakes.stored import put_graph
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_what_the_store_knows_by_the_same_name_is_one_entity(worked: RuntimeHome
     work = entities(worked)["httpx"]
     stored = Entity(entity_id="ent_x", namespace=work["namespace"], name="HTTPX", type="library",
                     description="an HTTP client", mentions=7)  # fmt: skip
-    worked.runtime.store.graph.put(stored)
+    put_graph(worked.runtime.store, stored)
     (one,) = entities(worked, query="httpx", type="package").values()
     assert (one["entity_id"], one["description"]) == ("ent_x", "an HTTP client")
     for entity_id in ("ent_x", work["entity_id"]):

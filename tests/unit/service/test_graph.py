@@ -10,6 +10,7 @@ from recollect.core.values import Entity, Fact, Relationship
 from recollect.daemon.runtime import Runtime
 from recollect.service import analytics, graph, write
 from recollect.service.scope import Scope
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, arrival
 
 HERE = Scope(namespace=NAMESPACE)
@@ -39,7 +40,7 @@ def known(runtime: Runtime, clock: ManualClock) -> Runtime:
     since = clock.now() - timedelta(days=5)
     new = Fact(fact_id="fact_2", namespace=NAMESPACE, entity_id="ent_postgres", subject="postgres",
                predicate="version", object="16", valid_from=since)  # fmt: skip
-    runtime.store.graph.put(*things, *relations, old, new)
+    put_graph(runtime.store, *things, *relations, old, new)
     write.add_note(runtime, write.NewNote(text="postgres needs a vacuum", namespace=NAMESPACE))
     write.add_note(runtime, write.NewNote(text="nothing of the kind", namespace=NAMESPACE))
     return runtime

@@ -10,13 +10,14 @@ from recollect.core.values import Entity, Fact, Preference, Procedure
 from recollect.daemon.runtime import Runtime
 from recollect.service import graph_edit, write
 from recollect.service.graph_edit import GraphItemChange
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE
 
 
 @pytest.fixture
 def known(runtime: Runtime, clock: ManualClock) -> Runtime:
     common: dict[str, Any] = {"namespace": NAMESPACE}
-    runtime.store.graph.put(
+    put_graph(runtime.store,
         Entity(entity_id="ent_1", name="billing", type="service", **common),
         Fact(fact_id="fa_1", subject="billing", predicate="database", object="MySQL",
              valid_from=clock.now(), **common),

@@ -8,6 +8,7 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Entity, Fact
 from recollect.daemon.runtime import Runtime
 from recollect.service.context import ContextQuery, context
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, record
 
 
@@ -17,7 +18,7 @@ def test_context_as_of_tells_what_memory_held_then(runtime: Runtime, clock: Manu
         fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="ledger",
         predicate="deployed_on", object="Fly", valid_from=clock.now(),
     )  # fmt: skip
-    runtime.store.graph.put(ledger, fly)
+    put_graph(runtime.store, ledger, fly)
     old = record("The retry cap of ledger is seven attempts", valid_from=clock.now())
     runtime.memories.add([old])
     clock.advance(days=1)
@@ -26,7 +27,7 @@ def test_context_as_of_tells_what_memory_held_then(runtime: Runtime, clock: Manu
     runtime.memories.delete(NAMESPACE, [old.record_id], "ada")
     over = {"valid_until": clock.now(), "superseded_by": "fact_2"}
     new = {"fact_id": "fact_2", "object": "Hetzner", "valid_from": clock.now()}
-    runtime.store.graph.put(_with(fly, **over), _with(fly, **new))
+    put_graph(runtime.store, _with(fly, **over), _with(fly, **new))
     ask = "where is ledger deployed, and what is its retry cap?"
     now = context(runtime, ContextQuery(query=ask, namespace=NAMESPACE)).context
     past = context(runtime, ContextQuery(query=ask, namespace=NAMESPACE, as_of=then)).context

@@ -23,6 +23,7 @@ from recollect.store import copying
 from recollect.store.interface import RecordFilter, Selection, Store, Transaction, Waiting
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
+from tests.fakes.stored import delete_records, put_graph
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
 
@@ -47,11 +48,11 @@ def fill(store: Store, clock: ManualClock) -> None:
     store.records.put([record("nul \0 title", facts=("a\0b",), detail="back\\slash \\u0000")])
     store.vectors.put([vector(one, part=part) for one in made for part in (0, 1)])
     clock.advance(hours=1)
-    store.records.delete(NAMESPACE, [made[0].record_id], "ada")
-    undone = store.records.delete(NAMESPACE, [made[1].record_id], "ada")
+    delete_records(store, NAMESPACE, [made[0].record_id], "ada")
+    undone = delete_records(store, NAMESPACE, [made[1].record_id], "ada")
     assert undone is not None
     store.log.undo(NAMESPACE, undone.op_id, "ada")
-    store.graph.put(
+    put_graph(store,
         Entity(entity_id="en_1", namespace=NAMESPACE, name="api", type="t", aliases=("a", "b")),
         Relationship(relationship_id="re_1", namespace=NAMESPACE, source_id="en_1",
                      target_id="en_1", type="is", source_type="stated", valid_from=NOON),
@@ -71,7 +72,7 @@ def fill(store: Store, clock: ManualClock) -> None:
 
     def more(tx: Transaction) -> None:
         tx.keep_waiting(NAMESPACE, [waits], [], 10)
-        tx.mark(NAMESPACE, [made[3].record_id], made[4].record_id)
+        tx.put_record(made[4], over=True, stands_for=[made[3].record_id])
 
     store.transaction(more)
     put_checkpoint(

@@ -11,6 +11,7 @@ from recollect.core.settings import Settings
 from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import SqliteStore, migrations
 from recollect.store.sqlite.migrations import MIGRATIONS
+from tests.fakes.stored import delete_records
 from tests.make import NAMESPACE, record
 
 
@@ -145,7 +146,7 @@ def test_old_versions_leave_the_archive_after_their_days(settings: Settings) -> 
     clock = ManualClock()
     store = SqliteStore(settings, clock)
     one = store.records.put([record()])[0]
-    store.records.delete(NAMESPACE, [one.record_id], "ada")
+    delete_records(store, NAMESPACE, [one.record_id], "ada")
     store.close()
     clock.advance(days=settings.kept_days("archive") - 1)
     store = SqliteStore(settings, clock)

@@ -16,6 +16,7 @@ from recollect.inject.feedback import Feedback
 from recollect.store.interface import Change, Selection
 from recollect.store.postgres import events as claims
 from tests.fakes.postgres import Server
+from tests.fakes.stored import delete_records, put_graph
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
@@ -188,8 +189,8 @@ def test_each_daemon_hears_what_the_others_write_and_nothing_of_its_own(opened: 
     writer.events.put([event])
     one, two = writer.records.put([record("one"), record("two")])
     writer.vectors.put([vector(one)])
-    writer.graph.put(Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t"))
-    operation = writer.records.delete(NAMESPACE, [two.record_id], "ada")
+    put_graph(writer, Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t"))
+    operation = delete_records(writer, NAMESPACE, [two.record_id], "ada")
     assert operation is not None
     assert heard.wait_for("events", event.event.event_id)
     assert heard.wait_for("records", one.record_id, two.record_id)
@@ -207,7 +208,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     writer, listener = opened(), opened()
     project = writer.projects.resolve(ProjectPlace(root="/src/a"))
     thing = Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t")
-    writer.graph.put(thing)
+    put_graph(writer, thing)
     known = listener.graph.version(NAMESPACE)
     heard = Heard()
     listener.changes.subscribe(heard)
@@ -217,7 +218,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     writer.transaction(lambda tx: tx.log("add", NAMESPACE, "ada"))
     assert heard.wait_for("decisions", stone.op_id, verdict.op_id)
     assert sum(len(one.ids) for one in heard.changes) == 2, "what is only logged is nobody's news"
-    writer.graph.put(msgspec.structs.replace(thing, aliases=("another name",)))
+    put_graph(writer, msgspec.structs.replace(thing, aliases=("another name",)))
     assert heard.wait_for("graph", "en_1")
     assert listener.graph.version(NAMESPACE) > known
     writer.projects.alias(project, "root", "/src/b")

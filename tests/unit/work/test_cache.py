@@ -80,7 +80,7 @@ def test_what_was_taken_away_is_not_told_of(store: SqliteStore, turns: Iterator[
     with cache.loading_lock:
         cache.prepare(NAMESPACE)  # and waits for the lock with what it has read
         assert len(cache.ask(NAMESPACE, files)) == 3
-        store.turn_works.clear(NAMESPACE)
+        store.turn_works.delete(NAMESPACE)
         cache.drop(NAMESPACE)
         assert cache.ask(NAMESPACE, files) == []
     cache.fill([NAMESPACE])

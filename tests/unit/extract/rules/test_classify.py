@@ -30,7 +30,6 @@ def test_concepts_come_from_paths_commands_and_words() -> None:
 )
 def test_nine_categories(text: str, files: list[str], expected: str) -> None:
     assert classify.category(text, files) == expected
-    assert len(classify.CATEGORIES) == 9 and expected in classify.CATEGORIES
 
 
 # D20
