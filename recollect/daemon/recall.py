@@ -13,6 +13,7 @@ from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
+from recollect.inject.rule_cache import RuleCache
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
@@ -32,6 +33,9 @@ class RecallParts:
         self.feedback = Feedback(store, runtime.tombstones)
         self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
+        self.rules = RuleCache(runtime.visible_store)
+        runtime.tombstones.listeners.append(self.rules.drop_all)
+        runtime.memories.listeners.append(self.rules)
         self.receipts = Receipts(store, runtime.counters)
         self.recall_now = Recall(
             store,
@@ -43,6 +47,7 @@ class RecallParts:
             runtime.counters,
             clock,
             settings,
+            self.rules,
         )
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None

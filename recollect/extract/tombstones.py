@@ -362,7 +362,7 @@ class Tombstones:
             actions=tuple(
                 msgspec.structs.replace(one, error="") if said(one.error) else one
                 for one in work.actions
-                if not named(one.path) and not said(one.command)
+                if not named(one.path) and not named(one.was) and not said(one.command)
             ),
             commits=tuple(one for one in work.commits if not said(one)),
             defines=tuple(

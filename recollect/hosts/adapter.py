@@ -92,6 +92,7 @@ class Adapter:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.name = facts.name
+        self._injecting = {event_key(hook.event) for hook in facts.hooks if hook.injects}
 
     def sent(self, payload: Payload, data: Data) -> bool:
         """Whether this host sent a payload of a hook that was written for another."""
@@ -226,9 +227,13 @@ class Adapter:
         why_not = tools.ignored(name, server)
         if why_not:
             return self.nothing(reading, why_not)
+        draft = tool_draft(name, arguments, output, call=call, failed=failed)
+        runs = draft.tool is not None and draft.tool.tool_class == "command"
+        injects = event_key(reading.event) in self._injecting
         return replace(
             self.nothing(reading, ""),
-            drafts=(tool_draft(name, arguments, output, call=call, failed=failed),),
+            drafts=(draft,),
+            wants="tool" if runs and injects else None,
         )
 
     def stopped(

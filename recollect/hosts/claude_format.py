@@ -25,7 +25,7 @@ class ClaudeFormat(Adapter):
     """A host whose hooks look like Claude's."""
 
     # Answers to other events would be ignored; an answer to Stop would start the model again.
-    answered = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+    answered = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
     routes: ClassVar[Mapping[str, str]] = {
         **Adapter.routes,
         "postcompact": "on_compacted",

@@ -12,7 +12,7 @@ from typing import Literal
 from recollect.core.values import Author, Body, ChatMessage, EventKind, MessageBody, ToolClass
 
 SignalName = Literal["session-start", "session-end", "compaction", "stop"]
-Wants = Literal["session-start", "prompt"]
+Wants = Literal["session-start", "prompt", "tool"]
 
 
 @dataclass(frozen=True)

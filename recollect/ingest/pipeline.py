@@ -45,7 +45,8 @@ _PROMPTS_SEARCHED = 20
 
 @dataclass(frozen=True)
 class RecallQuestion:
-    """What a hook asks for: the context for a prompt or for the start of a session."""
+    """What a hook asks for: the context for a prompt, for the start of a session, or for a command
+    that a tool has run."""
 
     trigger: str
     text: str
@@ -290,7 +291,9 @@ class Pipeline:
         kept, reasons = self.keep_out.without_kept_out(captured)
         for reason in reasons:
             self._counters.count(f"kept out: {reason}")
-        return replace(captured, drafts=kept)
+        # Nothing is said about a command that nobody may know of.
+        wants = None if reasons and captured.wants == "tool" else captured.wants
+        return replace(captured, drafts=kept, wants=wants)
 
     def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, if known."""
@@ -374,9 +377,10 @@ class Pipeline:
         captured = taken.captured
         context = ""
         if captured.wants is not None and (fresh or not captured.drafts):
+            ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=_clean(captured.query),
+                text=ran or _clean(captured.query),
                 namespaces=(
                     self._namespaces.of_place(taken.place),
                     projects.namespace(self._actor),
@@ -515,6 +519,14 @@ def _check_size(event: Event) -> None:
         raise errors.TooLarge(
             f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken", field="body"
         )
+
+
+def _command_of(arrivals: Sequence[Arrival]) -> str:
+    """What a tool ran, as it was stored: without secrets."""
+    body = arrivals[0].event.body
+    data = body.data if isinstance(body, values.JsonBody) else None
+    command = data.get("command") if isinstance(data, dict) else None
+    return command if isinstance(command, str) else ""
 
 
 def _captured(frame: Frame) -> Capture:

@@ -31,6 +31,7 @@ from recollect.inject.known import Item
 from recollect.inject.own_text import OwnText
 from recollect.inject.private import SENSITIVE, Private
 from recollect.inject.receipts import TEXT_KEPT, Receipts
+from recollect.inject.rule_cache import RuleCache
 from recollect.inject.says import says
 from recollect.inject.shadow import Shadow
 from recollect.inject.triggers import Said, Topics, asks_to_remember
@@ -114,8 +115,10 @@ class Recall:
         counters: Counters,
         clock: Clock,
         settings: Settings,
+        rules: RuleCache | None = None,
     ) -> None:
         self._store = store
+        self._rules = rules or RuleCache(store)
         self._engine = engine
         self._index_cache = index_cache
         self._graphs = graphs
@@ -139,6 +142,8 @@ class Recall:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def __call__(self, question: RecallQuestion) -> Recalled:
+        if question.trigger == "tool" and not self._has_rules_for(question):
+            return Recalled()
         began = self._clock.mono_ns()
         work: Future[tuple[Draft, str, tuple[str, ...]]] = self._pool.submit(self._work, question)
         draft, text = Draft(), ""
@@ -155,6 +160,8 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
         latency = (self._clock.mono_ns() - began) // 1000
+        if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
+            return Recalled(latency_us=latency)  # the same command may come a hundred times
         receipt = self._receipt(question, draft, text, injected, latency)
         seen: dict[str, dict[str, Freshness]] = {}
         for found in draft.candidates:
@@ -192,12 +199,40 @@ class Recall:
                 self._said.forget(question.namespaces[0], question.session_id)
             draft = self._start(question, Draft())
             room = self._settings.start_tokens
+        elif question.trigger == "tool":
+            draft = self._command(question)
+            room = self._settings.prompt_tokens
         else:
             draft = self._prompt(question)
             room = self._settings.prompt_tokens
             if draft.notes.get("explicit"):
                 room = int(room * DEEP_TOKENS)
         return draft, *self._fitted(question, draft, room if tokens is None else tokens)
+
+    def _has_rules_for(self, question: RecallQuestion) -> bool:
+        """Whether a command brings rules that its session was not told. Asked for every command:
+        nothing is searched, and no receipt is written for a command that brings none."""
+        if self._settings.prompt_tokens == 0:
+            return False
+        try:
+            found = self._rules.for_command(question.namespaces, question.text)
+        except Exception as error:
+            # As above: a command's result reaches the agent whatever fails here.
+            log.exception("the rules about a command could not be found")
+            self._counters.error(f"recall failed: {type(error).__name__}")
+            return False
+        told = self._said.to(question.namespaces[0], question.session_id) if found else ()
+        return any(one.id not in told for one in found)
+
+    def _command(self, question: RecallQuestion) -> Draft:
+        """The rules and procedures about what a command does, and nothing else."""
+        draft = Draft()
+        found = self._rules.for_command(question.namespaces, question.text)
+        draft.items = [one.item for one in found if one.item is not None]
+        draft.candidates = [Found(one.record, 1.0) for one in found if one.record is not None]
+        draft.notes["rules"] = {one.id: one.reason for one in found}
+        self._judge(question, draft, repeat=False)
+        return draft
 
     def _prompt(self, question: RecallQuestion) -> Draft:
         """What is new to this session and above the floor; often nothing."""

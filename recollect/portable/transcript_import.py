@@ -133,7 +133,7 @@ class TranscriptImporter:
         complete."""
         recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
         waiting: list[TranscriptEvent] = []
-        for one in _public(transcript.events()):
+        for one in without_private(transcript.events()):
             if one.draft.kind == "prompt":
                 yield from waiting
                 waiting = []
@@ -194,7 +194,7 @@ class TranscriptImporter:
         return counts
 
 
-def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
+def without_private(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
     """A session without what its user made private by a word in a prompt, which the transcript also
     holds."""
     private = False

@@ -99,7 +99,10 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _ANCHOR = re.compile(
-    r"\b(?P<side>before|after|since)\s+(?:we|i|you|the|our|that)\s+(?P<what>[\w./ -]{3,60})", re.I
+    # "Who looks after the ledger" names no time.
+    r"(?<!look )(?<!looks )(?<!looked )(?<!looking )(?<!named )\b(?P<side>before|after|since)\s+"
+    r"(?:we|i|you|the|our|that)\s+(?P<what>[\w./ -]{3,60})",
+    re.I,
 )
 
 

@@ -24,6 +24,7 @@ from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
 from recollect.retrieve.score import IndexQuery, Signals, gather
 
+_DAY_US = 86_400_000_000
 _CHUNK = 64  # documents added under one hold of the lock: searches run in between
 
 
@@ -120,9 +121,10 @@ class SearchEngine:
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
 
-        `now` (microseconds since 1970) ranks recent memories a little higher and resolves phrases
-        such as "last week". `reached` holds the memories that the graph leads to, each with a bonus
-        between 0 and 1.
+        `now` (microseconds since 1970) resolves phrases such as "last week" and ranks recent
+        memories a little higher; their age is measured from the end of its day, so that the same
+        prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
+        each with a bonus between 0 and 1.
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
@@ -183,7 +185,7 @@ class SearchEngine:
                 terms,
                 stem_numbers(index, terms),
                 asked.vector,
-                asked.now,
+                None if asked.now is None else _end_of_day(asked.now),
                 asked.spans,
                 _documents(index, reached),
             )
@@ -238,6 +240,10 @@ class _Prompt:
     spans: tuple[Span, ...]
     left_out: dict[str, str]
     watch: "_Watch"
+
+
+def _end_of_day(now: int) -> int:
+    return (now // _DAY_US + 1) * _DAY_US
 
 
 def _documents(

@@ -446,9 +446,14 @@ class GraphCache:
             )
 
     def fill(self, namespaces: Iterable[str]) -> None:
-        """Read graphs in this thread, whatever their size."""
+        """Bring graphs up to date in this thread, whatever their size."""
         for namespace in namespaces:
-            self._reread(namespace)
+            version = self._store.graph.changes(namespace).version
+            with self._lock:
+                known = self._graphs.get(namespace)
+                current = known is not None and self._brought_up_to_date(namespace, known, version)
+            if not current:
+                self._reread(namespace)
 
     def drop_all(self) -> None:
         """Tombstones have changed: graphs are read again when needed."""

@@ -15,7 +15,7 @@ from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
-from recollect.service.search import QUERY_CHARS, Mode, end_of_day, ready, shortened
+from recollect.service.search import QUERY_CHARS, Mode, ready, shortened
 
 if TYPE_CHECKING:
     from recollect.inject.recall import Preview
@@ -116,7 +116,6 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
     namespaces = namespaces_to_search(runtime, asked)
     if asked.as_of is None:
         ready(runtime, namespaces)
-        runtime.recall().graphs.fill(namespaces)
     elif asked.receipt:
         raise BadInput("receipt cannot be combined with as_of", field="receipt")
     question = RecallQuestion(
@@ -156,16 +155,14 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     """The candidates for a query, with every signal of the ranking."""
     namespaces = namespaces_to_search(runtime, asked)
     whole = ready(runtime, namespaces)
-    engine = runtime.recall().engine
+    from recollect.retrieve.find import find
+
+    engine, graphs = runtime.recall().engine, runtime.recall().graphs
     began = time.perf_counter()
-    ranked = engine.search(
-        asked.query,
-        namespaces,
-        limit=asked.limit,
-        mode=asked.mode,
-        floor=False,
-        now=end_of_day(runtime.clock.now()),
-    )
+    at = runtime.clock.now()
+    ranked = find(
+        engine, graphs, asked.query, namespaces, at=at, limit=asked.limit, mode=asked.mode
+    ).ranked
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)
     weights: dict[str, float] = {

@@ -1,4 +1,4 @@
-"""Search, with the same engine that chooses what is injected.
+"""Search, with the same inputs that choose what is injected (`retrieve/find.py`).
 
 In: a query, a mode, filters. Out: memories with scores and their parts. A memory is found as soon
 as its write was acknowledged. Without an embedding model the search is by words only, and the
@@ -8,12 +8,11 @@ answer says so.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from recollect.core.clock import to_micros
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.values import Moment, Name, Record, Value
@@ -22,13 +21,13 @@ from recollect.service.scope import Scope, namespaces_to_search
 
 if TYPE_CHECKING:
     from recollect.retrieve.engine import SearchEngine
+    from recollect.retrieve.graph import GraphCache
     from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600
 READY_S = 10.0
 _LOOK_S = 0.01
-_DAY_US = 86_400_000_000
 _DEPTHS = (200, 2_000, 50_000)  # how many results a filtered search ranks, until enough match
 
 Mode = Literal["hybrid", "keyword", "semantic"]
@@ -88,9 +87,9 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     elif asked.as_of:
         answer = _as_of(runtime, asked, namespaces, asked.as_of)
     elif ready(runtime, namespaces):
-        answer = _engine(
-            runtime, asked, namespaces, runtime.recall().engine, _fetch_current(runtime, namespaces)
-        )
+        parts, fetch = runtime.recall(), _fetch_current(runtime, namespaces)
+        now = runtime.clock.now()
+        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch)
     else:
         answer = _words(runtime, asked, namespaces)
     took = (time.perf_counter() - began) * 1000
@@ -98,8 +97,9 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
 
 
 def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:
-    """Load the indexes of these namespaces; False when that takes too long."""
+    """Load the indexes and graphs of these namespaces; False when that takes too long."""
     cache = runtime.recall().index_cache
+    runtime.recall().graphs.fill(namespaces)
     cache.fill(namespaces)
     deadline = time.monotonic() + READY_S
     while not cache.ready(namespaces):
@@ -108,12 +108,6 @@ def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:
             return False
         time.sleep(_LOOK_S)
     return True
-
-
-def end_of_day(moment: datetime) -> int:
-    """Recency is measured from the end of the day, so that the same query gives the same answer
-    all day and at every door."""
-    return (to_micros(moment) // _DAY_US + 1) * _DAY_US
 
 
 def shortened(record: Record, *, full: bool) -> Record:
@@ -140,20 +134,22 @@ def matches(record: Record, wanted: Filters) -> bool:
 Fetch = Callable[[Sequence[str]], dict[str, Record]]
 
 
-def _engine(
-    runtime: ServiceRuntime,
+def _found(
     asked: SearchQuery,
     namespaces: Sequence[str],
     engine: "SearchEngine",
+    graphs: "GraphCache",
+    at: datetime,
     fetch: Fetch,
 ) -> SearchAnswer:
-    now = end_of_day(asked.as_of or runtime.clock.now())
+    from recollect.retrieve.find import find
+
     items: list[SearchHit] = []
     ranked: Ranked | None = None
     for depth in _depths(asked):
-        ranked = engine.search(
-            asked.query, namespaces, limit=depth, mode=asked.mode, floor=False, now=now
-        )
+        ranked = find(
+            engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode
+        ).ranked
         items = list(_chosen(ranked, asked, fetch))
         if len(items) >= asked.limit or len(ranked.results) < depth:
             break
@@ -203,15 +199,21 @@ def _as_of(
     runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
     from recollect.retrieve.as_of import engine_as_of
+    from recollect.retrieve.graph import GraphCache
+    from recollect.retrieve.store_as_of import StoreAsOf
 
     engine, known = engine_as_of(
         runtime.visible_store, namespaces, moment, runtime.recall().embedder
     )
-    return _engine(
-        runtime,
+    then: Any = StoreAsOf(runtime.visible_store, moment, known)
+    graphs = GraphCache(then)
+    graphs.fill(namespaces)
+    return _found(
         asked,
         namespaces,
         engine,
+        graphs,
+        moment,
         lambda ids: {one: known[one] for one in ids if one in known},
     )
 

@@ -6,11 +6,13 @@ the files it names, and the subject of a commit. A script inside a line is not r
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from recollect.work.paths import looks_like_file, words_of
+from recollect.work.paths import base, looks_like_file, words_of
 
 MOST_CHARS = 160
 MOST_LINE = 8_000
+MOST_TOLD = 4
 _HERE_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n")
 _SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _REDIRECT = re.compile(r"\d?>>?[ \t]*(?:&\d|[^\s;&|]{1,200})|<[ \t]*[^\s;&|<]{1,200}")
@@ -22,16 +24,26 @@ _COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
 _MESSAGE = re.compile(r"\s(?:-[a-z]*m|--message)[ =]*([\"'])(.{0,2000}?)(?<!\\)\1", re.S)
 _CAT = re.compile(r"^\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n(.*)", re.S)
 
-# Programs that only look, move about or keep house: having run them says nothing about how this
-# project is built, tested or started.
-_LOOKING = words_of(
+# Programs that change nothing: what their arguments name is not acted on.
+_READING = words_of(
     """
     ls cat head tail less more grep egrep rg ag find fd tree wc cd pwd echo printf which type file
-    stat du df sort uniq cut awk sed tr jq yq xargs tee diff cmp date sleep true false test [
-    export source . set unset alias history ps kill pkill pgrep lsof top env whoami id man touch
-    mkdir rm cp mv ln chmod chown tar zip unzip curl wget open code vim nano gh git hg svn for
-    while if do done then else fi case esac { } ( ) wait read local return exit seq basename
-    dirname realpath readlink md5sum sha256sum base64 od xxd strings
+    stat du df sort uniq cut tr jq yq diff cmp date true false test [ ps pgrep lsof top whoami id
+    man basename dirname realpath readlink md5sum sha256sum base64 od xxd strings seq sleep history
+    """
+)
+_GIT_READING = frozenset(
+    f"git {word}"
+    for word in words_of("status diff log show blame grep ls-files rev-parse branch merge-base")
+)
+_BARE = re.compile(r"[\w@][\w@:+-]*$")
+# Programs that only look, move about or keep house: having run them says nothing about how this
+# project is built, tested or started.
+_LOOKING = _READING | words_of(
+    """
+    awk sed xargs tee export source . set unset alias kill pkill env touch mkdir rm cp mv ln chmod
+    chown tar zip unzip curl wget open code vim nano gh git hg svn for while if do done then else fi
+    case esac { } ( ) wait read local return exit
     """
 )
 _INTERPRETERS = words_of("bash sh zsh python python3 node ruby perl php")
@@ -55,6 +67,46 @@ def steps(line: str) -> list[Step]:
             continue
         files = tuple(dict.fromkeys(_file_of(word) for word in words[1:]))
         found.append(Step(_form(part), tuple(name for name in files if name)))
+    return found
+
+
+def words_of_parts(line: str) -> list[list[str]]:
+    """The words of each command of a shell line, without quotes and without what stands before the
+    program."""
+    return [
+        [word.strip("\"'") for word in _without_prefixes(part).split()]
+        for part in _parts(_without_documents(line[:MOST_LINE]))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ActingStep:
+    """One command that may change something, without what stands in quotes, in lower case."""
+
+    words: tuple[str, ...]  # the program and what follows, without options
+    told: int  # how many of the first are bare words: the program and its subcommands
+    flags: frozenset[str]  # names of options
+
+
+def acting_steps(line: str) -> list[ActingStep]:
+    """The commands of a shell line that do more than look, in order."""
+    found = []
+    for part in _parts(_without_documents(line[:MOST_LINE])):
+        given = _without_prefixes(_QUOTED.sub(" ", part)).lower().split()
+        if not given:
+            continue
+        program = base(given[0])
+        if program in _INTERPRETERS and given[1:2] == ["-m"]:
+            given = given[2:]
+        elif program in _READING or " ".join([program, *given[1:2]]) in _GIT_READING:
+            continue
+        else:
+            given[0] = given[0].removeprefix("./")
+        words = [word for word in given if word[0] != "-"]
+        flags = frozenset(word.lstrip("-").partition("=")[0] for word in given if word[0] == "-")
+        told = next((n for n, word in enumerate(words) if not _BARE.match(word)), len(words))
+        if words:
+            found.append(ActingStep(tuple(words), max(1, min(told, MOST_TOLD)), flags))
     return found
 
 
@@ -85,11 +137,14 @@ def _parts(line: str) -> list[str]:
     ]
 
 
+def _without_prefixes(part: str) -> str:
+    while (cut := _PREFIX.match(part)) is not None:
+        part = part[cut.end() :]
+    return part
+
+
 def _form(part: str) -> str:
-    text = part
-    while (cut := _PREFIX.match(text)) is not None:
-        text = text[cut.end() :]
-    text = " ".join(text.split())
+    text = " ".join(_without_prefixes(part).split())
     first, _, rest = text.partition(" ")
     program = first.rsplit("/", 1)[-1]
     if program in _LOOKING or len(text) > MOST_CHARS or not re.match(r"[\w./@~]", text):
@@ -121,3 +176,15 @@ def commit_subject(line: str) -> str:
         text = document[2]
     subject = next((one.strip() for one in text.splitlines() if one.strip()), "")
     return subject.replace('\\"', '"')[:MOST_CHARS]
+
+
+def printed(output: Any) -> str:
+    """What a command printed, as far as its host tells."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, dict):
+        named = [
+            output.get(key) for key in ("stderr", "stdout", "output", "error", "content", "text")
+        ]
+        return "\n".join(one for one in named if isinstance(one, str))
+    return ""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from recollect.hosts import registry
 from recollect.hosts.json_edit import JsonDocument
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import Ask, FakeModel, Shell, Write
@@ -27,7 +28,10 @@ from tests.clients.recalling_daemon import MARK
 from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
-MORE = ("mcp", "same output", "daemon down", "injected start", "injected prompt", "uninstalled")
+MORE = (
+    *("mcp", "same output", "daemon down"),
+    *("injected start", "injected prompt", "injected tool", "uninstalled"),
+)
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -163,7 +167,20 @@ def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
         if trigger == "prompt" and counts[1] < 1:
             found.append("not in the resumed session")
         proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
+    _told_after_commands(proof, client, model, typed[0])
     proof.tell_all(captured(home, client, *typed), client)
+
+
+def _told_after_commands(proof: Proof, client: Client, model: FakeModel, typed: Typed) -> None:
+    """The model reads with a command's result what the hook said after it, of a command that failed
+    too; of a host whose hooks say nothing there it reads nothing."""
+    specs = registry.facts()[client.host].hooks
+    says = any(hook.injects and "tool" in hook.event.lower() for hook in specs)
+    last = model.asked(typed.turn)[-1].text
+    count, commands = last.count(f"{MARK}-tool"), sum(isinstance(one, Shell) for one in model.steps)
+    wrong = count != (commands if says else 0)
+    found = [f"{count} x after {commands} commands"] if wrong else []
+    proof.tell("injected tool", found, f"yes ({count})" if says else "not used")
 
 
 def captured(home: Home, client: Client, *typed: Typed) -> dict[str, list[str]]:

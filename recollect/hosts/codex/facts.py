@@ -13,7 +13,7 @@ FACTS = Facts(
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),
-        HookSpec("PostToolUse"),
+        HookSpec("PostToolUse", injects=True),
         HookSpec("Stop"),
         HookSpec("PreCompact"),
         HookSpec("SessionEnd", timeout_s=3),  # Codex 0.166 warns at every start when it is more

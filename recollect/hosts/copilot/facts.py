@@ -13,7 +13,7 @@ FACTS = Facts(
     hooks=(
         HookSpec("sessionStart", timeout_s=10, injects=True),
         HookSpec("userPromptSubmitted", injects=True),
-        HookSpec("postToolUse"),
+        HookSpec("postToolUse", injects=True),
         HookSpec("postToolUseFailure"),
         HookSpec("agentStop"),
         HookSpec("preCompact"),

@@ -13,7 +13,7 @@ FACTS = Facts(
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("BeforeAgent", injects=True),
-        HookSpec("AfterTool", matcher="*"),
+        HookSpec("AfterTool", injects=True, matcher="*"),
         HookSpec("AfterAgent"),
         HookSpec("SessionEnd"),
     ),

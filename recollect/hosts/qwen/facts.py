@@ -12,8 +12,8 @@ FACTS = Facts(
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),
-        HookSpec("PostToolUse"),
-        HookSpec("PostToolUseFailure"),
+        HookSpec("PostToolUse", injects=True),
+        HookSpec("PostToolUseFailure", injects=True),
         HookSpec("Stop"),
         HookSpec("PreCompact"),
         HookSpec("SessionEnd"),

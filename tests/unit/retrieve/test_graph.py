@@ -206,6 +206,7 @@ def test_events_can_be_what_a_prompt_dates_by() -> None:
     assert anchors_in("what broke before the migration?") == [("before", "migration")]
     assert anchors_in("since the move to Fly, what changed") == [("after", "move to Fly")]
     assert anchors_in("before lunch in March") == []
+    assert anchors_in("who looks after the ledger, and what is it named after the move?") == []
 
 
 def test_importance_and_confidence_are_worth_what_they_are_said_to_be() -> None:

@@ -83,6 +83,16 @@ def test_a_memory_that_no_event_tells_of_is_missed_too(tmp_path: pathlib.Path) -
         open_store(str(tmp_path))
 
 
+def test_the_scrubber_writes_down_how_much_there_is(tmp_path: pathlib.Path) -> None:
+    store = open_store(str(tmp_path))
+    converse(store, 0, quiet, range(5))
+    assert read(str(tmp_path / NAME)).held_events == 0
+    for _ in range(4):
+        store.upkeep.scrub(None, 10)
+    assert read(str(tmp_path / NAME)).held_events == 5
+    store.close()
+
+
 def test_forgetting_everything_is_no_loss(tmp_path: pathlib.Path) -> None:
     store = open_store(str(tmp_path))
     converse(store, 0, quiet, range(20))

@@ -64,4 +64,9 @@ export const sessionState = (one) =>
     ? "idle"
     : one.status;
 
-export const TRIGGER = { prompt: "Prompt", "session-start": "Session start", api: "API" };
+export const TRIGGER = {
+  prompt: "Prompt",
+  "session-start": "Session start",
+  tool: "Command",
+  api: "API",
+};

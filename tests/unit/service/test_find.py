@@ -1,0 +1,82 @@
+"""Every door searches with the same inputs, so that a receipt can be reproduced."""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from msgspec import structs
+
+from recollect.core.clock import ManualClock
+from recollect.core.values import Entity, Fact
+from recollect.daemon.runtime import Runtime
+from recollect.service.context import ContextQuery, ExplainQuery, context, explain
+from recollect.service.search import SearchQuery, search
+from tests.fakes.stored import put_graph
+from tests.make import NAMESPACE, record
+
+ASK = "who looks after the ledger, and what is its retry cap?"
+
+
+@pytest.fixture
+def utc() -> Iterator[None]:
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    yield
+    os.environ.pop("TZ") if before is None else os.environ.update(TZ=before)
+    time.tzset()
+
+
+def _learn(runtime: Runtime, clock: ManualClock) -> str:
+    """A memory that only the graph leads to; returns its id."""
+    hidden = record("Mateo was on call all week", source_event_ids=("e1",), valid_from=clock.now())
+    near = record("The retry cap of ledger is seven attempts", valid_from=clock.now())
+    runtime.memories.add([hidden, near])
+    ledger = Entity(entity_id="ent_1", namespace=NAMESPACE, name="ledger", type="service")
+    owner = Fact(
+        fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="ledger",
+        predicate="owned_by", object="Mateo", valid_from=clock.now(), source_event_ids=("e1",),
+    )  # fmt: skip
+    put_graph(runtime.store, ledger, owner)
+    return hidden.record_id
+
+
+def test_search_and_explain_give_the_scores_of_a_receipt(
+    runtime: Runtime, clock: ManualClock
+) -> None:
+    hidden = _learn(runtime, clock)
+    told = context(runtime, ContextQuery(query=ASK, namespace=NAMESPACE)).candidates
+    clock.advance(hours=5)  # the same day
+    searched = search(runtime, SearchQuery(query=ASK, namespace=NAMESPACE)).items
+    explained = explain(runtime, ExplainQuery(query=ASK, namespace=NAMESPACE)).items
+    receipt = {one.record_id: one.parts for one in told}
+    assert receipt[hidden]["graph"] > 0
+    assert {one.record.record_id: one.parts for one in searched} == receipt
+    assert {one.record.record_id: one.parts for one in explained} == receipt
+    assert [one.score for one in searched] == [one.score for one in explained]
+
+
+def test_search_as_of_walks_the_graph_of_that_time(runtime: Runtime, clock: ManualClock) -> None:
+    hidden = _learn(runtime, clock)
+    clock.advance(days=1)
+    then = clock.now()
+    clock.advance(days=1)
+    fact = runtime.store.graph.facts(NAMESPACE)[0]
+    put_graph(runtime.store, structs.replace(fact, valid_until=clock.now()))
+    past = search(runtime, SearchQuery(query=ASK, namespace=NAMESPACE, as_of=then)).items
+    assert {one.record.record_id: one.parts for one in past}[hidden]["graph"] > 0
+    now = search(runtime, SearchQuery(query=ASK, namespace=NAMESPACE)).items
+    assert now and all("graph" not in one.parts for one in now)
+
+
+def test_yesterday_is_the_day_before_the_question(
+    runtime: Runtime, clock: ManualClock, utc: None
+) -> None:
+    today = record("We moved the cache to Redis", valid_from=clock.now())
+    before = record("We moved the cache to disk", valid_from=clock.now() - timedelta(days=1))
+    runtime.memories.add([today, before])
+    asked = SearchQuery(query="what did we do with the cache yesterday?", namespace=NAMESPACE)
+    dated = {one.record.record_id: one.parts["date"] for one in search(runtime, asked).items}
+    assert dated == {today.record_id: 0.0, before.record_id: 1.0}
