@@ -4,7 +4,7 @@ In: a store and its tombstones. Out: the same store for whoever shows memories t
 person. Writers read the store itself: an edit must not lose a line that is only hidden.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -98,6 +98,10 @@ class _TurnWorks(_View):
     def all(self, *args: Any, **kwargs: Any) -> list[TurnWork]:
         found = map(self._stones.visible_work, self._whole.all(*args, **kwargs))
         return [one for one in found if one is not None]
+
+    def stream(self, *args: Any, **kwargs: Any) -> Iterator[TurnWork]:
+        found = map(self._stones.visible_work, self._whole.stream(*args, **kwargs))
+        return (one for one in found if one is not None)
 
 
 class _Graph(_View):

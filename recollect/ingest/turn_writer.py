@@ -319,7 +319,7 @@ class TurnWriter:
             with self.paused():
                 self._store.turn_works.delete(namespace)
                 self.derive_work(namespace)
-            count += len(self._store.turn_works.all(namespace))
+            count += sum(1 for _ in self._store.turn_works.stream(namespace))
         return count
 
     def derive_work(self, namespace: str) -> None:

@@ -166,6 +166,7 @@ class Replay:
             branch=prompt.source.branch,
             person=person_of(prompt),
         )
+        self._runtime.work.fill(question.namespaces)
         return self._recall.recall_now(question).context
 
     def _remember(self, session: Session, stored: set[str]) -> None:

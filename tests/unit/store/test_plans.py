@@ -12,6 +12,7 @@ import pytest
 
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite import statements as own
+from tests.unit.store.conftest import Opener
 from tests.unit.store.test_statements import named, shared
 
 NAMED = {**shared(), **named(own)}
@@ -49,6 +50,8 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("GONE", {}),
     ("MARKED", {}),
     ("VERSIONS", {}),
+    ("SESSION_TURN_WORK", {}),
+    ("PAGE_OF_TURN_WORK", {}),
 )
 
 
@@ -77,3 +80,12 @@ def _plan(store: SqliteStore, name: str, given: dict[str, Any]) -> list[str]:
     values = dict.fromkeys(re.findall(r"\$(\w+)", asked)) | given
     with store.engine.reader() as db:
         return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {asked}", values)]
+
+
+def test_postgresql_reads_a_page_of_work_from_an_index(opened: Opener) -> None:
+    text = NAMED["PAGE_OF_TURN_WORK"].postgres
+    values = {"namespace": "/n/", "after_at": 7, "after_id": "", "limit": 9}
+    with opened().engine.reader() as db:
+        db.execute("SET LOCAL enable_seqscan = off")  # the table is empty
+        plan = "\n".join(str(line) for (line,) in db.execute(f"EXPLAIN {text}", values))
+    assert re.search(r"Index Cond: \(\(namespace = .*\) AND \(at >= '7'", plan), plan
