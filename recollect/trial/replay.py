@@ -16,7 +16,7 @@ from recollect.core import projects
 from recollect.core.clock import ManualClock
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Settings
-from recollect.core.values import Event, Record
+from recollect.core.values import Event, Preference, Procedure, Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
 from recollect.hosts.hooks import CONTEXT_CHARS
@@ -130,8 +130,8 @@ class Replay:
         found: list[Record] = []
         for namespace in namespaces:
             found += [one for one in self._records(namespace) if not one.traits.is_turn]
-            procedures = len(self._runtime.store.graph.procedures(namespace))
-            preferences = len(self._runtime.store.graph.preferences(namespace))
+            procedures = len(self._runtime.store.graph.all(namespace, Procedure))
+            preferences = len(self._runtime.store.graph.all(namespace, Preference))
             counts += Counter(procedure=procedures, preference=preferences)
         counts.update(one.traits.label for one in found)
         found.sort(key=_weight, reverse=True)
@@ -166,6 +166,7 @@ class Replay:
             branch=prompt.source.branch,
             person=person_of(prompt),
         )
+        self._runtime.work.fill(question.namespaces)
         return self._recall.recall_now(question).context
 
     def _remember(self, session: Session, stored: set[str]) -> None:

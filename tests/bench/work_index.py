@@ -123,7 +123,7 @@ def filled(place: str, size: int) -> Measured:
     store = SqliteStore(chosen, ManualClock(NOON))
     store.turn_works.put(works_of(sessions.turn() for _ in range(size)))
     cache = WorkCache(store)
-    load = cpu_us(lambda: cache.ask(NAMESPACE, lambda work: None), size * PER_TURN)
+    load = cpu_us(lambda: cache.fill([NAMESPACE]), size * PER_TURN)
     return Measured(sessions, store, cache, load)
 
 

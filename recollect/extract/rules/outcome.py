@@ -68,7 +68,7 @@ def outcome(
     problem = is_problem(turn)
     acted = bool(written or repairs) or (problem and _ran_fix(turn))
     if acted:
-        if _is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject, told):
+        if is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject, told):
             return None
         if not subject and (_only_merges(turn) or _left_open(turn, lead)):
             return None
@@ -340,7 +340,8 @@ def _ran_fix(turn: Turn) -> bool:
     )
 
 
-def _is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[RepairedCommand]) -> bool:
+def is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[RepairedCommand] = ()) -> bool:
+    """Whether a turn only kept house: it formatted, linted, corrected a comment."""
     if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
         return len(turn.answered) < _SHORT_ANSWER or not lead
     if repairs and not all(patterns.TIDYING.search(one.command) for one in repairs):

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line
-from recollect.extract.rules.outcome import TurnOutcome, as_title, ended, informative, request
+from recollect.extract.rules.outcome import (
+    TurnOutcome,
+    as_title,
+    ended,
+    informative,
+    is_chore,
+    request,
+)
 from recollect.extract.rules.prose import cut, lines, plain, sentences
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
@@ -220,6 +227,8 @@ def _stands_alone(text: str) -> bool:
 def _edited(told: Sequence[TurnResult]) -> list[str]:
     counts: Counter[str] = Counter()
     for one in told:
+        if is_chore(one.turn, informative(one.turn.answered)):
+            continue
         source = one.turn.first.event.source
         where = source.project_path or ""
         for call in one.turn.calls:

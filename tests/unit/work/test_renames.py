@@ -7,8 +7,10 @@ import pytest
 
 from recollect.core.values import IMPORTED, Action, Event, EventSource, JsonBody, TurnWork
 from recollect.hosts.adapter import tool_draft
-from recollect.work import renames
+from recollect.work import bm25, renames
 from recollect.work.index import ProjectWork
+from recollect.work.likely_files import Ask, rank
+from recollect.work.postings import Postings
 from recollect.work.turn_work import person_of, work_of
 from tests.make import NAMESPACE, event
 
@@ -78,48 +80,93 @@ def test_what_a_tool_moves() -> None:
     assert outside is not None and not any(one.was for one in outside.actions)
 
 
-def test_the_new_name_inherits_what_is_known_of_the_old_one() -> None:
+def project(*turns: TurnWork) -> ProjectWork:
     work = ProjectWork()
-    work.add(
-        turn(
-            1, edit("src/retry.py"), person="ada", branch="fix", defines=(("Cap", "src/retry.py"),)
-        )
+    for one in turns:
+        work.add(one)
+    return work
+
+
+def sessions(work: ProjectWork) -> dict[str, int]:
+    """How many touched each file."""
+    return {path: work.often[number] for path, number in work.number.items()}
+
+
+def found_by(postings: Postings, work: ProjectWork, *wanted: str) -> list[str]:
+    return [work.path[number] for number, _ in bm25.best(bm25.search(postings, wanted), 5)]
+
+
+def touched(work: ProjectWork, number: int) -> list[str]:
+    """The files of what was one turn's session."""
+    (made,) = work.of_session[f"s{number}"].turns.values()
+    return [work.path[file] for file in work.touched(made)]
+
+
+def test_the_new_name_inherits_what_is_known_of_the_old_one() -> None:
+    first = turn(
+        1, edit("src/retry.py"), person="ada", branch="fix", defines=(("Cap", "src/retry.py"),)
     )
-    work.add(turn(2, edit("src/attempts.py", was="src/retry.py"), person="bob"))
-    work.add(turn(2, edit("src/attempts.py", was="src/retry.py"), person="bob"))  # it grew
-    assert set(work.path) == {"src/attempts.py"} == set(work.sessions) == set(work.last)
-    assert work.sessions["src/attempts.py"] == {"s1", "s2"}
-    assert set(work.by_person["ada"]) == set(work.by_branch["fix"]) == {"src/attempts.py"}
-    assert work.symbols["Cap"] == {"src/attempts.py"}
-    assert list(work.named(["attempt"], 5)) == ["src/attempts.py"] and not work.named(["retri"], 5)
-    assert list(work.touched(turn(1, edit("src/retry.py")))) == ["src/attempts.py"]
+    renaming = turn(2, edit("src/attempts.py", was="src/retry.py"), person="bob")
+    work = project(first, renaming, renaming)  # it grew
+    assert sessions(work) == {"src/attempts.py": 2}
+    (number,) = work.number.values()
+    assert work.by_person["ada"][number] == work.by_person["bob"][number] == 1
+    assert list(work.by_branch["fix"].files) == [number] and work.symbols["Cap"] == (number,)
+    assert found_by(work.path_words, work, "attempt") == ["src/attempts.py"]
+    assert found_by(work.path_words, work, "retri") == []
+    assert touched(work, 1) == ["src/attempts.py"]
+
+
+def test_a_file_that_takes_the_place_of_another_inherits_from_both() -> None:
+    work = project(
+        turn(
+            1, edit("a.py"), person="ada", branch="fix", defines=(("Cap", "a.py"), ("All", "a.py"))
+        ),
+        turn(2, edit("b.py"), person="ada", branch="fix", defines=(("Cap", "b.py"),)),
+        turn(3, edit("a.py"), edit("b.py"), person="bob"),
+        turn(4, edit("c.py"), person="eve"),
+        turn(5, edit("b.py", was="a.py"), person="eve"),
+    )
+    number = work.number["b.py"]
+    assert sessions(work) == {"b.py": 4, "c.py": 1}
+    assert [work.by_person[one][number] for one in ("ada", "bob", "eve")] == [2, 1, 1]
+    assert work.by_branch["fix"].files == {number: (START + timedelta(hours=2)).timestamp()}
+    assert work.symbols == {"Cap": (number,), "All": (number,)}
+    assert found_by(work.defined_words, work, "cap") == ["b.py"]
+    assert touched(work, 1) == touched(work, 3) == ["b.py"]
+    likely = rank(work, Ask("All Cap a", (START + timedelta(1)).timestamp(), "new", "ada", "fix"))
+    assert [one.path for one in likely] == ["b.py", "c.py"]
+    work.add(turn(6, edit("c.py", was="b.py")))
+    assert sessions(work) == {"c.py": 6} and touched(work, 1) == ["c.py"]
+    work.add(turn(7, Action(how="read", path="a.py")))
+    assert sessions(work) == {"c.py": 7}
 
 
 def test_names_that_come_back_are_files_again() -> None:
-    work = ProjectWork()
-    work.add(turn(1, edit("a.py")))
-    work.add(turn(2, edit("b.py", was="a.py")))
-    work.add(turn(3, edit("c.py", was="b.py")))
-    assert set(work.path) == {"c.py"} and list(work.touched(turn(1, edit("a.py")))) == ["c.py"]
+    work = project(
+        turn(1, edit("a.py")), turn(2, edit("b.py", was="a.py")), turn(3, edit("c.py", was="b.py"))
+    )
+    assert sessions(work) == {"c.py": 3} and touched(work, 1) == ["c.py"]
     work.add(turn(4, edit("a.py", was="c.py")))
-    assert set(work.path) == {"a.py"} and work.sessions["a.py"] == {"s1", "s2", "s3", "s4"}
+    assert sessions(work) == {"a.py": 4}
     work.add(turn(5, edit("b.py")))
-    assert set(work.path) == {"a.py", "b.py"} and work.sessions["b.py"] == {"s5"}
+    assert sessions(work) == {"a.py": 4, "b.py": 1}
+    assert touched(work, 2) == ["a.py"] and touched(work, 5) == ["b.py"]
 
 
 def test_a_renamed_folder_takes_its_files_along() -> None:
-    work = ProjectWork()
-    work.add(turn(1, edit("src/old/a.py"), edit("src/older/b.py")))
-    work.add(turn(2, edit("src/new/", was="src/old/")))
+    work = project(
+        turn(1, edit("src/old/a.py"), edit("src/older/b.py")),
+        turn(2, edit("src/new/", was="src/old/")),
+    )
     assert set(work.path) == {"src/new/a.py", "src/older/b.py"}
 
 
 def test_work_on_a_branch_counts_on_the_main_line_too() -> None:
     """There is nothing to hand over when it is merged: a branch only adds weight on itself."""
-    work = ProjectWork()
-    work.add(turn(1, edit("src/a.py"), branch="fix"))
-    assert work.sessions["src/a.py"] == {"s1"} and work.last["src/a.py"] > 0
-    assert list(work.named(["src"], 5)) == ["src/a.py"]
+    work = project(turn(1, edit("src/a.py"), branch="fix"))
+    assert sessions(work) == {"src/a.py": 1} and work.last[0] > 0
+    assert found_by(work.path_words, work, "src") == ["src/a.py"]
 
 
 @pytest.mark.parametrize(
