@@ -80,6 +80,8 @@ bench: setup browser
 	$(BIN)/python -m recollect.bench.knowledge
 	$(BIN)/python -m recollect.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
+	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/recollect trial $(BENCH_DATA)/sessions --sessions 1000,\
+		@echo "The replay was not run: it needs transcripts in $(BENCH_DATA)/sessions (*.jsonl, *.jsonl.gz).")
 	$(BIN)/recollect bench $(if $(wildcard $(BENCH_DATA)),--data $(BENCH_DATA),)
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."
 

@@ -26,6 +26,7 @@ from recollect.core.clock import from_micros
 from recollect.core.values import (
     Body,
     ChatMessage,
+    Entity,
     Event,
     EventKind,
     EventSource,
@@ -129,7 +130,7 @@ def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, 
                 group_of[message.id] = message.session
             made.extract(namespace)
             made.settle([namespace])
-            things += len(made.store.graph.entities(namespace))
+            things += len(made.store.graph.all(namespace, Entity))
             facts += len(made.store.graph.facts(namespace))
             for ask in questions:
                 if ask.abstention or not ask.gold_groups:

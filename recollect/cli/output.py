@@ -6,11 +6,14 @@ In: rows. Out: text on standard output; colour only on a terminal and never with
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.core.kinds import KINDS
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 IDS = ("Id",)
 PIPE_WIDTH = 100
@@ -73,7 +76,6 @@ def memories(count: int) -> str:
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, pad_edge=False, header_style="bold")
@@ -82,12 +84,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading in IDS, overflow="fold")
     for row in rows:
         table.add_row(*row)
+    console().print(table)
+
+
+def console(pipe_width: int = PIPE_WIDTH) -> "Console":
+    """Standard output, as wide as the terminal, or as asked where there is none."""
+    from rich.console import Console
+
     # NO_COLOR means no bold either: rich would leave that in.
     plain = bool(os.environ.get("NO_COLOR"))
-    console = Console(highlight=False, color_system=None if plain else "auto")
-    if not console.is_terminal:
-        console.width = PIPE_WIDTH
-    console.print(table)
+    made = Console(highlight=False, color_system=None if plain else "auto")
+    if not made.is_terminal:
+        made.width = pipe_width
+    return made
 
 
 def print_kept_out(project: str) -> None:

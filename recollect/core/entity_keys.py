@@ -37,6 +37,26 @@ null
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
+# The closed classes of English: adverbs that are not made from other words, quantifiers,
+# conjunctions, prepositions, auxiliaries. A noun phrase neither begins nor ends with one of them.
+# Without `will` and `may`, which are people, too.
+_FUNCTION_WORDS = """
+always never often sometimes seldom ever already still now then today yesterday tomorrow soon later
+again once also too just only even maybe perhaps please instead otherwise however meanwhile anyway
+besides therefore thus hence yet almost quite rather very here there everywhere recently finally
+both either neither each every any some all no most many few several such another its their
+and or but nor so because since although though unless until while when whenever where wherever if
+whether before after than as of to in on at by for from with without into onto over under about
+between during through against via per longer more less whoever is are was were be been being am
+do does did has have had would shall should can could might must what which who whom whose why
+how not
+"""
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+# Adverbs that are made from adjectives: usually, currently, obviously, probably, effectively.
+_ADVERB = re.compile(
+    r"\w{2,}(?:al|ent|ant|ous|ab|ib|ic|ular|ilar|ed|ing|less|ful|ive|ate|ine|ire|ete|ise|ure|ere)ly"
+)
+
 
 def key(name: str) -> str:
     """The same for every form of a name; empty for what is no name."""
@@ -65,14 +85,30 @@ def tail(of: str) -> str:
     return ""
 
 
+def is_function_word(word: str) -> bool:
+    """Whether a word only holds sentences together: always, since, currently. One in capitals may
+    be a name."""
+    folded = word.casefold()
+    plain = word.islower() or word.istitle()
+    return plain and (folded in _FUNCTION or _ADVERB.fullmatch(folded) is not None)
+
+
+def _is_phrase(words: list[str]) -> bool:
+    """Whether these may be a noun phrase. Capitals throughout make a name of anything."""
+    if len(words) > 1 and all(word[0].isupper() for word in words):
+        return True
+    return not any(map(is_function_word, words[:1] + words[-1:]))
+
+
 def says_nothing(name: str) -> bool:
     """Whether a name is a pronoun, a word that names nothing, or no name at all."""
-    words = name.casefold().split()
+    words = name.split()
     squashed = key(name)
     return (
         len(squashed) < 2
         or len(name) > 120
         or len(words) > 6
+        or not _is_phrase(words)
         or not any(char.isalpha() for char in squashed)
         or name.strip().casefold() in _PRONOUNS
         or squashed in _PRONOUNS

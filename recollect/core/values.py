@@ -351,6 +351,7 @@ class Action(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     how: How
     path: str = ""
+    was: str = ""  # what the file, or the folder, was called before
     command: str = ""
     failed: bool = False
     error: str = ""

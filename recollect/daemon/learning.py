@@ -22,6 +22,7 @@ from recollect.llm.meter import report
 from recollect.reconcile import knowledge
 from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import ACTOR
+from recollect.store.interface import with_content
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime
@@ -109,7 +110,7 @@ class Learning:
             one for one in extraction.candidates if one.record.record_id not in extraction.derived
         ]
         kept, dropped = filter_candidates(
-            fresh, known=lambda digest: self._store.records.by_hash(namespace, digest)
+            fresh, known=lambda digest: with_content(self._store.records, namespace, digest)
         )
         claims, empty = filter_claims(extraction.claims)
         stays = {one.record.record_id for one in kept} | extraction.derived

@@ -18,6 +18,7 @@ from recollect.capture import paths, starter
 from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.settings import Settings
+from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL
 from recollect.daemon import remote_changes
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import DaemonUpkeep
@@ -27,7 +28,7 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
 from recollect.ingest.namespaces import Namespaces
-from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion
+from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
@@ -122,6 +123,7 @@ class Runtime:
         self.memories.listeners.append(self.news)
         self.pipeline.listeners += [
             self.turn_writer.on_event,
+            self._prepare_work,
             self.maintenance.on_event,
             self.news.on_event,
         ]
@@ -346,6 +348,12 @@ class Runtime:
             except errors.StoreError as error:  # a server that is away now
                 log.warning("extraction waits: %s", error)
                 self.stopping.wait(RETRY_S)
+
+    def _prepare_work(self, notice: Notice) -> None:
+        """A session goes on there, and will ask."""
+        event = notice.stored.event
+        if event.source.client_id not in (IMPORTED, IMPORTED_FOR_MODEL):
+            self.work.prepare(event.namespace)
 
     def _recall_early(self, question: RecallQuestion) -> Recalled:
         """A session's start may wait for recall to be loaded; a prompt may not."""

@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 DRAIN_EVERY_S = 2.0
 SCRUB_EVERY_S = 60.0
 SCRUB_ROWS = 2000
-NOTE_EVERY_S = 240.0
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
 
@@ -36,7 +35,6 @@ class DaemonUpkeep:
             "upkeep",
             Job(self.drain, DRAIN_EVERY_S, at_once=True),
             Job(self._scrub, SCRUB_EVERY_S),
-            Job(runtime.store.upkeep.note, NOTE_EVERY_S),
             Job(self._back_up, BACKUP_EVERY_S),
             Job(self._stop_if_failed, DRAIN_EVERY_S, at_once=True),
             on_error=runtime.counters.error,

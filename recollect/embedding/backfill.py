@@ -44,6 +44,7 @@ class Backfill:
         self._embedded = embedded
         self._wake = threading.Event()
         self._stop = threading.Event()
+        self._one_step = threading.Lock()  # two at a time would embed the same memories
         self._failures = 0
         self.state: State = "loading"
         self.done = 0
@@ -66,12 +67,13 @@ class Backfill:
 
     def step(self) -> int:
         """One batch; returns how many memories were embedded or set aside."""
-        for namespace in self._store.projects.namespaces():
-            missing = self._store.vectors.missing(namespace, MODEL, BATCH + len(self.aside))
-            fresh = [one for one in missing if one.record_id not in self.aside][:BATCH]
-            if fresh:
-                self._embed(fresh)
-                return len(fresh)
+        with self._one_step:
+            for namespace in self._store.projects.namespaces():
+                missing = self._store.vectors.missing(namespace, MODEL, BATCH + len(self.aside))
+                fresh = [one for one in missing if one.record_id not in self.aside][:BATCH]
+                if fresh:
+                    self._embed(fresh)
+                    return len(fresh)
         return 0
 
     # --- the thread ---

@@ -34,7 +34,7 @@ class Embedder:
     def __init__(self, models: str, *, threads: int = 1, timeout: float = TIMEOUT) -> None:
         self._models = models
         self._threads = threads
-        self._timeout = timeout
+        self.timeout = timeout
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 
@@ -52,7 +52,7 @@ class Embedder:
             return np.zeros((0, DIMENSIONS), dtype=np.float32)
         loaded = self._session()
         try:
-            return loaded.embed(texts, time.monotonic() + (timeout or self._timeout))
+            return loaded.embed(texts, time.monotonic() + (timeout or self.timeout))
         except ModelUnavailable:
             raise
         except Exception as error:  # whatever a text makes the libraries raise

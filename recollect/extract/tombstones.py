@@ -55,7 +55,7 @@ from recollect.extract.statement_match import (
     without_statements,
     word_hashes,
 )
-from recollect.store.interface import Store, Transaction
+from recollect.store.interface import Store, Transaction, details_of
 
 REFUSED = "refused"
 MOST_STATEMENTS = 200  # of one memory
@@ -158,7 +158,7 @@ class Tombstones:
 
     def restore(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
         """Put a lifted tombstone back."""
-        for detail in reversed(self._store.log.details(namespace, "tombstone")):
+        for detail in reversed(details_of(self._store.log, namespace, "tombstone")):
             if _key(detail) == (record_id, cause) and not detail["lifted"]:
                 self._log(namespace, actor, detail)
                 return
@@ -362,7 +362,7 @@ class Tombstones:
             actions=tuple(
                 msgspec.structs.replace(one, error="") if said(one.error) else one
                 for one in work.actions
-                if not named(one.path) and not said(one.command)
+                if not named(one.path) and not named(one.was) and not said(one.command)
             ),
             commits=tuple(one for one in work.commits if not said(one)),
             defines=tuple(
@@ -464,7 +464,7 @@ class Tombstones:
         with self._lock:
             known, epoch = self._by_namespace.get(namespace), self.epoch
         if known is None:
-            known = active_tombstones(self._store.log.details(namespace, "tombstone"))
+            known = active_tombstones(details_of(self._store.log, namespace, "tombstone"))
             with self._lock:
                 if epoch == self.epoch:  # else a newer tombstone may be missing
                     known = self._by_namespace.setdefault(namespace, known)

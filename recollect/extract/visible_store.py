@@ -4,7 +4,7 @@ In: a store and its tombstones. Out: the same store for whoever shows memories t
 person. Writers read the store itself: an edit must not lose a line that is only hidden.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -57,12 +57,6 @@ class _Records(_View):
     def get(self, *args: Any, **kwargs: Any) -> list[Record]:
         return self._visible(self._whole.get(*args, **kwargs))
 
-    def newer(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._visible(self._whole.newer(*args, **kwargs))
-
-    def last_episodes(self, *args: Any, **kwargs: Any) -> list[Record]:
-        return self._visible(self._whole.last_episodes(*args, **kwargs))
-
     def page(self, *args: Any, **kwargs: Any) -> Page[Record]:
         page: Page[Record] = self._whole.page(*args, **kwargs)
         return Page(tuple(self._visible(page.items)), page.next)
@@ -99,6 +93,10 @@ class _TurnWorks(_View):
         found = map(self._stones.visible_work, self._whole.all(*args, **kwargs))
         return [one for one in found if one is not None]
 
+    def stream(self, *args: Any, **kwargs: Any) -> Iterator[TurnWork]:
+        found = map(self._stones.visible_work, self._whole.stream(*args, **kwargs))
+        return (one for one in found if one is not None)
+
 
 class _Graph(_View):
     """Without beliefs and relationships that state what was forgotten, and without entities of
@@ -111,27 +109,17 @@ class _Graph(_View):
     def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
         return self._visible(self._whole.facts(*args, **kwargs))
 
-    def fact_history(self, *args: Any, **kwargs: Any) -> list[Fact]:
-        return self._visible(self._whole.fact_history(*args, **kwargs))
-
-    def procedures(self, namespace: str) -> list[Procedure]:
-        return self._visible(self._whole.procedures(namespace))
-
-    def preferences(self, namespace: str) -> list[Preference]:
-        return self._visible(self._whole.preferences(namespace))
-
-    def entities(self, namespace: str) -> list[Entity]:
-        return self._visible_entities(namespace, self._whole.entities(namespace))
-
-    def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
-        found = self._whole.get_entity(namespace, entity_id)
-        return next(iter(self._visible_entities(namespace, [found] if found else [])), None)
+    def all(self, namespace: str, kind: type[Any], *, as_of: Any = None) -> list[Any]:
+        found = self._whole.all(namespace, kind, as_of=as_of)
+        if kind is Entity:
+            return self._visible_entities(namespace, found)
+        return self._mixed(namespace, found) if kind is Relationship else self._visible(found)
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         found: list[Relationship] = self._whole.relationships(namespace, entity_id)
         if not found or not self._stones.any(namespace):
             return found
-        names = {one.entity_id: one.name for one in self._whole.entities(namespace)}
+        names = {one.entity_id: one.name for one in self._whole.all(namespace, Entity)}
         return [one for one in found if not self._stones.covers_relationship(one, names)]
 
     def things(self, namespace: str, ids: Sequence[str]) -> list[Any]:
@@ -140,9 +128,6 @@ class _Graph(_View):
     def search(self, namespace: str, query: str, limit: int) -> list[Any]:
         return self._mixed(namespace, self._whole.search(namespace, query, limit))
 
-    def as_of(self, namespace: str, kind: Any, moment: Any) -> list[Any]:
-        return self._mixed(namespace, self._whole.as_of(namespace, kind, moment))
-
     def _mixed(self, namespace: str, things: Iterable[Any]) -> list[Any]:
         found: list[Any] = []
         for one in things:
@@ -150,11 +135,8 @@ class _Graph(_View):
                 case Entity():
                     found += self._visible_entities(namespace, [one])
                 case Relationship():
-                    names = {
-                        end: known.name
-                        for end in (one.source_id, one.target_id)
-                        if (known := self._whole.get_entity(namespace, end)) is not None
-                    }
+                    ends = self._whole.things(namespace, (one.source_id, one.target_id))
+                    names = {end.entity_id: end.name for end in ends}
                     found += [] if self._stones.covers_relationship(one, names) else [one]
                 case _:
                     found += self._visible([one])
@@ -177,11 +159,13 @@ class _Graph(_View):
 
     def _hidden_entities(self, namespace: str) -> frozenset[str]:
         """Entities of which only forgotten things are known."""
-        state = self._whole.version(namespace), self._stones.epoch
+        state = self._whole.changes(namespace).version, self._stones.epoch
         known = self._hidden.get(namespace)
         if known is not None and known[0] == state:
             return known[1]
-        spoken_of = [one for one in self._whole.entities(namespace) if self._stones.mentions(one)]
+        spoken_of = [
+            one for one in self._whole.all(namespace, Entity) if self._stones.mentions(one)
+        ]
         bare = {one.entity_id for one in spoken_of}
         if bare:
             bare -= {one.entity_id for one in self._visible(self._whole.facts(namespace))}

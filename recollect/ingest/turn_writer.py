@@ -189,7 +189,7 @@ class TurnWriter:
             for seq in found:
                 if seq in placed:
                     continue
-                events = self._store.events.turn(*key, seq)
+                events = self._store.events.around(*key, [seq])
                 self._rebuild_turns(key, events, set(found.values()))
                 # A prompt at the beginning also ends the turn before it, which this part lacks.
                 placed.update(one.seq for one in events[1:])
@@ -319,7 +319,7 @@ class TurnWriter:
             with self.paused():
                 self._store.turn_works.delete(namespace)
                 self.derive_work(namespace)
-            count += len(self._store.turn_works.all(namespace))
+            count += sum(1 for _ in self._store.turn_works.stream(namespace))
         return count
 
     def derive_work(self, namespace: str) -> None:

@@ -158,7 +158,7 @@ class RuleIndex:
     def for_prompt(self, text: str) -> list[RuleMatch]:
         """The rules about what a prompt asks for or names."""
         whole = tokens(request_of(text))
-        asked = [one for one in clauses(whole) if not one.definite]
+        asked = [one for one in clauses(whole) if not one.definite and not one.subject]
         given = [
             Token(word, one.code, one.ends)
             for one in whole

@@ -28,6 +28,7 @@ _JOINTS = re.compile(r"[-_/.\s]")
 
 DEFINITE = words_of("the this that these those my our your their its his her")
 INDEFINITE = words_of("a an some another any every each no all both new")
+_ARTICLES = words_of("a an")
 _DETERMINERS = DEFINITE | INDEFINITE
 _PRONOUNS = words_of("it this that these those them us me you everything all here now too")
 REFUSALS = words_of("never not no don't dont avoid cannot can't mustn't shouldn't instead rather")
@@ -85,6 +86,7 @@ class Clause:
     refused: bool = False  # never, not, instead of
     definite: bool = False  # it begins with "the": about a thing, not an action
     one_of: bool = True  # the object is a new or a counted one: "a branch", "the 2.0 release"
+    subject: bool = False  # an article stands before its head, which is thus no verb
 
 
 @lru_cache(maxsize=20_000)
@@ -174,7 +176,8 @@ def _clause(given: Sequence[Token], refused: bool) -> Generator[Clause, None, bo
         return refused
     named, one_of = _object(given[at + 1 :])
     if _WORD.match(word):
-        yield Clause(stem_of(word), named, refused, definite, one_of)
+        subject = bool(at) and given[at - 1].lower in _ARTICLES
+        yield Clause(stem_of(word), named, refused, definite, one_of, subject)
     return refused
 
 

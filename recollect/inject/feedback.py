@@ -8,7 +8,7 @@ from typing import Literal
 from recollect.core.errors import NotFound
 from recollect.core.values import Operation
 from recollect.extract.tombstones import Tombstones
-from recollect.store.interface import Store
+from recollect.store.interface import Store, details_of
 
 # `none` is what an undo leaves where there was no verdict before.
 Verdict = Literal["useful", "wrong", "never", "none"]
@@ -57,7 +57,7 @@ class Feedback:
     def _read(self, namespace: str) -> dict[str, Verdict]:
         return {
             detail["record_id"]: detail["verdict"]
-            for detail in self._store.log.details(namespace, "feedback")
+            for detail in details_of(self._store.log, namespace, "feedback")
             if isinstance(detail, dict)  # erasing a memory takes what was said of it along
         }
 

@@ -48,11 +48,9 @@ class Receipts:
                 listener(receipt)
             for namespace, states in (found or {}).items():
                 used = [one for one in receipt.injected if one in states]
-                if used and receipt.created_at:
-                    self._store.records.touch(namespace, used, receipt.created_at)
                 known = {one: state for one, state in states.items() if state != "unknown"}
-                if known:
-                    self._store.records.freshen(namespace, known)
+                if receipt.created_at and (used or known):
+                    self._store.records.touch(namespace, used, receipt.created_at, known)
 
         try:
             self._queue.put_nowait(write)

@@ -73,7 +73,7 @@ class RuleCache:
         found = []
         for namespace in dict.fromkeys(namespaces):
             # Taken before reading: what changes meanwhile is read the next time.
-            version = (self._store.graph.version(namespace), self._changes)
+            version = (self._store.graph.changes(namespace).version, self._changes)
             known = self._known.get(namespace)
             if known is None or known.version != version:
                 known = self._read(namespace, version)
@@ -87,12 +87,12 @@ class RuleCache:
     def _read(self, namespace: str, version: tuple[int, int]) -> _Rules:
         rules: list[Rule] = []
         sources: dict[str, Preference | Procedure | Record] = {}
-        for preference in self._store.graph.preferences(namespace):
+        for preference in self._store.graph.all(namespace, Preference):
             about = preference.category == _TOOLS
             text = preference.value
             rules.append(Rule(preference.preference_id, text, about_tools=about))
             sources[preference.preference_id] = preference
-        for procedure in self._store.graph.procedures(namespace):
+        for procedure in self._store.graph.all(namespace, Procedure):
             name = procedure.name.partition(":")[0]
             rules.append(Rule(procedure.procedure_id, name, trigger=procedure.trigger))
             sources[procedure.procedure_id] = procedure

@@ -24,7 +24,7 @@ from recollect.lifecycle import consolidate, decay, digest, episode_compression,
 from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
 from recollect.lifecycle.file_freshness import FreshnessChecker, freshness_of, in_background
 from recollect.llm.base import Provider
-from recollect.store.interface import Aged, Forgetting, RecordFilter, Store, Transaction
+from recollect.store.interface import Aged, Cursor, Forgetting, RecordFilter, Store, Transaction
 
 T = TypeVar("T")
 
@@ -92,7 +92,9 @@ class Maintenance:
             for what, count in self._due(namespace, report).items():
                 report.counts[what] += count
         before = report.at - timedelta(days=self._settings.kept_days("archive"))
-        report.counts["archived versions dropped"] += self._store.log.purge(before, apply=False)
+        report.counts["archived versions dropped"] += self._store.aging.purge(
+            "archive", before, apply=False
+        )
         return self._measured(report)
 
     def run(self, pause: Callable[[], None] = no_pause) -> MaintenanceReport:
@@ -125,11 +127,13 @@ class Maintenance:
     # --- preview and pass ---
 
     def _report(self, *, preview: bool) -> MaintenanceReport:
-        size, free = self._store.upkeep.size()
-        return MaintenanceReport(self._clock.now(), preview, tight=size - free > self._size_limit)
+        now = self._store.upkeep.space()
+        tight = now.bytes - now.free > self._size_limit
+        return MaintenanceReport(self._clock.now(), preview, tight=tight)
 
     def _measured(self, report: MaintenanceReport) -> MaintenanceReport:
-        report.bytes, report.bytes_free = self._store.upkeep.size()
+        now = self._store.upkeep.space()
+        report.bytes, report.bytes_free = now.bytes, now.free
         for namespace in self._store.projects.namespaces():
             ages = self._store.aging.ages(namespace)
             for kind, spans in decay.statistics(ages, report.at).items():
@@ -153,7 +157,9 @@ class Maintenance:
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
         if before := self._receipts_before(report):
-            found["receipts dropped"] = self._store.receipts.purge(namespace, before, apply=False)
+            found["receipts dropped"] = self._store.aging.purge(
+                "receipts", before, namespace=namespace, apply=False
+            )
         return found
 
     # --- digests ---
@@ -313,12 +319,13 @@ class Maintenance:
 
     def _freshening_in_time(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         roots = in_background(FreshnessChecker.roots, self._store, namespace)
-        after = ""
+        where = RecordFilter(cites_files=True)
+        after: Cursor | None = Cursor(-1, "")
         for _ in range(0, CITING, PURGED):
-            found = self._store.aging.citing(namespace, after, PURGED)
-            if not found or not roots:
+            if after is None or not roots:
                 return
-            after = found[-1].record_id
+            page = self._store.records.page(namespace, where, after=after, limit=PURGED)
+            found, after = page.items, page.next
             states = in_background(_states, found, roots)
             changed = {
                 one.record_id: states[one.record_id]
@@ -326,7 +333,9 @@ class Maintenance:
                 if states[one.record_id] not in ("unknown", one.freshness)
             }
             if changed:
-                report.counts["freshness noted"] += self._store.records.freshen(namespace, changed)
+                report.counts["freshness noted"] += self._store.records.touch(
+                    namespace, (), report.at, changed
+                )
                 self._memories.changed(namespace, sorted(changed))
             yield
 
@@ -338,25 +347,25 @@ class Maintenance:
 
     def _receipts(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         before = self._receipts_before(report)
-        while before and (gone := self._store.receipts.purge(namespace, before, PURGED)):
+        purge = self._store.aging.purge
+        while before and (gone := purge("receipts", before, namespace=namespace, limit=PURGED)):
             report.counts["receipts dropped"] += gone
             yield
 
     def _archive(self, report: MaintenanceReport) -> Iterator[None]:
         before = report.at - timedelta(days=self._settings.kept_days("archive"))
-        while gone := self._store.log.purge(before, PURGED):
+        while gone := self._store.aging.purge("archive", before, limit=PURGED):
             report.counts["archived versions dropped"] += gone
             yield
 
     def _shrinking(self, report: MaintenanceReport) -> Iterator[None]:
         """Return freed pages to the disk when the store is large; otherwise the next rows use
         them."""
-        size, free = self._store.upkeep.size()
-        if size <= self._size_limit:
+        now = self._store.upkeep.space()
+        if now.bytes <= self._size_limit:
             return
-        while free and (given := self._store.upkeep.shrink(PAGES)):
-            report.counts["pages given back"] += given
-            _, free = self._store.upkeep.size()
+        while now.free and (now := self._store.upkeep.space(give_back=PAGES)).given_back:
+            report.counts["pages given back"] += now.given_back
             yield
 
 

@@ -219,7 +219,7 @@ class Clones:
             return
         latest = safe_git.latest(repository)
         if latest and self._heads.get(root) != latest[0]:
-            self._store.projects.learn(info.project_id, latest)
+            self._store.projects.update(info.project_id, commits=latest)
             self._heads[root] = latest[0]
 
     # --- joining ---

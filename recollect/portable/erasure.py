@@ -18,7 +18,7 @@ from recollect.core import oslayer, projects, safe_files
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
-from recollect.core.values import Receipt, Record, TurnWork
+from recollect.core.values import Entity, Receipt, Record, TurnWork
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
@@ -204,7 +204,7 @@ class Erasure:
     def _names(self, namespace: str, name: str) -> tuple[str, ...]:
         """An entity under all its names."""
         wanted = name.casefold()
-        for entity in self._store.graph.entities(namespace):
+        for entity in self._store.graph.all(namespace, Entity):
             names = (entity.name, *entity.aliases)
             if wanted in {one.casefold() for one in names}:
                 return tuple(one for one in names if len(one) >= SHORTEST)
@@ -274,7 +274,7 @@ class Erasure:
         """The opposite of `join`: a folder becomes a project of its own, with what was captured in
         it. Returns its namespace and what was moved."""
         before = projects.namespace(actor, self._store.projects.resolve(place))
-        own = projects.namespace(actor, self._store.projects.separate(place))
+        own = projects.namespace(actor, self._store.projects.resolve(place, apart=True))
         if own == before:
             return own, ErasureOutcome()
         try:

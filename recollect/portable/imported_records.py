@@ -20,7 +20,7 @@ from recollect.extract.tombstones import Tombstones
 from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories
 from recollect.portable.transcript_import import derived_id
-from recollect.store.interface import Store
+from recollect.store.interface import Store, with_content
 
 _DETAIL = 64_000
 
@@ -66,8 +66,8 @@ class RecordImporter:
             known = {one.record_id for one in self._store.records.get(namespace, wanted)}
             seen: set[str] = set()
             for record, earlier in here:
-                told = record.content_hash in seen or self._store.records.by_hash(
-                    namespace, record.content_hash
+                told = record.content_hash in seen or with_content(
+                    self._store.records, namespace, record.content_hash
                 )
                 if self._stones.refused(namespace, record.title):
                     continue  # somebody said never again

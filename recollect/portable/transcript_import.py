@@ -97,8 +97,10 @@ class TranscriptImporter:
         captured, stored = self._already(namespace, session_id, {one.event_id for one in events})
         new: list[Event] = []
         counts: Counter[str] = Counter(read=len(events), sessions=1)
-        marks = self._marks(events, anyway=bool(captured))
-        erased = self._store.bulk.forgotten([one for one in marks.values() if one])
+        marks: dict[str, bytes | None] = {}
+        if captured:
+            marks.update(_marked(events))
+        erased = self._store.bulk.forgotten(_new_marks(events, marks))
         for event in events:
             marked = marks.get(event.event_id)
             if event.event_id in stored:
@@ -131,7 +133,7 @@ class TranscriptImporter:
         complete."""
         recent = transcript.ended is not None and self._clock.now() - transcript.ended < LIVE
         waiting: list[TranscriptEvent] = []
-        for one in _public(transcript.events()):
+        for one in without_private(transcript.events()):
             if one.draft.kind == "prompt":
                 yield from waiting
                 waiting = []
@@ -174,13 +176,6 @@ class TranscriptImporter:
                 captured[marked] += 1
         return captured, stored
 
-    def _marks(self, events: Iterable[Event], *, anyway: bool) -> dict[str, bytes | None]:
-        """Marks of what would be stored, made after scrubbing like the stored ones. They cost as
-        much as storing, so they are made only when there is something to compare with."""
-        if not anyway and not self._store.bulk.any_forgotten():
-            return {}
-        return {one.event_id: mark(one.session_id, one.kind, _clean(one.body)) for one in events}
-
     def _put(self, events: list[Event]) -> Counter[str]:
         counts: Counter[str] = Counter()
         if self._dry_run:
@@ -199,7 +194,7 @@ class TranscriptImporter:
         return counts
 
 
-def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
+def without_private(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
     """A session without what its user made private by a word in a prompt, which the transcript also
     holds."""
     private = False
@@ -214,3 +209,17 @@ def _public(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
 def _clean(body: Body) -> Body:
     cleaned: Body = msgspec.convert(privacy.scrub_tree(msgspec.to_builtins(body)).value, type=Body)
     return cleaned
+
+
+def _marked(events: Iterable[Event]) -> Iterator[tuple[str, bytes | None]]:
+    """Ids with the marks of what would be stored, made after scrubbing like the stored ones. They
+    cost as much as storing."""
+    for one in events:
+        yield one.event_id, mark(one.session_id, one.kind, _clean(one.body))
+
+
+def _new_marks(events: Iterable[Event], marks: dict[str, bytes | None]) -> Iterator[bytes]:
+    """The marks of events, which are kept in `marks`; made as they are asked for."""
+    if not marks:
+        marks.update(_marked(events))
+    yield from (one for one in marks.values() if one)

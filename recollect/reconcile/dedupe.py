@@ -21,7 +21,7 @@ from recollect.reconcile.judge import Judge, JudgeFailed, Merge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
 from recollect.reconcile.record_vectors import RecordEmbedder, embedded
-from recollect.store.interface import Store
+from recollect.store.interface import Store, with_content
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ def _unknown(
     fresh = []
     for one in candidates:
         mark = one.record.content_hash
-        if mark and (mark in seen or store.records.by_hash(namespace, mark) is not None):
+        if mark and (mark in seen or with_content(store.records, namespace, mark) is not None):
             made.dropped.append(Dropped(one.record.title, "double" if mark in seen else KNOWN))
         else:
             fresh.append(one)

@@ -105,18 +105,18 @@ class EntityNamesCache:
     def names(self, namespace: str) -> EntityNames:
         """To stand on. Whoever does must be done before the namespace's next batch."""
         with self._lock:
-            version = self._graph.version(namespace)
+            version = self._graph.changes(namespace).version
             known = self._held.pop(namespace, None)
             names = self._followed(namespace, *known) if known is not None else None
             if names is None:
-                names = EntityNames(self._graph.entities(namespace))
+                names = EntityNames(self._graph.all(namespace, Entity))
             self._held[namespace] = version, names
             if len(self._held) > MOST_HELD:
                 del self._held[next(iter(self._held))]
             return names
 
     def _followed(self, namespace: str, version: int, names: EntityNames) -> EntityNames | None:
-        changed = self._graph.changed(namespace, version)
+        changed = self._graph.changes(namespace, version).ids
         if changed is None:
             return None
         for thing_id in changed:

@@ -52,7 +52,7 @@ from recollect.reconcile.dedupe import (
 from recollect.reconcile.judge import Judge
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
-from recollect.store.interface import Batch, Store
+from recollect.store.interface import Batch, Counted, Store
 
 log = logging.getLogger(__name__)
 
@@ -158,17 +158,13 @@ class ExtractionWorker:
             namespace,
             LARGE_EVENTS if large else BATCH_EVENTS,
             OVERSIZED if large else BATCH_BYTES,
+            # Counted before it starts: what ends the daemon has no other way to count.
+            Counted(NEVER_ENDED, QUARANTINE_AFTER),
         )
         if batch is None:
             return RunFollowUp()
         if any(one.event.source.client_id == IMPORTED for one in batch.events):
             choice = _Choice()
-        try:
-            # Counted before it starts: what ends the daemon has no other way to count.
-            batch = self._store.events.begin(batch, NEVER_ENDED, QUARANTINE_AFTER)
-        except StoreError:
-            self._give_back(batch)
-            raise
         return self._batch(batch, choice, more=waiting.count > len(batch.events))
 
     # --- one batch ---
@@ -326,7 +322,7 @@ class ExtractionWorker:
         if not pushed.finished:
             counts.outcome = "uncommitted"
             self._breaker.failed(batch.namespace)
-            self._store.events.fail(batch, counts.reason)
+            self._store.events.release(batch, failed=counts.reason)
             return
         self._judging.run_ended(batch.namespace, decisions.judge_failures)
         if counts.provider != NO_MODEL or choice.nobody:
@@ -343,7 +339,7 @@ class ExtractionWorker:
         if self._stopping.is_set() or isinstance(error, (ProviderDown, ProviderRefused)):
             self._give_back(batch)
         else:
-            self._store.events.fail(batch, counts.reason)
+            self._store.events.release(batch, failed=counts.reason)
         if not self._stopping.is_set():
             self._breaker.failed(batch.namespace)
 

@@ -52,7 +52,7 @@ class FactPlanner:
 
     def of(self, entity_id: str) -> dict[str, Fact]:
         if entity_id not in self._held:
-            history = self._graph.fact_history(self._book.namespace, [entity_id])
+            history = self._graph.facts(self._book.namespace, [entity_id], ended=True)
             self._held[entity_id] = {fact.fact_id: fact for fact in history}
         return self._held[entity_id]
 

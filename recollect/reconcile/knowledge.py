@@ -71,7 +71,7 @@ def learn(
 ) -> LearningPlan:
     """What a batch of claims changes. `turns` maps an event to its turn; without it each event
     counts as one. `names` are the graph's names, if they are loaded already."""
-    known = names if names is not None else EntityNames(graph.entities(namespace))
+    known = names if names is not None else EntityNames(graph.all(namespace, Entity))
     learner = _Learner(graph, namespace, now, turns or {}, known)
     for claim in claims[:MOST_CLAIMS]:
         learner.take(claim)

@@ -7,8 +7,7 @@ log, so that it can be seen and undone by itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recollect.core.values import (
     Entity,
@@ -25,19 +24,21 @@ from recollect.store.interface import Transaction, Waiting
 MOST_WAITING = 2000  # of one namespace
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
+T = TypeVar("T", Entity, Relationship, Fact, Procedure, Preference)
 
 
 class GraphReads(Protocol):
     """What learning reads of the graph; the store's graph has it."""
 
-    def entities(self, namespace: str) -> list[Entity]: ...
+    def all(self, namespace: str, kind: type[T]) -> list[T]: ...
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        ended: bool = False,
     ) -> list[Fact]: ...
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]: ...
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]: ...
-    def procedures(self, namespace: str) -> list[Procedure]: ...
-    def preferences(self, namespace: str) -> list[Preference]: ...
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]: ...
 
 

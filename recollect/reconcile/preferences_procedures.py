@@ -27,7 +27,7 @@ class PreferencePlanner:
     def preference(self, claim: PreferenceClaim) -> None:
         namespace = everywhere(self._book.namespace) if claim.everywhere else self._book.namespace
         if namespace not in self._preferences:
-            self._preferences[namespace] = self._graph.preferences(namespace)
+            self._preferences[namespace] = self._graph.all(namespace, Preference)
         held = self._preferences[namespace]
         new = Preference(
             preference_id=ids.new_id(ids.PREFERENCE),
@@ -75,7 +75,7 @@ class PreferencePlanner:
 
     def procedure(self, claim: ProcedureClaim) -> None:
         if self._procedures is None:
-            self._procedures = self._graph.procedures(self._book.namespace)
+            self._procedures = self._graph.all(self._book.namespace, Procedure)
         steps = tuple(" ".join(step.split())[:1000] for step in claim.steps if step.strip())
         wanted = tuple(step.casefold() for step in steps)
         known = next(

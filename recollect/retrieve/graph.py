@@ -401,12 +401,12 @@ class GraphCache:
         self._clock = clock
 
     def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
-        return tuple(self._store.graph.version(namespace) for namespace in namespaces)
+        return tuple(self._store.graph.changes(namespace).version for namespace in namespaces)
 
     def of(self, namespace: str) -> NamespaceGraph:
         """The current graph. A large one that changed much is given as it was, or empty, while a
         thread reads it."""
-        version = self._store.graph.version(namespace)
+        version = self._store.graph.changes(namespace).version
         with self._lock:
             known = self._graphs.get(namespace)
             young = known is not None and self._clock() - known.at < SECONDS
@@ -425,7 +425,7 @@ class GraphCache:
         """Read what changed since, if that is little; whether the graph now has this version."""
         if known.version == version:
             return True
-        changed = self._store.graph.changed(namespace, known.version)
+        changed = self._store.graph.changes(namespace, known.version).ids
         if changed is None or len(changed) > LARGE:
             return False
         known.graph.apply_changes(changed, self._store.graph.things(namespace, sorted(changed)))
@@ -448,7 +448,7 @@ class GraphCache:
     def fill(self, namespaces: Iterable[str]) -> None:
         """Bring graphs up to date in this thread, whatever their size."""
         for namespace in namespaces:
-            version = self._store.graph.version(namespace)
+            version = self._store.graph.changes(namespace).version
             with self._lock:
                 known = self._graphs.get(namespace)
                 current = known is not None and self._brought_up_to_date(namespace, known, version)
@@ -466,10 +466,10 @@ class GraphCache:
         graph = self.of(namespace)
         if len(graph) or namespace in self._graphs:
             return list(graph.preferences.values())
-        return self._store.graph.preferences(namespace)
+        return self._store.graph.all(namespace, Preference)
 
     def _reread(self, namespace: str) -> None:
-        version, epoch = self._store.graph.version(namespace), self._epoch
+        version, epoch = self._store.graph.changes(namespace).version, self._epoch
         try:
             graph = self._read(namespace)
             with self._lock:
@@ -502,12 +502,12 @@ class GraphCache:
 
     def _read(self, namespace: str) -> NamespaceGraph:
         graph, store = NamespaceGraph(), self._store.graph
-        entities = store.entities(namespace)
+        entities = store.all(namespace, Entity)
         things: list[Thing] = [*entities]
-        things += store.fact_history(namespace, [entity.entity_id for entity in entities])
+        things += store.facts(namespace, [entity.entity_id for entity in entities], ended=True)
         things += store.relationships(namespace)
-        things += store.procedures(namespace)
-        things += store.preferences(namespace)
+        things += store.all(namespace, Procedure)
+        things += store.all(namespace, Preference)
         for thing in things:
             graph.put(thing)
         return graph

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from recollect.core.values import Entity, Fact, Preference, Procedure, Record, Relationship
-from recollect.store.interface import Page, Store, ThingKind
+from recollect.core.values import Fact, Record, Relationship
+from recollect.store.interface import GraphChanges, Page, Store
 
 
 class StoreAsOf:
@@ -50,16 +50,16 @@ class _Graph:
     def __init__(self, store: Store, moment: datetime) -> None:
         self._graph, self._moment = store.graph, moment
 
-    def version(self, namespace: str) -> int:
-        return 0
+    def changes(self, namespace: str, since: int | None = None) -> GraphChanges:
+        return GraphChanges(0, frozenset())
 
     def size(self, namespace: str, most: int) -> int:
         return 0
 
-    def entities(self, namespace: str) -> list[Entity]:
-        return self._then(namespace, "entity")
+    def all(self, namespace: str, kind: type[Any]) -> list[Any]:
+        return self._graph.all(namespace, kind, as_of=self._moment)
 
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
+    def facts(self, namespace: str, entity_ids: Sequence[str], *, ended: bool) -> list[Fact]:
         return [
             msgspec.structs.replace(one, valid_until=None, superseded_by=None)
             for one in self._graph.facts(namespace, as_of=self._moment)
@@ -67,16 +67,7 @@ class _Graph:
         ]
 
     def relationships(self, namespace: str) -> list[Relationship]:
-        return self._then(namespace, "relationship")
-
-    def procedures(self, namespace: str) -> list[Procedure]:
-        return self._then(namespace, "procedure")
-
-    def preferences(self, namespace: str) -> list[Preference]:
-        return self._then(namespace, "preference")
-
-    def _then(self, namespace: str, kind: ThingKind) -> list[Any]:
-        return list(self._graph.as_of(namespace, kind, self._moment))
+        return self.all(namespace, Relationship)
 
     def _existed(self, thing: Any) -> bool:
         return thing.created_at is None or thing.created_at <= self._moment

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from recollect.core import projects, settings
 from recollect.core.errors import BadInput
+from recollect.core.projects import IdentityKind
 from recollect.core.values import Moment, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import project
@@ -82,16 +83,16 @@ def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -
     known = project(runtime, named)
     if change.name is None and change.alias is None:
         raise BadInput("give a name or an alias")
+    mark: tuple[IdentityKind, str] | None = None
     if change.alias is not None:
         if change.alias.startswith("/"):
-            runtime.store.projects.alias(known.project_id, "root", projects.canonical(change.alias))
+            mark = ("root", projects.canonical(change.alias))
         else:
             remote = projects.normalise_remote(change.alias)
             if not remote:
                 raise BadInput("an alias is an absolute path or the URL of a remote", field="alias")
-            runtime.store.projects.alias(known.project_id, "remote", remote)
-    if change.name is not None:
-        runtime.store.projects.rename(known.project_id, change.name)
+            mark = ("remote", remote)
+    runtime.store.projects.update(known.project_id, name=change.name, mark=mark)
     return _line(runtime, project(runtime, known.project_id))
 
 

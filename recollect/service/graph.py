@@ -145,9 +145,7 @@ def entity(runtime: ServiceRuntime, asked: EntityQuery) -> EntityDetail:
 def _detail(
     runtime: ServiceRuntime, graph: ProjectGraph, known: Entity, as_of: datetime | None = None
 ) -> EntityDetail:
-    facts = runtime.visible_store.graph.facts(
-        known.namespace, entity_id=known.entity_id, as_of=as_of
-    )
+    facts = runtime.visible_store.graph.facts(known.namespace, [known.entity_id], as_of=as_of)
     return EntityDetail(
         entity=known,
         facts=tuple(facts),
@@ -242,8 +240,8 @@ def project_beliefs(runtime: ServiceRuntime, asked: FactsQuery) -> ProjectBelief
     procedures: list[Procedure] = []
     for namespace in namespaces_to_list(runtime, asked):
         facts += runtime.visible_store.graph.facts(namespace, as_of=asked.as_of)
-        preferences += runtime.visible_store.graph.preferences(namespace)
-        procedures += runtime.visible_store.graph.procedures(namespace)
+        preferences += runtime.visible_store.graph.all(namespace, Preference)
+        procedures += runtime.visible_store.graph.all(namespace, Procedure)
     facts.sort(key=lambda one: (-one.confidence, one.fact_id))
     return ProjectBeliefs(
         facts=tuple(facts[: asked.limit]),

@@ -88,9 +88,9 @@ def find(runtime: ServiceRuntime, thing_id: str) -> GraphItem:
         graph = runtime.store.graph
         some: list[GraphItem] = [
             *graph.facts(namespace),
-            *graph.preferences(namespace),
-            *graph.procedures(namespace),
-            *graph.entities(namespace),
+            *graph.all(namespace, Preference),
+            *graph.all(namespace, Procedure),
+            *graph.all(namespace, Entity),
         ]
         for one in some:
             if getattr(one, _IDS[type(one)]) == thing_id:

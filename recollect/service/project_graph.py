@@ -74,7 +74,7 @@ class ProjectGraph:
 
     @cached_property
     def _entities(self) -> dict[str, Entity]:
-        found = {one.entity_id: one for one in self._stored.entities(self.namespace)}
+        found = {one.entity_id: one for one in self._stored.all(self.namespace, Entity)}
         for one in self._work.entities():
             same = found.get(self._merged.get(one.entity_id, ""))
             if same is None:
@@ -93,7 +93,7 @@ class ProjectGraph:
         """Ids of the work's entities that are stored ones, with the ids of those."""
         return {
             one.entity_id: stored.entity_id
-            for stored in self._stored.entities(self.namespace)
+            for stored in self._stored.all(self.namespace, Entity)
             for name in (stored.name, *stored.aliases)
             for one in self._work.by_key.get(key(name), ())
             if one.type == stored.type or _SAME_TYPE.get(stored.type) in ("", one.type)

@@ -36,7 +36,7 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
 from recollect.service.search import Filters, matches, shortened
 from recollect.service.write import find
-from recollect.store.interface import Cursor, Page, RecordFilter
+from recollect.store.interface import Cursor, Page, RecordFilter, undoable
 
 Before = Annotated[str, Meta(max_length=300)]
 Ids = Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
@@ -146,9 +146,9 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
         earlier += _matching(runtime, namespace, asked, place, asked.before).items
         later += [
             record
-            for record in runtime.visible_store.records.newer(
-                namespace, place, _filter(asked), limit=asked.after if asked.after else 1
-            )[: asked.after]
+            for record in runtime.visible_store.records.page(
+                namespace, _filter(asked), after=place, limit=asked.after if asked.after else 1
+            ).items[: asked.after]
             if matches(record, asked)
         ]
     earlier.sort(key=record_key, reverse=True)
@@ -327,7 +327,7 @@ def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
     can: set[str] = set()
     for namespace in {one.namespace for one in page.items}:
         here = [one.op_id for one in page.items if one.namespace == namespace]
-        can |= runtime.store.log.undoable(namespace, here)
+        can |= undoable(runtime.store.log, namespace, here)
     items = tuple(one for one in page.items if one.op_id in can)
     return msgspec.structs.replace(page, items=items)
 

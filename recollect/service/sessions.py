@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.errors import NotFound
+from recollect.core.kinds import TURN
 from recollect.core.values import (
     Checkpoint,
     Event,
@@ -178,9 +179,12 @@ def _last_summary_and_turns(
     ]
     turns: tuple[Record, ...] = ()
     if known is not None:
-        last = runtime.visible_store.records.last_episodes(
-            known.namespace, known.session_id, 4 * TURNS
-        )
+        last = runtime.visible_store.records.page(
+            known.namespace,
+            RecordFilter(kind=TURN.name, session_id=known.session_id),
+            limit=4 * TURNS,
+            by_position=True,
+        ).items
         answered = [record for record in last if record.category != UNANSWERED]
         turns = tuple(
             msgspec.structs.replace(record, detail="")

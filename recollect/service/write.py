@@ -33,6 +33,7 @@ from recollect.core.values import (
 from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
+from recollect.store.interface import undoable, with_content
 
 Content = Annotated[str, Meta(max_length=50_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
@@ -275,7 +276,7 @@ def _add(
     )
     record = msgspec.structs.replace(record, content_hash=content_hash(record))
     with runtime.add_lock:
-        known = runtime.store.records.by_hash(namespace, record.content_hash)
+        known = with_content(runtime.store.records, namespace, record.content_hash)
         if known is not None:
             return Added(record=known, stored=False)
         stood = _checkpoint(record, checkpoint) if checkpoint else None
@@ -469,7 +470,7 @@ def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
         items = runtime.store.log.page(namespace, limit=50).items
         undos = {one.op_id for one in items if one.undoes}
         wanted = [one for one in items if not one.undoes or one.undoes in undos]
-        can = runtime.store.log.undoable(namespace, [one.op_id for one in wanted])
+        can = undoable(runtime.store.log, namespace, [one.op_id for one in wanted])
         can |= _undoable_never(runtime, namespace, wanted)
         candidates += [one for one in wanted if one.op_id in can]
     if not candidates:

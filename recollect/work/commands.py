@@ -6,6 +6,7 @@ the files it names, and the subject of a commit. A script inside a line is not r
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.work.paths import base, looks_like_file, words_of
 
@@ -67,6 +68,15 @@ def steps(line: str) -> list[Step]:
         files = tuple(dict.fromkeys(_file_of(word) for word in words[1:]))
         found.append(Step(_form(part), tuple(name for name in files if name)))
     return found
+
+
+def words_of_parts(line: str) -> list[list[str]]:
+    """The words of each command of a shell line, without quotes and without what stands before the
+    program."""
+    return [
+        [word.strip("\"'") for word in _without_prefixes(part).split()]
+        for part in _parts(_without_documents(line[:MOST_LINE]))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +176,15 @@ def commit_subject(line: str) -> str:
         text = document[2]
     subject = next((one.strip() for one in text.splitlines() if one.strip()), "")
     return subject.replace('\\"', '"')[:MOST_CHARS]
+
+
+def printed(output: Any) -> str:
+    """What a command printed, as far as its host tells."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, dict):
+        named = [
+            output.get(key) for key in ("stderr", "stdout", "output", "error", "content", "text")
+        ]
+        return "\n".join(one for one in named if isinstance(one, str))
+    return ""

@@ -6,6 +6,8 @@ In: what a command printed. Out: its first line that reads like an error, shorte
 import re
 from typing import Any
 
+from recollect.work.commands import printed
+
 MOST_CHARS = 120
 _ERROR = re.compile(
     r"\b(?:errors?|fail(?:ed|ure|ures)?|fatal|panic|exception|cannot|undefined|unresolved|"
@@ -17,19 +19,8 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
 
 def first_error(output: Any) -> str:
-    for line in _text(output)[:40_000].splitlines():
+    for line in printed(output)[:40_000].splitlines():
         plain = " ".join(_ESCAPE.sub("", line).split())
         if plain and _ERROR.search(plain) and not _NONE.search(plain):
             return plain[:MOST_CHARS]
-    return ""
-
-
-def _text(output: Any) -> str:
-    if isinstance(output, str):
-        return output
-    if isinstance(output, dict):
-        named = [
-            output.get(key) for key in ("stderr", "stdout", "output", "error", "content", "text")
-        ]
-        return "\n".join(one for one in named if isinstance(one, str))
     return ""

@@ -17,6 +17,7 @@ from recollect.core import ids
 from recollect.core.entity_keys import key
 from recollect.core.values import Action, Entity, Relationship, TurnWork
 from recollect.work import command_targets
+from recollect.work.current_paths import with_current_paths
 from recollect.work.index import MAIN
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base, shortest_unique
@@ -119,7 +120,8 @@ class _Builder:
         self._commits: dict[str, dict[str, None]] = defaultdict(dict)  # branch: subjects
         self._sessions: dict[Node, set[str]] = defaultdict(set)  # of branches and people
         self._by_name: dict[str, set[str]] = defaultdict(set)  # base name: files
-        latest = sorted(turns, key=lambda one: (one.at, one.turn_id))[-MOST_TURNS:]
+        in_order = sorted(turns, key=lambda one: (one.at, one.turn_id))
+        latest = with_current_paths(in_order[-MOST_TURNS:])
         for work in latest:
             for action in work.actions:
                 if action.path and action.how != "run":
@@ -178,7 +180,7 @@ class _Builder:
 
     def _file(self, action: Action) -> str:
         """The file of an action. What a command names is one when a tool has touched it, too."""
-        path = action.path
+        path = "" if action.path.endswith("/") else action.path  # of a folder that was renamed
         if not path or action.how != "run":
             return path
         same = self._by_name.get(base(path), ())

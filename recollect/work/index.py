@@ -1,168 +1,309 @@
 """What was done in one project, in memory: what ranking reads.
 
-In: the work of turns, in any order; one that comes again takes the place of what it was. Out:
-counts by file, person and branch, and the turns that hold a word. Dropped and filled again whenever
-something was taken out.
+In: the work of turns, in the order of time; one that comes again takes the place of what it was.
+Out: counts by file, person and branch, and the turns that hold a word. Files and turns are numbered
+in the order in which they came, so that numpy can read what is counted; numpy itself is loaded by
+whoever ranks. A renamed file keeps its number. Dropped and filled again whenever something was
+taken out.
 """
 
 import math
+import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from recollect.core.tuning import MATCHING, WORK_FILES
+from recollect.core.tuning import WORK_FILES
 from recollect.core.values import Action, TurnWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base
+from recollect.work.postings import Postings
 from recollect.work.terms import terms
 
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
+DAY_S = 86_400.0
 
 
-class Terms:
-    """Documents found by BM25."""
+@dataclass(slots=True)
+class Turn:
+    """What ranking needs of one turn."""
 
-    def __init__(self) -> None:
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._lengths: array[int] = array("I")
-        self._total = 0
+    number: int
+    session_id: str
+    files: tuple[int, ...]
+    weights: tuple[float, ...]  # of `files`: how much the turn had to do with each
+    # What commands named that was no known file: it may become one.
+    loose: tuple[str, ...]
+    terms: tuple[str, ...]
 
-    def add(self, counts: Mapping[str, int]) -> int:
-        number = len(self._lengths)
-        length = sum(counts.values())
-        self._lengths.append(length)
-        self._total += length
-        for term, count in counts.items():
-            documents, often = self._postings.setdefault(term, (array("I"), array("I")))
-            documents.append(number)
-            often.append(count)
-        return number
 
-    def empty(self, number: int) -> None:
-        """It is found no more: what it held counts for nothing."""
-        self._total -= self._lengths[number]
-        self._lengths[number] = 0
+@dataclass(slots=True)
+class SessionWork:
+    turns: dict[str, Turn] = field(default_factory=dict)
+    files: dict[str, set[int]] = field(default_factory=dict)  # by person
 
-    def search(self, wanted: Iterable[str]) -> dict[int, float]:
-        size = len(self._lengths)
-        scores: dict[int, float] = defaultdict(float)
-        mean = self._total / size if size else 1.0
-        b = MATCHING.b
-        for term in set(wanted):
-            held = self._postings.get(term)
-            if held is None:
-                continue
-            documents, often = held
-            rarity = math.log(1 + (size - len(documents) + 0.5) / (len(documents) + 0.5))
-            for number, count in zip(documents, often, strict=True):
-                length = self._lengths[number]
-                if length:
-                    norm = count + MATCHING.k1 * (1 - b + b * length / mean)
-                    scores[number] += rarity * count * (MATCHING.k1 + 1) / norm
-        return scores
+
+@dataclass(slots=True)
+class BranchWork:
+    files: dict[int, float] = field(default_factory=dict)  # when last touched there
+    sessions: dict[str, float] = field(default_factory=dict)  # when last there
+    commits: dict[str, tuple[float, str, tuple[str, ...]]] = field(default_factory=dict)  # by turn
+
+
+class CommandRuns:
+    """When sessions last ran a command, and how it ended last."""
+
+    __slots__ = ("_weight", "last", "last_at", "sessions")
+
+    def __init__(self, first: Action, at: float) -> None:
+        self.last = first
+        self.last_at = at
+        self.sessions: dict[str, float] = {}
+        self._weight = 0.0  # of all sessions, as of `last_at`
+
+    def add(self, action: Action, session_id: str, at: float) -> None:
+        before = self.sessions.get(session_id)
+        if before is None or before < at:
+            if before is not None:
+                self._weight -= _faded(self.last_at - before)
+            if at > self.last_at:
+                self._weight *= _faded(at - self.last_at)
+            self._weight += _faded(self.last_at - at)
+            self.sessions[session_id] = at
+        if at >= self.last_at:
+            self.last, self.last_at = action, at
+
+    def weight(self, at: float) -> float:
+        """The sessions that ran it; those of long ago count for less."""
+        return self._weight * _faded(at - self.last_at)
+
+
+def _faded(age_s: float) -> float:
+    return math.exp(-max(0.0, age_s) / (WORK_FILES.run_days * DAY_S))
+
+
+def _path_words(path: str) -> dict[str, int]:
+    folders, _, name = path.rpartition("/")
+    counts = dict.fromkeys(terms(folders), 1)
+    for term in terms(name.rsplit(".", 1)[0]):
+        counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
+    return counts
 
 
 class ProjectWork:
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, set[str]] = defaultdict(set)  # by file
-        self.last: dict[str, float] = {}
-        self.by_person: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        self.by_branch: dict[str, dict[str, float]] = defaultdict(dict)
+        self.path: list[str] = []  # of every known file, by number; "" for one that was replaced
+        self.number: dict[str, int] = {}  # of every known file, by path
+        self._renamed: dict[str, tuple[int, float]] = {}  # by its old path: which file, and since
+        self._replaced: dict[int, int] = {}  # by a file that was renamed to it
         self.by_name: dict[str, set[str]] = defaultdict(set)  # base name -> paths
-        self.paths = Terms()
-        self.path: dict[str, int] = {}  # every known file, with its number in `paths`
         self.tests_of: dict[str, set[str]] = defaultdict(set)  # base name -> paths of its tests
-        self.symbols: dict[str, set[str]] = defaultdict(set)
-        self.commands: dict[str, dict[str, Action]] = defaultdict(dict)  # form -> session -> last
-        self.ran_at: dict[str, dict[str, float]] = defaultdict(dict)
-        self.on_branch: dict[str, dict[str, TurnWork]] = defaultdict(dict)
-        self.turns = Terms()
-        self.turn: list[TurnWork] = []
-        self.names_in: dict[str, dict[str, int]] = {}  # by file, the terms of what it defines
-        self._files: tuple[Terms, list[str]] | None = None
-        self._number: dict[str, int] = {}
-        self.of_session: dict[str, dict[str, TurnWork]] = defaultdict(dict)
+        self.often: array[int] = array("q")  # by file, the sessions that touched it
+        self.last: array[float] = array("d")  # by file, when
+        self.by_person: dict[str, array[int]] = {}  # as `often`, of one person
+        self.by_branch: dict[str, BranchWork] = defaultdict(BranchWork)
+        self.of_session: dict[str, SessionWork] = defaultdict(SessionWork)
+        self.runs: dict[str, CommandRuns] = {}  # by the command's normal form
+        self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
+        self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
+        self.turn: list[Turn | None] = []  # by number; None for one that was replaced
+        self.words = Postings()  # of turns
+        self.path_words = Postings()  # of files
+        self.defined_words = Postings()  # of files: the names that they define
 
     def add(self, work: TurnWork) -> None:
-        known = self._number.get(work.turn_id)
-        if known is not None:
-            self.turns.empty(known)
-        self._number[work.turn_id] = self.turns.add(work.terms)
-        self.turn.append(work)
-        self.of_session[work.session_id][work.turn_id] = work
+        session = self.of_session[work.session_id]
+        before = session.turns.get(work.turn_id)
+        if before is not None:
+            self.words.remove(before.number, before.terms)
+            self.turn[before.number] = None
         at = work.at.timestamp()
-        for path in self.touched(work):
-            self.sessions[path].add(work.session_id)
-            self.last[path] = max(at, self.last.get(path, 0.0))
-            self.by_person[work.person][path].add(work.session_id)
-            if work.branch not in MAIN:
-                recent = self.by_branch[work.branch]
-                recent[path] = max(at, recent.get(path, 0.0))
+        # Each row comes with strings of its own; of equal ones, one is kept.
+        counts = {sys.intern(term): count for term, count in work.terms.items()}
+        for action in work.actions:
+            if action.was:
+                self._rename(action.was, action.path, at)
+            elif action.how == "edit" and self._renamed.get(action.path, (0, at))[1] < at:
+                del self._renamed[action.path]  # there is a new file of that name
+        touched = self._touched(work.actions)
+        loose = [one.path for one in work.actions if self._is_loose(one)]
+        turn = Turn(
+            number=len(self.turn),
+            session_id=sys.intern(work.session_id),
+            files=tuple(touched),
+            weights=tuple(touched.values()),
+            loose=tuple(dict.fromkeys(loose)),
+            terms=tuple(counts),
+        )
+        self.turn.append(turn)
+        session.turns[work.turn_id] = turn
+        self.words.add(turn.number, counts)
+        self._count(work, session, [*turn.files, *self._resolved(turn.loose)], at)
         for action in work.actions:
             if action.command:
-                self.commands[action.command][work.session_id] = action
-                self.ran_at[action.command][work.session_id] = at
-        if work.branch not in MAIN:
-            self.on_branch[work.branch][work.turn_id] = work
+                runs = self.runs.get(action.command)
+                if runs is None:
+                    runs = self.runs[action.command] = CommandRuns(action, at)
+                runs.add(action, work.session_id, at)
+                if len(runs.sessions) >= WORK_FILES.command_sessions:
+                    self.usual[action.command] = runs
         for name, path in work.defines:
-            if path not in self.symbols[name]:
-                self.symbols[name].add(path)
-                held = self.names_in.setdefault(path, {})
-                for term in terms(name):
-                    held[term] = held.get(term, 0) + 1
-                self._files = None
+            self._define(name, self._number_of(path))
 
-    def latest_turns(self) -> list[TurnWork]:
-        """Every turn once, as it was last given."""
-        return [one for turns in self.of_session.values() for one in turns.values()]
-
-    def touched(self, work: TurnWork) -> dict[str, float]:
-        """Files of a turn with how much it had to do with each."""
-        found: dict[str, float] = {}
-        for one in work.actions:
-            path = self.known_path(one)
-            if path:
-                found[path] = max(found.get(path, 0.0), getattr(WORK_FILES, one.how))
+    def _touched(self, actions: Iterable[Action]) -> dict[int, float]:
+        """Files with how much was done to each. What a command names is one when a tool has touched
+        it too, or when it is named with its folder and nothing else has its name."""
+        found: dict[int, float] = {}
+        for one in actions:
+            if one.path and not one.path.endswith("/") and not self._is_loose(one):
+                number = self._number_of(one.path)
+                found[number] = max(found.get(number, 0.0), getattr(WORK_FILES, one.how))
         return found
 
-    def known_path(self, action: Action) -> str:
-        """The file of an action. What a command names is one when a tool has touched it too, or it
-        is named with its folder; a bare name means the only file of that name."""
-        path = action.path
-        if not path:
-            return ""
+    def _is_loose(self, action: Action) -> bool:
+        if not action.path or action.how != "run" or self._known(action.path) is not None:
+            return False
+        return "/" not in action.path or bool(self.by_name.get(base(action.path)))
+
+    def _known(self, path: str) -> int | None:
+        """The file that has this path, or had it."""
+        number = self.number.get(path)
+        if number is None and path in self._renamed:
+            number = self._renamed[path][0]
+        return number
+
+    def _resolved(self, loose: Iterable[str]) -> list[int]:
+        """The files that commands mean by these names: of several with the same base name the one
+        that was touched last."""
+        found = []
+        for path in loose:
+            known = self._known(path)
+            if known is None:
+                same = [self.number[one] for one in self.by_name.get(base(path), ())]
+                known = max(same, key=lambda one: (self.last[one], one), default=None)
+            if known is not None:
+                found.append(known)
+        return found
+
+    def touched(self, turn: Turn) -> dict[int, float]:
+        """Files of a turn with how much it had to do with each."""
+        found: dict[int, float] = {}
+        for file, weight in zip(turn.files, turn.weights, strict=True):
+            number = self._replaced.get(file, file)
+            found[number] = max(found.get(number, 0.0), weight)
+        for number in self._resolved(turn.loose):
+            found[number] = max(found.get(number, 0.0), WORK_FILES.run)
+        return found
+
+    def _number_of(self, path: str) -> int:
+        known = self._known(path)
+        if known is not None:
+            return known
+        number = len(self.path)
+        self.path.append("")
+        self.often.append(0)
+        self.last.append(0.0)
+        self._call(number, path)
+        return number
+
+    def _call(self, number: int, path: str) -> None:
+        """Give a file its path."""
+        self.path[number] = path
+        self.number[path] = number
         name = base(path)
-        if path not in self.path:
-            if action.how == "run":
-                same = self.by_name.get(name, ())
-                if "/" not in path or same:
-                    return max(same, key=lambda one: self.last.get(one, 0.0)) if same else ""
-            self.by_name[name].add(path)
-            subject = subject_of(name)
-            if subject:
-                self.tests_of[subject].add(path)
-            folders, _, name = path.rpartition("/")
-            counts = dict.fromkeys(terms(folders), 1)
-            for term in terms(name.rsplit(".", 1)[0]):
-                counts[term] = counts.get(term, 0) + WORK_FILES.name_weight
-            self.path[path] = self.paths.add(counts)
-        return path
+        self.by_name[name].add(path)
+        subject = subject_of(name)
+        if subject:
+            self.tests_of[subject].add(path)
+        self.path_words.add(number, _path_words(path))
 
-    def named(self, wanted: Iterable[str], most: int) -> dict[str, float]:
-        """The files whose paths hold these terms, best first."""
-        paths = list(self.path)
-        best = sorted(self.paths.search(wanted).items(), key=lambda item: -item[1])[:most]
-        return {paths[number]: score for number, score in best}
+    def _uncall(self, number: int) -> None:
+        path = self.path[number]
+        self.path[number] = ""
+        del self.number[path]
+        self.by_name[base(path)].discard(path)
+        self.tests_of[subject_of(base(path))].discard(path)
+        self.path_words.remove(number, _path_words(path))
 
-    def defining(self, wanted: Iterable[str], most: int) -> dict[str, float]:
-        """The files whose definitions are named by these terms, best first."""
-        if self._files is None:
-            index = Terms()
-            for held in self.names_in.values():
-                index.add(held)
-            self._files = index, list(self.names_in)
-        index, paths = self._files
-        best = sorted(index.search(wanted).items(), key=lambda item: -item[1])[:most]
-        return {paths[number]: score for number, score in best}
+    def _rename(self, old: str, new: str, at: float) -> None:
+        """Files that nobody has touched are not known, and need no new name."""
+        if old.endswith("/"):
+            for path in [one for one in self.number if one.startswith(old)]:
+                self._rename(path, new + path[len(old) :], at)
+            return
+        number = self.number.get(old)
+        if number is None or old == new:
+            return
+        self._uncall(number)
+        self._renamed.pop(new, None)
+        there = self.number.get(new)
+        if there is None:
+            self._call(number, new)
+        else:
+            self._merge(number, there)
+        self._renamed[old] = (number if there is None else there, at)
+
+    def _merge(self, old: int, new: int) -> None:
+        """One known file was renamed to another one, which inherits what is known of it."""
+        for replaced in [one for one, by in self._replaced.items() if by == old]:
+            self._replaced[replaced] = new
+        self._replaced[old] = new
+        self._renamed = {
+            path: (new if number == old else number, since)
+            for path, (number, since) in self._renamed.items()
+        }
+        self.last[new] = max(self.last[new], self.last[old])
+        self.last[old] = 0.0
+        self.often[old] = 0
+        for person in self.by_person:
+            self._counts_of(person)[old] = 0
+        for session in self.of_session.values():
+            had = any(new in files for files in session.files.values())
+            for person, files in session.files.items():
+                if old in files:
+                    files.discard(old)
+                    self.by_person[person][new] += new not in files
+                    files.add(new)
+            self.often[new] += not had and any(new in files for files in session.files.values())
+        for branch in self.by_branch.values():
+            if old in branch.files:
+                branch.files[new] = max(branch.files.pop(old), branch.files.get(new, 0.0))
+        names = [name for name, files in self.symbols.items() if old in files]
+        if names:
+            self.defined_words.remove(old, {term for name in names for term in terms(name)})
+        for name in names:
+            self.symbols[name] = tuple(one for one in self.symbols[name] if one != old)
+            self._define(name, new)
+
+    def _count(self, work: TurnWork, session: SessionWork, files: list[int], at: float) -> None:
+        mine = session.files.setdefault(work.person, set())
+        others = [some for person, some in session.files.items() if person != work.person]
+        person = self._counts_of(work.person)
+        for number in files:
+            if number not in mine:
+                mine.add(number)
+                person[number] += 1
+                self.often[number] += not any(number in some for some in others)
+            self.last[number] = max(at, self.last[number])
+        if work.branch not in MAIN:
+            branch = self.by_branch[work.branch]
+            branch.sessions[work.session_id] = max(at, branch.sessions.get(work.session_id, at))
+            for number in files:
+                branch.files[number] = max(at, branch.files.get(number, 0.0))
+            if work.commits:
+                branch.commits[work.turn_id] = (at, work.session_id, work.commits)
+
+    def _counts_of(self, person: str) -> "array[int]":
+        counts = self.by_person.setdefault(person, array("q"))
+        counts.extend([0] * (len(self.path) - len(counts)))
+        return counts
+
+    def _define(self, name: str, number: int) -> None:
+        held = self.symbols.get(name, ())
+        if number not in held:
+            self.symbols[name] = (*held, number)
+            for term in terms(name):
+                self.defined_words.add(number, {term: 1})

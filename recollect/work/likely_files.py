@@ -2,23 +2,27 @@
 
 In: a prompt, who asks, on which branch, what the session did so far. Out: files, best first, each
 with what spoke for it. Eleven signals, each scaled to its own largest value; the weights are
-measured (docs/decisions/brief.md).
+measured (docs/decisions/brief.md). A signal is an array with a value for every file, since a
+project may have thousands.
 """
 
-import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from recollect.core.tuning import FILE_SIGNALS, WORK_FILES
-from recollect.work.index import MAIN, ProjectWork
+from recollect.work import bm25
+from recollect.work.bm25 import Scores
+from recollect.work.index import DAY_S, MAIN, ProjectWork, SessionWork
 from recollect.work.pairs import subject_of
 from recollect.work.paths import base, looks_like_file
 from recollect.work.terms import terms
 
-DAY_S = 86_400.0
+MOST = 50  # files that are ranked; nobody is told of more
 _NAME = re.compile(r"\w{4,80}")
+_FILE = re.compile(r"[\w./@+-]{3,200}")
 
 
 @dataclass(frozen=True)
@@ -39,98 +43,114 @@ class Likely:
     parts: dict[str, float] = field(default_factory=dict)
 
 
-def rank(work: ProjectWork, ask: Ask) -> list[Likely]:
+def rank(work: ProjectWork, ask: Ask, most: int = MOST) -> list[Likely]:
     """Files that the session has not touched and the prompt does not name, best first."""
-    mine = list(work.of_session.get(ask.session, {}).values())
-    touched = {path for turn in mine for path in work.touched(turn)}
-    signals = dict(_signals(work, ask, touched))
-    found: dict[str, Likely] = {}
-    for name, values in signals.items():
-        values = {path: value for path, value in values.items() if path not in touched}
-        most = max(values.values(), default=0.0)
-        if most <= 0:
-            continue
-        for path, value in values.items():
-            one = found.setdefault(path, Likely(path, 0.0))
-            part = getattr(FILE_SIGNALS, name) * value / most
-            one.parts[name] = part
-            one.score += part
-    low = ask.text.lower()
-    kept = [one for one in found.values() if base(one.path).lower() not in low]
-    return sorted(kept, key=lambda one: (-one.score, one.path))
+    session = work.of_session.get(ask.session) or SessionWork()
+    touched = {number for turn in session.turns.values() for number in work.touched(turn)}
+    parts: dict[str, Scores] = {}
+    total = np.zeros(len(work.path))
+    for name, values in _signals(work, ask, session, touched):
+        values[list(touched)] = 0.0
+        highest = values.max(initial=0.0)
+        if highest > 0:
+            parts[name] = getattr(FILE_SIGNALS, name) * values / highest
+            total += parts[name]
+    numbers = _best(work, total, ask.text.lower(), most)
+    found = [Likely(work.path[number], float(total[number])) for number in numbers]
+    for name, some in parts.items():
+        for one, part in zip(found, some[numbers].tolist(), strict=True):
+            if part > 0:
+                one.parts[name] = part
+    return found
+
+
+def _best(work: ProjectWork, total: Scores, prompt: str, most: int) -> list[int]:
+    """The best files that a prompt does not name. How many it names is not known before, so that
+    more are looked at until there are enough."""
+    looked_at = 2 * most
+    while True:
+        found = np.flatnonzero(total > 0)
+        whole = len(found) <= looked_at
+        if not whole:
+            found = found[total[found] >= np.partition(total[found], -looked_at)[-looked_at]]
+        ordered = sorted(found.tolist(), key=lambda one: (-total[one], work.path[one]))
+        kept = [one for one in ordered if base(work.path[one]).lower() not in prompt]
+        if whole or len(kept) >= most:
+            return kept[:most]
+        looked_at *= 4
 
 
 def _signals(
-    work: ProjectWork, ask: Ask, touched: set[str]
-) -> Iterator[tuple[str, Mapping[str, float]]]:
-    yield "often", {path: math.log1p(len(some)) for path, some in work.sessions.items()}
-    yield (
-        "recent",
-        {path: _fading(ask.at - at, WORK_FILES.recent_days) for path, at in work.last.items()},
-    )
-    yield (
-        "person",
-        {path: math.log1p(len(some)) for path, some in work.by_person.get(ask.person, {}).items()},
-    )
+    work: ProjectWork, ask: Ask, session: SessionWork, touched: Set[int]
+) -> Iterator[tuple[str, Scores]]:
+    """Each with an array of its own."""
+    size = len(work.path)
+    yield "often", np.log1p(np.frombuffer(work.often, np.int64))
+    yield "recent", _fading(ask.at - np.frombuffer(work.last), WORK_FILES.recent_days)
+    mine = np.frombuffer(work.by_person.get(ask.person, b""), np.int64)
+    yield "person", np.concatenate([np.log1p(mine), np.zeros(size - len(mine))])
     prompt = terms(ask.text)
+    branch = work.by_branch.get(ask.branch)
     if ask.branch not in MAIN:
-        yield (
-            "branch",
-            {
-                path: _fading(ask.at - at, WORK_FILES.branch_days)
-                for path, at in work.by_branch.get(ask.branch, {}).items()
-            },
-        )
-        yield "branch_words", _votes(work, terms(ask.branch), ask.session)
-    yield "prompt", _votes(work, prompt, ask.session)
-    mine = list(work.of_session.get(ask.session, {}).values())[-WORK_FILES.context_turns :]
-    if mine:
-        yield "context", _votes(work, {term for turn in mine for term in turn.terms}, ask.session)
-    yield "name", work.named(prompt, 2 * WORK_FILES.voters)
-    yield "pair", _pairs(work, ask.text, touched)
-    yield "defines", work.defining(prompt, WORK_FILES.voters)
-    yield "symbol", _by_symbol(work, ask.text)
+        if branch is not None:
+            at = np.fromiter(branch.files.values(), np.float64)
+            values = np.zeros(size)
+            values[list(branch.files)] = _fading(ask.at - at, WORK_FILES.branch_days)
+            yield "branch", values
+        yield "branch_words", _votes(work, terms(ask.branch), session)
+    yield "prompt", _votes(work, prompt, session)
+    recent = list(session.turns.values())[-WORK_FILES.context_turns :]
+    if recent:
+        yield "context", _votes(work, {term for turn in recent for term in turn.terms}, session)
+    voters = WORK_FILES.voters
+    yield "name", _array(size, bm25.best(bm25.search(work.path_words, prompt), 2 * voters))
+    yield "pair", _array(size, _pairs(work, ask.text, touched).items())
+    yield "defines", _array(size, bm25.best(bm25.search(work.defined_words, prompt), voters))
+    yield "symbol", _array(size, _by_symbol(work, ask.text).items())
 
 
-def _fading(age_s: float, days: float) -> float:
-    return math.exp(-max(0.0, age_s) / (days * DAY_S))
-
-
-def _votes(work: ProjectWork, wanted: Iterable[str], without: str = "") -> dict[str, float]:
-    """The turns that are most like it vote for the files they touched."""
-    scores = work.turns.search(wanted)
-    best = sorted(scores.items(), key=lambda item: -item[1])
-    found: dict[str, float] = defaultdict(float)
-    left = WORK_FILES.voters
-    for number, score in best:
-        turn = work.turn[number]
-        if turn.session_id == without:
-            continue
-        for path, weight in work.touched(turn).items():
-            found[path] += score * weight
-        left -= 1
-        if not left:
-            break
+def _array(size: int, values: Iterable[tuple[int, float]]) -> Scores:
+    found = np.zeros(size)
+    for number, value in values:
+        found[number] = value
     return found
 
 
-def _pairs(work: ProjectWork, text: str, touched: set[str]) -> dict[str, float]:
-    named = {base(word) for word in re.findall(r"[\w./@+-]{3,200}", text) if looks_like_file(word)}
-    named |= {base(path) for path in touched}
-    found: dict[str, float] = {}
+def _fading(age_s: Scores, days: float) -> Scores:
+    return np.exp(np.minimum(0.0, -age_s) / (days * DAY_S))
+
+
+def _votes(work: ProjectWork, wanted: Iterable[str], without: SessionWork) -> Scores:
+    """The turns that are most like it vote for the files they touched; those of the session that
+    asks have no vote."""
+    scores = bm25.search(work.words, wanted)
+    scores[[turn.number for turn in without.turns.values()]] = 0.0
+    found = np.zeros(len(work.path))
+    for number, score in bm25.best(scores, WORK_FILES.voters):
+        turn = work.turn[number]
+        assert turn is not None  # one that was replaced holds no words
+        for file, weight in work.touched(turn).items():
+            found[file] += score * weight
+    return found
+
+
+def _pairs(work: ProjectWork, text: str, touched: Set[int]) -> Mapping[int, float]:
+    named = {base(word) for word in _FILE.findall(text) if looks_like_file(word)}
+    named |= {base(work.path[number]) for number in touched}
+    found: dict[int, float] = {}
     for name in named:
         subject = subject_of(name)
         for path in work.by_name.get(subject, ()) if subject else ():
-            found[path] = 1.0
+            found[work.number[path]] = 1.0
         for path in work.tests_of.get(name, ()):
-            found[path] = 1.0
+            found[work.number[path]] = 1.0
     return found
 
 
-def _by_symbol(work: ProjectWork, text: str) -> dict[str, float]:
-    found: dict[str, float] = defaultdict(float)
+def _by_symbol(work: ProjectWork, text: str) -> Mapping[int, float]:
+    found: dict[int, float] = {}
     for name in set(_NAME.findall(text)):
-        paths = work.symbols.get(name, ())
-        for path in paths:
-            found[path] += 1 / len(paths)
+        files = work.symbols.get(name, ())
+        for number in files:
+            found[number] = found.get(number, 0.0) + 1 / len(files)
     return found

@@ -4,15 +4,13 @@ In: the work of a project and who asks. Out: short lines. Each thing it names ha
 nothing is told twice in a session.
 """
 
-import math
+import heapq
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 
-from recollect.core.tuning import WORK_FILES
-from recollect.core.values import TurnWork
-from recollect.work.index import MAIN, ProjectWork
-from recollect.work.likely_files import DAY_S, Ask, Likely
+from recollect.work.index import BranchWork, ProjectWork
+from recollect.work.likely_files import Ask, Likely
 from recollect.work.paths import shortest_unique
 
 MOST_RUNS = 3
@@ -36,13 +34,8 @@ def files_line(work: ProjectWork, likely: Sequence[Likely], told: Collection[str
 
 def runs_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> Line | None:
     """The commands by which this project is built and tested, with how they ended last."""
-    fades_s = WORK_FILES.run_days * DAY_S
-    scores = {
-        form: sum(math.exp(-max(0.0, ask.at - at) / fades_s) for at in sessions.values())
-        for form, sessions in work.ran_at.items()
-        if len(sessions) >= WORK_FILES.command_sessions
-    }
-    best = sorted(scores, key=lambda form: (-scores[form], form))[:MOST_RUNS]
+    scores = ((-runs.weight(ask.at), form) for form, runs in work.usual.items())
+    best = [form for _, form in heapq.nsmallest(MOST_RUNS, scores)]
     new = [form for form in best if f"run {form}" not in told]
     if not new:
         return None
@@ -51,8 +44,7 @@ def runs_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> Line | None
 
 
 def _with_state(work: ProjectWork, form: str) -> str:
-    session = max(work.ran_at[form], key=lambda one: work.ran_at[form][one])
-    last = work.commands[form][session]
+    last = work.runs[form].last
     if not last.failed:
         return form
     return f"{form} (failed last: {last.error})" if last.error else f"{form} (failed last)"
@@ -61,18 +53,21 @@ def _with_state(work: ProjectWork, form: str) -> str:
 def branch_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> Line | None:
     """What earlier sessions did on this branch."""
     key = f"branch {ask.branch}"
-    there = work.on_branch.get(ask.branch, {}).values()
-    turns = [one for one in there if one.session_id != ask.session]
-    if ask.branch in MAIN or not turns or key in told:
+    branch = work.by_branch.get(ask.branch)
+    if branch is None or key in told:
         return None
-    turns.sort(key=lambda one: one.at)
-    sessions = len({one.session_id for one in turns})
-    last = turns[-1].at.astimezone(UTC).strftime("%Y-%m-%d")
-    commits = _commits(turns)
-    text = f"Branch {ask.branch} ({sessions} session{'s' if sessions > 1 else ''}, last {last})"
+    sessions = [at for session, at in branch.sessions.items() if session != ask.session]
+    if not sessions:
+        return None
+    last = datetime.fromtimestamp(max(sessions), UTC).strftime("%Y-%m-%d")
+    commits = _commits(branch, ask.session)
+    count = f"{len(sessions)} session{'s' if len(sessions) > 1 else ''}"
+    text = f"Branch {ask.branch} ({count}, last {last})"
     return Line(f"{text}: {'; '.join(commits)}" if commits else text, (key,))
 
 
-def _commits(turns: Sequence[TurnWork]) -> list[str]:
-    newest_first = (subject for one in reversed(turns) for subject in reversed(one.commits))
+def _commits(branch: BranchWork, without: str) -> list[str]:
+    made = [(at, some) for at, session, some in branch.commits.values() if session != without]
+    made.sort(key=lambda one: one[0])
+    newest_first = (subject for _, some in reversed(made) for subject in reversed(some))
     return list(dict.fromkeys(newest_first))[:MOST_COMMITS]

@@ -37,7 +37,7 @@ def _names(works: Iterable[TurnWork]) -> tuple[set[str], set[str]]:
     for work in works:
         texts.update((work.branch, *work.commits))
         for action in work.actions:
-            paths.add(action.path)
+            paths.update((action.path.rstrip("/"), action.was.rstrip("/")))
             texts.update((action.command, action.error))
         for name, path in work.defines:
             paths.add(path)

@@ -1,7 +1,8 @@
 """Paths as a project knows them.
 
 In: a path that a tool named, where it ran, the root of the work tree. Out: the path inside the
-repository, or nothing for what is outside it or generated.
+repository, or nothing for what is outside it, generated, or kept for a moment only. What git
+ignores is known by the usual names: the file that says so may be gone when old events are read.
 """
 
 import posixpath
@@ -16,12 +17,27 @@ def words_of(text: str) -> frozenset[str]:
 
 
 _WORK_TREE = re.compile(r"^(?:\.worktrees|\.claude/worktrees|\.git/worktrees|worktrees)/[^/]+/")
+_IN_WORK_TREE = re.compile(
+    r"/(?:\.worktrees|\.claude/worktrees|\.git/worktrees|worktrees)/.*", re.S
+)
 # Folders that tools fill: what is in them is made, fetched or kept by the tool itself.
 _GENERATED = words_of(
     """
     .git .hg .svn node_modules __pycache__ .venv venv .mypy_cache .ruff_cache .pytest_cache .tox
     .gradle .next .nuxt .terraform bower_components site-packages .idea .cache .direnv
     """
+)
+# Folders that builds fill, unless a project keeps sources in them: what was edited there counts.
+_OUTPUT = words_of(
+    """
+    build dist out target coverage htmlcov _build .output .svelte-kit .turbo .parcel-cache obj
+    DerivedData storybook-static .eggs
+    """
+)
+_SCRATCH = words_of("tmp temp .tmp .scratch")
+_MADE = re.compile(
+    r"\.(?:py[co]|o|obj|a|so|dylib|dll|class|exe|log|tmp|swp|bak|orig|rej|min\.js|min\.css|map)$|"
+    r"(?:^|/)\.DS_Store$"
 )
 _FILE = re.compile(r"[\w.+/-]{1,400}")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
@@ -42,7 +58,20 @@ def inside(path: str, where: str, root: str) -> str:
     if not whole.startswith(root + "/"):
         return ""
     found = _WORK_TREE.sub("", whole[len(root) + 1 :])
-    return "" if _GENERATED.intersection(found.split("/")) else found
+    folders = found.split("/")[:-1]
+    if _GENERATED.intersection(found.split("/")) or _SCRATCH.intersection(folders):
+        return ""
+    return "" if _MADE.search(found) else found
+
+
+def is_output(path: str) -> bool:
+    """Whether a path inside the repository is likely to be made by a build."""
+    return not _OUTPUT.isdisjoint(path.split("/")[:-1])
+
+
+def main_root(directory: str) -> str:
+    """The root of the repository of which a directory is a work tree; else the directory."""
+    return _IN_WORK_TREE.sub("", directory.rstrip("/"))
 
 
 def looks_like_file(word: str) -> bool:

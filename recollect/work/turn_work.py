@@ -5,6 +5,7 @@ committed and defined in it, and the words by which it is found again. The same 
 same row.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,9 +21,9 @@ from recollect.core.values import (
     TextBody,
     TurnWork,
 )
-from recollect.work import commands
+from recollect.work import commands, renames
 from recollect.work.error_lines import first_error
-from recollect.work.paths import base, inside
+from recollect.work.paths import base, inside, is_output
 from recollect.work.terms import terms
 
 MOST_ACTIONS = 300
@@ -30,6 +31,8 @@ MOST_COMMITS = 20
 MOST_TERMS = 400
 MOST_TEXT = 20_000
 MOST_NAMES = 200
+# /home/ada, /Users/ada, /var/home/ada, C:/Users/ada, and that as a Linux beside it sees it.
+_HOME = re.compile(r"(?:[A-Za-z]:|/mnt/[a-z]|/var|/export)?/(?:Users|home)/([^/]{1,200})", re.I)
 
 
 class TurnWorkBuilder:
@@ -109,9 +112,9 @@ def work_of(events: Iterable[Event]) -> TurnWork | None:
 def person_of(event: Event) -> str:
     """Who worked: of what was imported, the one in whose home it was done."""
     if event.source.client_id in (IMPORTED, IMPORTED_FOR_MODEL):
-        parts = (event.source.project_path or "").split("/")
-        if len(parts) > 2 and parts[1] in ("Users", "home") and parts[2]:
-            return parts[2]
+        home = _HOME.match((event.source.project_path or "").replace("\\", "/"))
+        if home is not None:
+            return home[1]
     return event.actor_id
 
 
@@ -132,11 +135,28 @@ def _actions(call: dict[str, Any], source: EventSource) -> Iterator[Action]:
             how = "search"
         for name in call.get("files") or ():
             path = _inside(name, source) if isinstance(name, str) else ""
-            if path and (how == "edit" or "." in base(path)[1:]):
+            if path and (how == "edit" or ("." in base(path)[1:] and not is_output(path))):
                 yield Action(how=how, path=path, failed=failed)
     command = call.get("command")
     if tool_class == "command" and isinstance(command, str):
         yield from _ran(command, call.get("output"), source, failed=failed)
+    if not failed:
+        yield from _renamed(call, source)
+
+
+def _renamed(call: dict[str, Any], source: EventSource) -> Iterator[Action]:
+    where, root = source.project_path or "", source.root or source.project_path or ""
+    found = [(where, pair) for pair in renames.by_tool(call)]
+    command = call.get("command")
+    if isinstance(command, str) and "mv " in command:
+        found += [(where, pair) for pair in renames.by_command(command)]
+    if isinstance(command, str) and "git" in command:
+        found += [(root, pair) for pair in renames.printed_by_git(call.get("output"))]
+    for there, (old, new) in found:
+        was, path = inside(old, there, root), inside(new, there, root)
+        if was and path and was != path:
+            folder = "/" if old.endswith("/") else ""
+            yield Action(how="edit", path=path + folder, was=was + folder)
 
 
 def _inside(name: str, source: EventSource) -> str:
@@ -150,7 +170,7 @@ def _ran(command: str, output: Any, source: EventSource, *, failed: bool) -> Ite
     for step in steps:
         for name in step.files:
             path = _inside(name, source)
-            if path:
+            if path and not is_output(path):
                 yield Action(how="run", path=path)
         if step.form:
             # Of a line of several steps that failed, only the last one is known to have run.

@@ -311,7 +311,7 @@ def main() -> None:
         print(f"{chosen.project:,} memories in a project, {chosen.all:,} in all")
         print(f"  the HNSW index was built in {time.monotonic() - began:.0f} s")
         sizes(server, database, chosen.all)
-        file_size = sqlite.upkeep.size()[0] / chosen.all
+        file_size = sqlite.upkeep.space().bytes / chosen.all
         print(f"  SQLite: {file_size:.0f} bytes a memory")
         figures = {}
         for name, settings, store, cpu in (

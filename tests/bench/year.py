@@ -26,7 +26,7 @@ from recollect.capture.frames import Frame
 from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.values import Record
+from recollect.core.values import Entity, Preference, Procedure, Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
 from recollect.lifecycle.maintenance import Maintenance
@@ -209,7 +209,7 @@ class Year:
         old = [one for one in chosen if day - one.day > 30]
         hits = {one.key: self.finds(one) for one in chosen}
         junk = sum(is_junk(one) for one in records) / max(1, len(records))
-        size, free = self.store.upkeep.size()
+        space = self.store.upkeep.space()
         graph = self.store.graph
         kinds = Counter(one.kind for one in records)
         found = Month(
@@ -222,15 +222,15 @@ class Year:
             observations=kinds["observation"],
             knowledge=kinds["knowledge"],
             summaries=kinds["summary"],
-            entities=len(graph.entities(self.namespace)),
+            entities=len(graph.all(self.namespace, Entity)),
             facts=len(graph.facts(self.namespace)),
             relations=len(graph.relationships(self.namespace)),
-            procedures=len(graph.procedures(self.namespace)),
-            preferences=len(graph.preferences(self.namespace)),
+            procedures=len(graph.all(self.namespace, Procedure)),
+            preferences=len(graph.all(self.namespace, Preference)),
             waiting=len(graph.waiting(self.namespace)),
             learned=len(current) + len(self.developer.habits),
-            archive=self.store.log.purge(now, apply=False),
-            megabytes=round((size - free) / 1e6, 1),
+            archive=self.store.aging.purge("archive", now, apply=False),
+            megabytes=round((space.bytes - space.free) / 1e6, 1),
             junk=round(junk, 3),
             found=round(sum(hits.values()) / max(1, len(hits)), 3),
             found_old=round(sum(hits[one.key] for one in old) / len(old), 3) if old else 1.0,

@@ -100,7 +100,7 @@ def deletes(home: str, vfs: RecordingVFS, prepare: Prepare) -> None:
         notes = [put_note(store, 0, vfs.tell) for _ in range(6)]
         for record_id in notes:
             delete_note(store, 0, record_id, vfs.tell)
-        store.log.purge(MOMENT.replace(year=2100))
+        store.aging.purge("archive", MOMENT.replace(year=2100))
     store.close()
 
 

@@ -123,7 +123,7 @@ def test_deleting_memories_heals_a_disk_that_they_filled(disk: SmallDisk) -> Non
         disk.free()  # this disk has room enough: only its files could not grow
     for record_id in kept:
         delete_records(store, namespace(0), [record_id], actor="test")
-        store.log.purge(tomorrow)
+        store.aging.purge("archive", tomorrow)
     put_event(store, 0, 0, lambda told: None)
     assert not is_full(store)
     assert store.upkeep.check() == []

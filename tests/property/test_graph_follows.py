@@ -46,7 +46,7 @@ STEPS = st.one_of(
 
 
 def change(store: SqliteStore, step: Any) -> None:
-    there = {one.entity_id for one in store.graph.entities(NAMESPACE)}
+    there = {one.entity_id for one in store.graph.all(NAMESPACE, Entity)}
     match step:
         case ("entity", *given):
             put_graph(store, entity(*given))
@@ -95,7 +95,7 @@ def test_following_changes_gives_what_reading_anew_gives(steps: list[Any]) -> No
             assert kept.of(NAMESPACE) is first, "it was read anew"
             fresh = GraphCache(store)
             assert told(first) == told(fresh.of(NAMESPACE))
-            anew = EntityNames(store.graph.entities(NAMESPACE))
+            anew = EntityNames(store.graph.all(NAMESPACE, Entity))
             for name in ("billing", "ledger", "acme/web", "web", "gullwing", "retry.py", "none"):
                 assert names.find(name) == anew.find(name)
         finally:

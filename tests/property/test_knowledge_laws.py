@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.entity_keys import key, object_key
-from recollect.core.values import Fact
+from recollect.core.values import Entity, Fact, Relationship
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.budget import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
@@ -41,26 +41,18 @@ class Memory:
             self.wait.pop(name, None)
         self.wait |= {one.key: one for one in plan.wait}
 
-    def _all(self, kind: str) -> list[Any]:
-        return [one for one in self.things.values() if type(one).__name__ == kind]
+    def all(self, namespace: str, kind: type[Any]) -> list[Any]:
+        return [one for one in self.things.values() if type(one) is kind]
 
-    def entities(self, namespace: str) -> list[Any]:
-        return self._all("Entity")
-
-    def facts(self, namespace: str, *, entity_id: Any = None, as_of: Any = None) -> list[Fact]:
-        return [one for one in self._all("Fact") if one.valid_until is None]
-
-    def fact_history(self, namespace: str, entity_ids: Any) -> list[Fact]:
-        return [one for one in self._all("Fact") if one.entity_id in entity_ids]
+    def facts(self, namespace: str, entity_ids: Any = None, *, ended: bool = False) -> list[Fact]:
+        if ended:
+            return [one for one in self.all(namespace, Fact) if one.entity_id in entity_ids]
+        return [one for one in self.all(namespace, Fact) if one.valid_until is None]
 
     def relationships(self, namespace: str, entity_id: Any = None) -> list[Any]:
-        return [r for r in self._all("Relationship") if entity_id in (r.source_id, r.target_id)]
-
-    def procedures(self, namespace: str) -> list[Any]:
-        return self._all("Procedure")
-
-    def preferences(self, namespace: str) -> list[Any]:
-        return self._all("Preference")
+        return [
+            r for r in self.all(namespace, Relationship) if entity_id in (r.source_id, r.target_id)
+        ]
 
     def waiting(self, namespace: str, keys: Any = None) -> list[Waiting]:
         return [one for one in self.wait.values() if keys is None or one.key in keys]
@@ -83,7 +75,7 @@ def test_which_names_are_one_does_not_depend_on_their_order(names: list[str], ra
         graph = Memory()
         for number, name in enumerate([*plain, *plain]):
             graph.run(EntityClaim(name, "thing", event_ids=(f"{number:026d}",)))
-        known = EntityNames(graph.entities(NAMESPACE))
+        known = EntityNames(graph.all(NAMESPACE, Entity))
         found = [known.find(name) for name in sorted(plain)]
         groups.append([one and sorted(map(key, (one.name, *one.aliases))) for one in found])
     assert groups[0] == groups[1]
@@ -135,7 +127,7 @@ def test_chains_of_supersession_end_in_what_stands(said: Any) -> None:
         graph = Memory()
         for claim in claims(said, predicate):
             graph.run(claim)
-        facts = {one.fact_id: one for one in graph._all("Fact")}
+        facts = {one.fact_id: one for one in graph.all(NAMESPACE, Fact)}
         for fact in facts.values():
             seen = set()
             while fact.superseded_by is not None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recollect.core.clock import ManualClock
 from recollect.core.errors import CannotUndo
 from recollect.core.settings import Settings
+from recollect.core.values import Entity, Preference, Procedure
 from recollect.extract.interface import EntityClaim, FactClaim, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import apply
@@ -40,19 +41,23 @@ def claim(step: Any, at: datetime, number: int) -> Any:
 def state(store: SqliteStore) -> dict[str, Any]:
     graph = store.graph
     return {
-        "preference": {one.preference_id: one.value for one in graph.preferences(NAMESPACE)},
-        "procedure": {one.procedure_id: one.steps for one in graph.procedures(NAMESPACE)},
-        "entity": {one.entity_id: one.name for one in graph.entities(NAMESPACE)},
+        "preference": {one.preference_id: one.value for one in graph.all(NAMESPACE, Preference)},
+        "procedure": {one.procedure_id: one.steps for one in graph.all(NAMESPACE, Procedure)},
+        "entity": {one.entity_id: one.name for one in graph.all(NAMESPACE, Entity)},
     }
 
 
 def then(store: SqliteStore, moment: datetime) -> dict[str, Any]:
-    told: dict[str, Any] = {"preference": {}, "procedure": {}, "entity": {}}
-    named = {"preference": "value", "procedure": "steps", "entity": "name"}
-    for kind, field in named.items():
-        for one in store.graph.as_of(NAMESPACE, kind, moment):  # type: ignore[arg-type]
-            told[kind][getattr(one, one.__struct_fields__[0])] = getattr(one, field)
-    return told
+    graph = store.graph
+    return {
+        "preference": {
+            one.preference_id: one.value for one in graph.all(NAMESPACE, Preference, as_of=moment)
+        },
+        "procedure": {
+            one.procedure_id: one.steps for one in graph.all(NAMESPACE, Procedure, as_of=moment)
+        },
+        "entity": {one.entity_id: one.name for one in graph.all(NAMESPACE, Entity, as_of=moment)},
+    }
 
 
 @given(st.lists(STEPS, min_size=1, max_size=12))

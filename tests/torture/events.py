@@ -27,6 +27,7 @@ from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
+from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
@@ -109,7 +110,10 @@ def _shuffle(dice: random.Random, store: SqliteStore, name: str, report: Report)
     if [_said(one) for one in reversed(_paged(store, namespace, dice.randint(1, 9)))] != wanted:
         report.failed("out of order", f"{name}: pages")
     turns = [turn.episode() for turn in turns_of(events) if turn.has_content]
-    episodes = store.records.last_episodes(namespace, "s", 1000)[::-1]
+    page = store.records.page(
+        namespace, RecordFilter(kind="episode", session_id="s"), limit=1000, by_position=True
+    )
+    episodes = list(page.items[::-1])
     for one in {*turns, *episodes}:
         if (got := _titles(episodes).count(one.title)) != _titles(turns).count(one.title):
             report.failed("doubled" if got else "lost", f"{name}: episode {one.title}")

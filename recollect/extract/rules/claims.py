@@ -5,9 +5,8 @@ that show it. Facts come from the user's own sentences, from commands that worke
 inference, from plain sentences of an answer; nothing is taken from the output of a tool.
 """
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recollect.core.values import Author, SourceType
 from recollect.extract.interface import (
@@ -23,8 +22,8 @@ from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
 from recollect.extract.rules.statements import BeliefStatement, own_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.work.command_targets import packages
 
-MOST_DEFINED = 5
 MOST_ANSWERED = 30  # sentences
 MOST_CHANGED = 300  # characters of a sentence that may say that something changed
 _HEDGED = re.compile(
@@ -35,8 +34,6 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
-_CONSTRAINT = re.compile(r"(?<=\w)(?:@[\w.^~-]++$|[=<>~!].*|\[.*)", re.DOTALL)
-_LIBRARY = re.compile(r"^[@\w][\w@./-]*$")
 
 
 def preference(statement: BeliefStatement, turn: Turn) -> PreferenceClaim:
@@ -66,7 +63,7 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
                 sure = 0.3 if _HEDGED.search(sentence) else 0.5
                 for triple in grammar.triples(sentence):
                     yield _fact(*triple, turn, event_id, "assistant", "inferred", confidence=sure)
-    project = os.path.basename(turn.project)
+    project = turn.project_name
     for call in turn.calls:
         if call.event_id not in fresh or call.failed:
             continue
@@ -74,8 +71,6 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
             yield from _moved(call, turn)
             if project:
                 yield from _facts_of_command(call, project, turn)
-        elif call.tool_class == "file-write":
-            yield from _defined(call, turn)
 
 
 def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
@@ -134,27 +129,18 @@ def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Clai
                     confidence=0.8,
                 )
                 break
-        for pattern in predicates.ADDS:
-            added = pattern.match(step)
-            for library in _libraries(added[1]) if added else ():
-                yield EntityClaim(library, "library", event_ids=(call.event_id,))
-                yield _fact(
-                    project,
-                    "depends_on",
-                    library,
-                    turn,
-                    call.event_id,
-                    "tool",
-                    "observed",
-                    confidence=0.85,
-                )
-
-
-def _libraries(words: str) -> Iterable[str]:
-    for word in program(words)[:10]:
-        word = _CONSTRAINT.sub("", word[:400])
-        if _LIBRARY.match(word) and not word.startswith((".", "/")):
-            yield word[:200]
+        for package in packages(step):
+            yield EntityClaim(package[:200], "package", event_ids=(call.event_id,))
+            yield _fact(
+                project,
+                "depends_on",
+                package[:200],
+                turn,
+                call.event_id,
+                "tool",
+                "observed",
+                confidence=0.85,
+            )
 
 
 def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:
@@ -171,20 +157,6 @@ def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:
                 "observed",
                 confidence=0.95,
             )
-
-
-def _defined(call: ToolCall, turn: Turn) -> Iterator[Claim]:
-    """The types that are defined in a file that was written as a whole."""
-    content = call.input.get("content") if isinstance(call.input, dict) else None
-    pattern = predicates.DEFINES.get(os.path.splitext(call.files[0])[1]) if call.files else None
-    if pattern is None or not isinstance(content, str):
-        return
-    path = call.files[0].removeprefix(turn.project + "/")[:200]
-    for name in dict.fromkeys(pattern.findall(content[:50_000])[:MOST_DEFINED]):
-        yield EntityClaim(name[:200], "symbol", event_ids=(call.event_id,))
-        yield _fact(
-            path, "defines", name[:200], turn, call.event_id, "tool", "observed", confidence=0.9
-        )
 
 
 def _fact(

@@ -95,36 +95,6 @@ COMMANDS: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"^dbt (?:run|build)\b"), "uses", "dbt"),
     (re.compile(r"^docker compose\b"), "uses", "docker compose"),
 )
-# Commands that add a library; the words after it that are no option are libraries.
-ADDS: tuple[re.Pattern[str], ...] = (
-    re.compile(r"^(?:pnpm|yarn|bun) add (.+)"),
-    re.compile(r"^npm (?:install|i|add) (.+)"),
-    re.compile(
-        r"^(?:uv add|poetry add|pip3? install|uv pip install|python\d? -m pip install) (.+)"
-    ),
-    re.compile(r"^go get (.+)"),
-    re.compile(r"^cargo add (.+)"),
-    re.compile(r"^(?:bundle add|composer require|mix archive.install) (.+)"),
-)
-# What a new file defines, by the ending of its name: kind and pattern over its content.
-DEFINES: dict[str, re.Pattern[str]] = {
-    ".py": re.compile(r"^class (\w+)", re.MULTILINE),
-    ".ts": re.compile(r"^export (?:abstract |default )?(?:class|interface) (\w+)", re.MULTILINE),
-    ".tsx": re.compile(r"^export (?:default )?(?:function|class) ([A-Z]\w+)", re.MULTILINE),
-    ".go": re.compile(r"^type ([A-Z]\w+) (?:struct|interface)", re.MULTILINE),
-    ".rs": re.compile(r"^pub (?:struct|enum|trait) (\w+)", re.MULTILINE),
-    ".java": re.compile(
-        r"^public (?:final |abstract )?(?:class|interface|record|enum) (\w+)", re.MULTILINE
-    ),
-    ".kt": re.compile(r"^(?:data |sealed )?class (\w+)", re.MULTILINE),
-    ".cs": re.compile(
-        r"^[ \t]*public (?:sealed |abstract |static )?(?:class|interface|record) (\w+)",
-        re.MULTILINE,
-    ),
-    ".rb": re.compile(r"^[ \t]*class ([A-Z]\w+)", re.MULTILINE),
-    ".ex": re.compile(r"^defmodule ([\w.]+)", re.MULTILINE),
-}
-
 # Standing wishes, by what they are about: the sentence is the value. "One thing and later another"
 # is written as the first of the one and then any of the other, or each of the one would look anew.
 _WANTS = r"(?:use|write|keep|i (?:prefer|like|want|use)|prefer|give me|make|please|should be|from now on|always)"

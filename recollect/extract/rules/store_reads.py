@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from recollect.core.values import Record, StoredEvent
-from recollect.store.interface import RecordFilter, Store
+from recollect.store.interface import RecordFilter, Store, with_content
 
 QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused")
 
@@ -63,7 +63,7 @@ class StoreReads:
         return self._store.events.page(namespace, kind="tool_use", limit=limit).items
 
     def by_hash(self, namespace: str, content_hash: str) -> Record | None:
-        return self._store.records.by_hash(namespace, content_hash)
+        return with_content(self._store.records, namespace, content_hash)
 
     def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
         where = RecordFilter(kind="observation", session_id=session_id)

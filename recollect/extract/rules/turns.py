@@ -21,6 +21,7 @@ from recollect.core.values import (
     encode,
 )
 from recollect.extract.rules import patterns
+from recollect.work.paths import base, main_root
 
 _CLASSES: frozenset[ToolClass] = frozenset(
     ("file-write", "file-read", "command", "research", "delegation", "tool-use")
@@ -85,6 +86,11 @@ class Turn:
     @property
     def project(self) -> str:
         return (self.first.event.source.project_path or "").rstrip("/")
+
+    @property
+    def project_name(self) -> str:
+        """The name of the repository's folder, also for work in one of its work trees."""
+        return base(main_root(self.first.event.source.root or self.project))
 
     def written(self) -> dict[str, None]:
         """The files that were written, in order, each once."""

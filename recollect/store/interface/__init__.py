@@ -11,14 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-from recollect.store.interface.aging import Age, Aged, Aging, Alike, Due, Forgetting
+from recollect.store.interface.aging import Age, Aged, Aging, Alike, Due, Forgetting, Purged
 from recollect.store.interface.bulk import IDENTITIES, Bulk, Chosen, Rewritten, Row, Selection
-from recollect.store.interface.events import Backlog, Batch, Events, Outcome, SetAside
-from recollect.store.interface.graph import Graph, ThingKind, Waiting
-from recollect.store.interface.operations import Log, Runs, Spent, Usages
+from recollect.store.interface.events import Backlog, Batch, Counted, Events, Outcome, SetAside
+from recollect.store.interface.graph import Graph, GraphChanges, Waiting
+from recollect.store.interface.operations import Log, Runs, Spent, Usages, details_of, undoable
 from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
-from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors
+from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors, with_content
 from recollect.store.interface.sessions import Receipts, Sessions
 from recollect.store.interface.transaction import Transaction
 from recollect.store.interface.turn_works import TurnWorks
@@ -29,6 +29,7 @@ from recollect.store.interface.upkeep import (
     Changes,
     Damage,
     ScrubStep,
+    Space,
     Stats,
     Tallied,
     Tally,
@@ -49,18 +50,21 @@ __all__ = [
     "ChangeKind",
     "Changes",
     "Chosen",
+    "Counted",
     "Cursor",
     "Damage",
     "Due",
     "Events",
     "Forgetting",
     "Graph",
+    "GraphChanges",
     "Hit",
     "Log",
     "Outcome",
     "Page",
     "ProjectInfo",
     "Projects",
+    "Purged",
     "Receipts",
     "RecordFilter",
     "Records",
@@ -71,18 +75,21 @@ __all__ = [
     "Selection",
     "Sessions",
     "SetAside",
+    "Space",
     "Spent",
     "Stats",
     "Store",
     "Tallied",
     "Tally",
-    "ThingKind",
     "Transaction",
     "TurnWorks",
     "Upkeep",
     "Usages",
     "Vectors",
     "Waiting",
+    "details_of",
+    "undoable",
+    "with_content",
 ]
 
 T = TypeVar("T")

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from recollect.core.kinds import Level, RecordKind
 from recollect.core.values import (
     Fact,
-    Record,
     Relationship,
 )
 
@@ -62,6 +61,9 @@ class Age:
     access_count: int
 
 
+Purged = Literal["receipts", "archive"]
+
+
 class Aging(Protocol):
     """What grows old. Nothing is due that is pinned, important, written by hand, held by a
     checkpoint, or brought back by an undo."""
@@ -82,9 +84,6 @@ class Aging(Protocol):
     def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
         """Current facts and relationships that were only inferred, and not touched since."""
 
-    def citing(self, namespace: str, after: str, limit: int) -> list[Record]:
-        """Memories that cite files, by id."""
-
     def ages(self, namespace: str) -> list[Age]: ...
     def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
         """What stands for these, where something does."""
@@ -92,3 +91,16 @@ class Aging(Protocol):
     def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
         """Those that are not there because they were forgotten, deleted or merged; what never was
         is not among them. Ever after for what has a mark, else as long as the archive holds it."""
+
+    def purge(
+        self,
+        what: Purged,
+        before: datetime,
+        *,
+        namespace: str | None = None,
+        limit: int | None = None,
+        apply: bool = True,
+    ) -> int:
+        """Drop receipts of a namespace that were made before a moment, or archived versions of all
+        namespaces that ended before it, oldest first; returns how many. Only counted without
+        `apply`."""

@@ -1,6 +1,6 @@
 """All rows of a namespace: to carry away, bring in, erase, clean and move."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -116,9 +116,9 @@ class Bulk(Protocol):
         """Pass every text of a namespace through `clean`, which gives it back with what it took
         out; with `apply` changed rows are stored so, and their vectors dropped."""
 
-    def any_forgotten(self) -> bool: ...
-    def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
-        """Which of these marks (`core.event_identity`) are of events that were erased."""
+    def forgotten(self, marks: Iterable[bytes]) -> set[bytes]:
+        """Which of these marks (`core.event_identity`) are of events that were erased. As long as
+        none was, no mark is asked for: they may cost something to make."""
 
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""

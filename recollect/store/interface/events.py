@@ -33,7 +33,16 @@ class Batch:
 
     namespace: str
     events: tuple[StoredEvent, ...]
-    begun: bool = False  # the run is counted against them
+    counted: bool = False  # the run is counted against them
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How a run is counted. Events that had so many are set aside with the reason at once;
+    finishing them takes them out all the same."""
+
+    reason: str
+    quarantine_after: int
 
 
 @dataclass(frozen=True)
@@ -90,36 +99,34 @@ class Events(Protocol):
         clock. Every other reading of a session is a part of this one."""
 
     def around(
-        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
+        self,
+        namespace: str,
+        session_id: str,
+        seqs: Iterable[int],
+        before: int | None = None,
+        after: int | None = None,
     ) -> tuple[StoredEvent, ...]:
         """The part of a session from `before` events ahead of the earliest of these to `after`
-        behind the latest."""
-
-    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
-        """The part of a session that an event belongs to: from the last prompt before it up to the
-        next one after it."""
+        behind the latest; without numbers the turn that they belong to, from the last prompt ahead
+        of them up to the next one."""
 
     def position(self, namespace: str, session_id: str, seq: int) -> int:
         """A number by which parts of a session can be put in order: its own, or that of whatever
         came later and arrived earlier."""
 
-    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+    def claim(
+        self, namespace: str, limit: int, max_bytes: int, counted: Counted | None = None
+    ) -> Batch | None:
         """Take up to `limit` unextracted events for one run; None when nothing is free. Takes at
         least one event, however large, and of those that failed before only a few at a time, so
-        that the bad one ends up with few others. A claim dies with its process."""
+        that the bad one ends up with few others. A claim dies with its process. With `counted`
+        the run is counted against each event before it starts: one that ends the process is
+        counted too."""
 
-    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
-        """Count a run against each event before it starts, for good: a run that ends the process is
-        counted too. Events that were begun that often are set aside with the reason at once;
-        finishing them takes them out all the same. Returns the batch to go on with."""
-
-    def release(self, batch: Batch) -> None:
+    def release(self, batch: Batch, failed: str | None = None) -> int:
         """Give a claim back unfinished: its events are as unextracted as before, and a run that was
-        counted against them is not."""
-
-    def fail(self, batch: Batch, reason: str) -> int:
-        """Say why the run that was begun failed, and release the claim. Returns how many events
-        are set aside."""
+        counted against them is not. A run that failed stays counted, with the reason. Returns how
+        many events are set aside."""
 
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""

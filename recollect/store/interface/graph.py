@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recollect.core.values import (
     Entity,
@@ -13,7 +13,18 @@ from recollect.core.values import (
     Relationship,
 )
 
-ThingKind = Literal["entity", "relationship", "fact", "procedure", "preference"]
+T = TypeVar("T", Entity, Relationship, Fact, Procedure, Preference)
+
+
+@dataclass(frozen=True)
+class GraphChanges:
+    """`version` grows with every committed change of a namespace's graph; it begins anew with the
+    store. `ids` are of what came, changed or went since the version that was asked about; None when
+    that is not known any more, or was not asked. A thing that went takes what hangs on it along:
+    relationships, and of facts their entity."""
+
+    version: int
+    ids: frozenset[str] | None
 
 
 @dataclass(frozen=True)
@@ -31,13 +42,8 @@ class Graph(Protocol):
     """Entities, how they are related, and what is known of them; procedures and preferences. They
     are written in a transaction (`Transaction.put_graph`)."""
 
-    def version(self, namespace: str) -> int:
-        """Grows with every committed change of a namespace's graph; begins anew with the store."""
-
-    def changed(self, namespace: str, since: int) -> frozenset[str] | None:
-        """Ids of what came, changed or went after that version; None when that is not known any
-        more. A thing that went takes what hangs on it along: relationships, and of facts their
-        entity."""
+    def changes(self, namespace: str, since: int | None = None) -> GraphChanges:
+        """The version of a namespace's graph, and what changed after an earlier one."""
 
     def things(
         self, namespace: str, ids: Sequence[str]
@@ -47,29 +53,27 @@ class Graph(Protocol):
     def size(self, namespace: str, most: int) -> int:
         """How many entities and facts there are; counting ends at `most` of either."""
 
-    def get_entity(self, namespace: str, entity_id: str) -> Entity | None: ...
-    def entities(self, namespace: str) -> list[Entity]: ...
+    def all(self, namespace: str, kind: type[T], *, as_of: datetime | None = None) -> list[T]:
+        """Entities by name, procedures, preferences, relationships or current facts: all of a kind.
+        With `as_of` as they were in the store at that moment, as far as the archive reaches, by id;
+        what was only said again since (strength, mentions, counts) is as it is now."""
+
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         """Of an entity in both directions, or all; most confident first."""
 
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        as_of: datetime | None = None,
+        ended: bool = False,
     ) -> list[Fact]:
-        """Current ones (or those that held at `as_of`), most confident first."""
-
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
-        """All that was ever held of these entities, ended or not, oldest first."""
+        """Current ones (or those that held at `as_of`), of these entities or all, most confident
+        first. With `ended` all that was ever held of these entities, oldest first."""
 
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
         """What was heard of things that are not entities yet; of these keys, or of all."""
-
-    def procedures(self, namespace: str) -> list[Procedure]: ...
-    def preferences(self, namespace: str) -> list[Preference]: ...
-    def as_of(
-        self, namespace: str, kind: ThingKind, moment: datetime
-    ) -> list[Entity | Relationship | Fact | Procedure | Preference]:
-        """Things of a kind as they were in the store at a moment, as far as the archive reaches.
-        What was only said again since (strength, mentions, counts) is as it is now."""
 
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         """By words, best first within each kind."""

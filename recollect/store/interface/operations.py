@@ -1,10 +1,11 @@
 """The log of decisions, runs of extraction, and what language models used."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol
 
+from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import (
     ArchivedVersion,
     ExtractionRun,
@@ -20,25 +21,42 @@ class Log(Protocol):
 
     def get(self, namespace: str, op_id: str) -> Operation | None: ...
     def page(
-        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+        self,
+        namespace: str,
+        *,
+        kind: OperationKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
     ) -> Page[Operation]: ...
     def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
-    def details(self, namespace: str, kind: OperationKind) -> list[Any]:
-        """The details of all operations of a kind, oldest first."""
-
-    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+    def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later
-        operation touched the same memories, or the archive no longer holds them."""
+        operation touched the same memories, or the archive no longer holds them. Without `apply`
+        it is only tried, and the operation itself is returned."""
 
-    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
-        """Those of them that `undo` would take back now."""
 
-    def purge(self, before: datetime, limit: int | None = None, *, apply: bool = True) -> int:
-        """Drop archived versions that ended before a moment, oldest first; returns how many. Only
-        counted without `apply`."""
+def details_of(log: Log, namespace: str, kind: OperationKind) -> list[Any]:
+    """The details of all operations of a kind, oldest first."""
+    found: list[Any] = []
+    before = None
+    while True:
+        page = log.page(namespace, kind=kind, before=before, limit=500)
+        found += [one.detail for one in page.items]
+        before = page.next
+        if before is None:
+            return found[::-1]
+
+
+def undoable(log: Log, namespace: str, op_ids: Sequence[str]) -> set[str]:
+    """Those of them that `undo` would take back now."""
+    found = set()
+    for op_id in op_ids:
+        with contextlib.suppress(CannotUndo, NotFound):
+            found.add(log.undo(namespace, op_id, "", apply=False).op_id)
+    return found
 
 
 class Runs(Protocol):

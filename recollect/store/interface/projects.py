@@ -23,29 +23,28 @@ class ProjectInfo:
 
 
 class Projects(Protocol):
-    def resolve(self, place: ProjectPlace) -> str:
+    def resolve(self, place: ProjectPlace, *, apart: bool = False) -> str:
         """The lasting id of a place: the project that any of its marks is known to belong to,
         strongest mark first, else a new one. Marks not seen before are added. What a place claims
         never decides; a remote that nobody has becomes its mark. The global place has the empty
-        id."""
+        id. With `apart` the place is a project of its own from now on, which is never joined
+        unasked; what is stored stays where it is."""
 
     def all(self) -> list[ProjectInfo]: ...
-    def rename(self, project_id: str, name: str) -> None:
-        """NotFound when there is none."""
-
-    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
-        """Let a mark stand for a project from now on. NotFound when there is no such project;
-        Conflict when the mark belongs to another one."""
+    def update(
+        self,
+        project_id: str,
+        *,
+        name: str | None = None,
+        mark: tuple[IdentityKind, str] | None = None,
+        commits: Sequence[str] = (),
+    ) -> None:
+        """Give it a name, let a mark stand for it from now on, remember commits of its history
+        (newest first; the latest few are kept): all or none of it. NotFound when there is no such
+        project; Conflict when the mark belongs to another one."""
 
     def commits(self, project_id: str) -> tuple[str, ...]:
         """The commits that stand for the project's history, as far as it was seen."""
-
-    def learn(self, project_id: str, commits: Sequence[str]) -> None:
-        """Remember commits of a project's history, given newest first. The latest few are kept."""
-
-    def separate(self, place: ProjectPlace) -> str:
-        """Make a place a project of its own from now on, which is never joined unasked. What is
-        stored stays where it is. The project's id."""
 
     def namespaces(self) -> list[str]:
         """Every namespace that holds anything."""

@@ -26,6 +26,8 @@ class RecordFilter:
     file: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    content_hash: str | None = None
+    cites_files: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,24 +58,14 @@ class Records(Protocol):
         where: RecordFilter | None = None,
         *,
         before: Cursor | None = None,
+        after: Cursor | None = None,
         limit: int = 50,
         as_of: datetime | None = None,
+        by_position: bool = False,
     ) -> Page[Record]:
-        """Newest first. With `as_of`: what memory held at that moment."""
-
-    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
-        """The last turns of a session as they happened, whenever they were written; the last
-        first."""
-
-    def newer(
-        self,
-        namespace: str,
-        after: Cursor,
-        where: RecordFilter | None = None,
-        *,
-        limit: int = 50,
-    ) -> list[Record]:
-        """Those that come right after a place in time, oldest first; what `page` is backwards."""
+        """Newest first; with `after`, those that come right after a place in time, oldest first.
+        With `as_of`: what memory held at that moment. With `by_position`, for the turns of a
+        session: as they happened, whenever they were written, the last first, without a `next`."""
 
     def search(
         self,
@@ -93,17 +85,24 @@ class Records(Protocol):
         """Replace a memory by a new version of itself; the old one goes to the archive.
         NotFound when there is none."""
 
-    def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
-        """Count an access; not an edit."""
-
-    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
-        """Note how memories stand to their files now; not an edit. How many changed."""
-
-    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
-        """The newest live memory with this content, if any."""
+    def touch(
+        self,
+        namespace: str,
+        used: Sequence[str],
+        at: datetime,
+        freshness: Mapping[str, Freshness] | None = None,
+    ) -> int:
+        """Count an access of memories, and note how some stand to their files now. Neither is an
+        edit. Returns of how many the freshness changed."""
 
     def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Which live memories come from these events; events without any are left out."""
+
+
+def with_content(records: Records, namespace: str, content_hash: str) -> Record | None:
+    """The newest live memory with this content, if any."""
+    same = RecordFilter(content_hash=content_hash)
+    return next(iter(records.page(namespace, same, limit=1).items), None)
 
 
 class Vectors(Protocol):

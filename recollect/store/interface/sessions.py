@@ -44,9 +44,3 @@ class Receipts(Protocol):
     ) -> Page[Receipt]: ...
 
     def delete(self, namespace: str, receipt_ids: Sequence[str]) -> None: ...
-
-    def purge(
-        self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True
-    ) -> int:
-        """Drop receipts made before a moment, oldest first; returns how many. Only counted without
-        `apply`."""

@@ -1,6 +1,6 @@
 """What was done in each turn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from recollect.core.values import TurnWork
@@ -15,6 +15,10 @@ class TurnWorks(Protocol):
 
     def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
         """In the order of time."""
+
+    def stream(self, namespace: str, *, newest: int | None = None) -> Iterator[TurnWork]:
+        """The same, or so many of the newest, read page by page: no more than one page is in
+        memory, and rows that are put meanwhile may be missed."""
 
     def missing(self, namespace: str) -> list[str]:
         """The sessions that have events, and no rows here."""

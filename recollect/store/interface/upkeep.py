@@ -57,6 +57,16 @@ class ScrubStep:
 
 
 @dataclass(frozen=True)
+class Space:
+    """Bytes of the database, how many of them are free inside it, and pages that were given back
+    to the disk."""
+
+    bytes: int
+    free: int
+    given_back: int = 0
+
+
+@dataclass(frozen=True)
 class BackupInfo:
     path: str
     bytes: int
@@ -83,17 +93,12 @@ class Upkeep(Protocol):
         """A verified copy of the running store; `path` appears only when it is whole."""
 
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
-        """Compare the next rows with their hashes; `position` None starts over."""
+        """Compare the next rows with their hashes; `position` None starts over. Now and then it is
+        also written down beside the database how much it holds, so that less is noticed when it is
+        opened again; a server looks after that itself."""
 
-    def size(self) -> tuple[int, int]:
-        """Bytes of the database, and how many of them are free inside it."""
-
-    def shrink(self, pages: int) -> int:
-        """Give up to so many free pages back to the disk; returns how many."""
-
-    def note(self) -> None:
-        """Write down beside the database how much it holds, so that less is noticed when it is
-        opened again. A server looks after that itself."""
+    def space(self, *, give_back: int = 0) -> Space:
+        """What the database takes, after up to so many free pages were given back to the disk."""
 
     def alone(self, work: str) -> AbstractContextManager[bool]:
         """Whether no other process on this store does this work now; it is ours until the block

@@ -151,7 +151,9 @@ class PostgresStore(Store):
         try:
             self.writer.problem = self._writable(actor)
             if not self.writer.problem:
-                self.log.purge(clock.now() - timedelta(days=settings.kept_days("archive")))
+                self.aging.purge(
+                    "archive", clock.now() - timedelta(days=settings.kept_days("archive"))
+                )
         except StoreBusy as error:
             if needed:
                 raise

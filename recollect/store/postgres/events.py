@@ -6,13 +6,12 @@ of for LEASE_S, by the server's clock, and whoever lost it cannot finish it.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from recollect.core import ids
 from recollect.core.errors import StoreBusy
 from recollect.core.values import Arrival
-from recollect.store.interface import Batch, Outcome
+from recollect.store.interface import Batch, Counted, Outcome
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
@@ -66,7 +65,9 @@ class PostgresEvents(SqlEvents):
         for namespace, event_ids in by_namespace.items():
             self._server.rows(own.TELL_EVENTS, {"namespace": namespace, "event_ids": event_ids})
 
-    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+    def claim(
+        self, namespace: str, limit: int, max_bytes: int, counted: Counted | None = None
+    ) -> Batch | None:
         def work(db: PostgresConnection) -> Batch | None:
             db.run(own.ALIVE, {"runner": self._server.origin})
             dead = db.run(own.DEAD, {"namespace": namespace, "lease_s": LEASE_S}).fetchall()
@@ -78,23 +79,22 @@ class PostgresEvents(SqlEvents):
             db.run(own.CLAIM, {"namespace": namespace, "seqs": chosen, "claim": claim})
             found = db.run(EVENTS_BY_SEQ, {"namespace": namespace, "seqs": ids_json(chosen)})
             events = [rows.read_event(row) for row in found]
-            return Batch(namespace, in_order(db, namespace, events))
+            batch = Batch(namespace, in_order(db, namespace, events), counted is not None)
+            if counted is not None:
+                how = {"reason": counted.reason, "quarantine_after": counted.quarantine_after}
+                db.run(BEGIN_RUN, {**self._mine(batch), **how})
+            return batch
 
         return self._server.transact(work)
 
-    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
-        values = {**self._mine(batch), "reason": reason, "quarantine_after": quarantine_after}
-        self._server.transact(lambda db: db.run(BEGIN_RUN, values) and None)
-        return replace(batch, begun=True)
-
-    def release(self, batch: Batch) -> None:
-        statement = TAKE_BACK_RUN if batch.begun else own.RELEASE
+    def release(self, batch: Batch, failed: str | None = None) -> int:
+        if failed is not None:
+            values = {**self._mine(batch), "reason": failed}
+            states = self._server.transact(lambda db: [state for (state,) in db.run(FAIL, values)])
+            return states.count("quarantined")
+        statement = TAKE_BACK_RUN if batch.counted else own.RELEASE
         self._server.transact(lambda db: db.run(statement, self._mine(batch)) and None)
-
-    def fail(self, batch: Batch, reason: str) -> int:
-        values = {**self._mine(batch), "reason": reason}
-        states = self._server.transact(lambda db: [state for (state,) in db.run(FAIL, values)])
-        return states.count("quarantined")
+        return 0
 
     def claimed(self, seqs: Iterable[int]) -> bool:
         """Whether any of these is in somebody's hands."""

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator
 
 from recollect.core.errors import StoreError
-from recollect.store.interface import BackupInfo
+from recollect.store.interface import BackupInfo, Space
 from recollect.store.postgres import migrations
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.connection import PostgresConnection
@@ -26,15 +26,9 @@ class PostgresUpkeep(SqlUpkeep):
             hint="pg_dump --format=custom --schema=recollect, or the server's own archive.",
         )
 
-    def size(self) -> tuple[int, int]:
-        return int(self._server.rows(own.SIZE, {})[0][0]), 0
-
-    def shrink(self, pages: int) -> int:
-        return 0  # autovacuum gives space back
-
-    def note(self) -> None:
-        """Nothing: the server's own log has checksums, and it refuses to start on a damaged one.
-        Going back to an earlier state is an act of whoever runs it, for all of its daemons."""
+    def space(self, *, give_back: int = 0) -> Space:
+        """Autovacuum gives space back."""
+        return Space(int(self._server.rows(own.SIZE, {})[0][0]), free=0)
 
     @contextlib.contextmanager
     def alone(self, work: str) -> Iterator[bool]:

@@ -12,12 +12,12 @@ import msgspec
 from recollect.core import kinds
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.kinds import KINDS, Level
-from recollect.core.values import Fact, Record, Relationship
-from recollect.store.interface import Age, Aged, Alike, Due, Forgetting
+from recollect.core.values import Fact, Relationship
+from recollect.store.interface import Age, Aged, Alike, Due, Forgetting, Purged
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json, micros
-from recollect.store.sql.statement import both, column_list, each
+from recollect.store.sql.statement import Statement, both, column_list, each
 
 _RECORD = column_list(rows.RECORD.columns)
 # What a person brought back stays until a person takes it away again.
@@ -139,14 +139,34 @@ SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
  WHERE namespace = $namespace AND source_type = 'inferred' AND valid_until IS NULL
    AND updated_at <= $before ORDER BY relationship_id LIMIT $limit
 """)
-CITING_RECORDS = both(f"""
-SELECT {_RECORD} FROM memory_records
- WHERE {{by_key}}namespace = $namespace AND citations <> '[]' AND record_id > $after
- ORDER BY record_id LIMIT $limit
-""")
 RECORD_AGES = both("""
 SELECT kind, level, created_at, access_count FROM memory_records WHERE namespace = $namespace
 """)
+PURGE_ARCHIVE = both(
+    """
+DELETE FROM archive
+ WHERE row_id IN (SELECT row_id FROM archive WHERE until < $before
+                   ORDER BY until {limit[limit]})
+""",
+    across="retention holds for everybody; it reads nothing",
+)
+COUNT_ARCHIVE = both(
+    "SELECT count(*) FROM archive WHERE until < $before",
+    across="retention holds for everybody; it counts and reads nothing",
+)
+PURGE_RECEIPTS = both("""
+DELETE FROM receipts
+ WHERE namespace = $namespace AND receipt_id IN (
+       SELECT receipt_id FROM receipts WHERE namespace = $namespace AND created_at < $before
+        ORDER BY created_at {limit[limit]})
+""")
+COUNT_RECEIPTS = both("""
+SELECT count(*) FROM receipts WHERE namespace = $namespace AND created_at < $before
+""")
+_PURGE: dict[Purged, tuple[Statement, Statement]] = {
+    "receipts": (COUNT_RECEIPTS, PURGE_RECEIPTS),
+    "archive": (COUNT_ARCHIVE, PURGE_ARCHIVE),
+}
 
 
 class SqlAging:
@@ -199,10 +219,6 @@ class SqlAging:
         ]
         return found[:limit]
 
-    def citing(self, namespace: str, after: str, limit: int) -> list[Record]:
-        values = {"namespace": namespace, "after": after, "limit": limit}
-        return [rows.RECORD.decode(row) for row in self._engine.rows(CITING_RECORDS, values)]
-
     def ages(self, namespace: str) -> list[Age]:
         return [
             Age(kind, level, from_micros(created), count)
@@ -218,6 +234,31 @@ class SqlAging:
     def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids)}
         return {row[0] for row in self._engine.rows(GONE, values)}
+
+    def purge(
+        self,
+        what: Purged,
+        before: datetime,
+        *,
+        namespace: str | None = None,
+        limit: int | None = None,
+        apply: bool = True,
+    ) -> int:
+        count, drop = _PURGE[what]
+        values = {
+            "namespace": namespace,
+            "before": to_micros(before),
+            "limit": -1 if limit is None else limit,
+        }
+        if not apply:
+            found = self._engine.one(count, values)
+            return int(found[0]) if found else 0
+
+        def work(db: Connection) -> int:
+            db.run(drop, values)
+            return db.changes()
+
+        return self._engine.write(work, when_full=True)
 
 
 def mark(

@@ -5,7 +5,7 @@ be done whole is not done.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError, StoreBusy
@@ -303,11 +303,10 @@ class SqlBulk:
             self._engine.graph_versions.note(namespace)
         return Rewritten(counts, found, {namespace: records} if records else {})
 
-    def any_forgotten(self) -> bool:
-        return self._engine.one(ANY_FORGOTTEN, {}) is not None
-
-    def forgotten(self, marks: Sequence[bytes]) -> set[bytes]:
+    def forgotten(self, marks: Iterable[bytes]) -> set[bytes]:
         with self._engine.reader() as db:
+            if db.run(ANY_FORGOTTEN).fetchone() is None:
+                return set()
             return {mark for mark in marks if db.run(FORGOTTEN, {"mark": mark}).fetchone()}
 
     # --- orphans ---

@@ -14,7 +14,7 @@ from recollect.store.interface import Backlog, Cursor, Outcome, Page, SetAside
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine
-from recollect.store.sql.order import Walk, just_before, place_of
+from recollect.store.sql.order import Walk
 from recollect.store.sql.statement import both, column_list, each, filtered
 
 _EVENT = column_list(rows.EVENT_READ)
@@ -181,35 +181,20 @@ class SqlEvents:
             return tuple(walk.later(limit=-1 if limit is None else limit))
 
     def around(
-        self, namespace: str, session_id: str, seqs: Iterable[int], before: int, after: int
+        self,
+        namespace: str,
+        session_id: str,
+        seqs: Iterable[int],
+        before: int | None = None,
+        after: int | None = None,
     ) -> tuple[StoredEvent, ...]:
         with self._engine.reader() as db:
             walk = Walk(db, namespace, session_id)
             places = walk.places(seqs)
             if not places:
                 return ()
-            begin = walk.earlier(places[0], limit=before + 1)
-            end = walk.later(places[-1], limit=after + 1)
             return tuple(
-                walk.later(
-                    place_of(begin[before]) if len(begin) > before else None,
-                    until=place_of(end[after]) if len(end) > after else None,
-                )
-            )
-
-    def turn(self, namespace: str, session_id: str, seq: int) -> tuple[StoredEvent, ...]:
-        with self._engine.reader() as db:
-            walk = Walk(db, namespace, session_id)
-            place = next(iter(walk.places([seq])), None)
-            if place is None:
-                return ()
-            begin = walk.earlier(place, kind="prompt", limit=1)
-            end = walk.later(place, kind="prompt", limit=1)
-            return tuple(
-                walk.later(
-                    just_before(begin[0]) if begin else None,
-                    until=place_of(end[0]) if end else None,
-                )
+                walk.later(walk.begin(places[0], before), until=walk.end(places[-1], after))
             )
 
     def position(self, namespace: str, session_id: str, seq: int) -> int:

@@ -13,7 +13,7 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
-from recollect.store.interface import ThingKind, Waiting
+from recollect.store.interface import GraphChanges, Waiting
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection, ConstraintFailed
 from recollect.store.sql.engine import Engine, ids_json, micros
@@ -25,10 +25,6 @@ PUT_RELATIONSHIP = insert_or_replace("relationships", "relationship_id", rows.RE
 PUT_FACT = insert_or_replace("facts", "fact_id", rows.FACT.columns)
 PUT_PROCEDURE = insert_or_replace("procedures", "procedure_id", rows.PROCEDURE.columns)
 PUT_PREFERENCE = insert_or_replace("preferences", "preference_id", rows.PREFERENCE.columns)
-GET_ENTITY = both(f"""
-SELECT {column_list(rows.ENTITY.columns)} FROM entities
- WHERE namespace = $namespace AND entity_id = $entity_id
-""")
 LIST_ENTITIES = both(f"""
 SELECT {column_list(rows.ENTITY.columns)} FROM entities
  WHERE namespace = $namespace ORDER BY name, entity_id
@@ -45,13 +41,13 @@ SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
  WHERE namespace = $namespace AND target_id = $entity_id
  ORDER BY confidence DESC, relationship_id
 """)
-_OF_ENTITY: dict[str, str] = {"entity_id": "entity_id = $entity_id"}
+_OF_ENTITIES: dict[str, str] = {"entity_ids": "entity_id IN {texts[entity_ids]}"}
 CURRENT_FACTS = filtered(
     f"""
 SELECT {column_list(rows.FACT.columns)} FROM facts
  WHERE namespace = $namespace AND valid_until IS NULL
 """,
-    _OF_ENTITY,
+    _OF_ENTITIES,
     "ORDER BY confidence DESC, fact_id",
 )
 FACTS_AS_OF = filtered(
@@ -60,7 +56,7 @@ SELECT {column_list(rows.FACT.columns)} FROM facts
  WHERE namespace = $namespace
    AND valid_from <= $as_of AND (valid_until IS NULL OR valid_until > $as_of)
 """,
-    _OF_ENTITY,
+    _OF_ENTITIES,
     "ORDER BY confidence DESC, fact_id",
 )
 FACT_HISTORY = both(f"""
@@ -76,6 +72,13 @@ LIST_PREFERENCES = both(f"""
 SELECT {column_list(rows.PREFERENCE.columns)} FROM preferences
  WHERE namespace = $namespace ORDER BY category, key, preference_id
 """)
+LIST_ALL = {
+    "entity": LIST_ENTITIES,
+    "relationship": LIST_RELATIONSHIPS,
+    "fact": CURRENT_FACTS,
+    "procedure": LIST_PROCEDURES,
+    "preference": LIST_PREFERENCES,
+}
 GRAPH_SIZE = both("""
 SELECT (SELECT count(*) FROM (SELECT 1 FROM entities WHERE namespace = $namespace LIMIT $most) AS e)
      + (SELECT count(*) FROM (SELECT 1 FROM facts WHERE namespace = $namespace LIMIT $most) AS f)
@@ -150,6 +153,7 @@ DELETE FROM waiting_claims WHERE namespace = $namespace AND key IN (
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 T = TypeVar("T")
+AnyThing = TypeVar("AnyThing", Entity, Relationship, Fact, Procedure, Preference)
 
 PUT: dict[type[Any], tuple[Statement, rows.Codec[Any]]] = {
     Entity: (PUT_ENTITY, rows.ENTITY),
@@ -166,6 +170,7 @@ TABLES: dict[str, tuple[str, type[Any]]] = {
     "procedure": ("procedures", Procedure),
     "preference": ("preferences", Preference),
 }
+_KINDS = {shape: kind for kind, (_, shape) in TABLES.items()}
 _EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
 
 
@@ -173,11 +178,8 @@ class SqlGraph:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def version(self, namespace: str) -> int:
-        return self._engine.graph_versions.version(namespace)
-
-    def changed(self, namespace: str, since: int) -> frozenset[str] | None:
-        return self._engine.graph_versions.since(namespace, since)
+    def changes(self, namespace: str, since: int | None = None) -> GraphChanges:
+        return self._engine.graph_versions.changes(namespace, since)
 
     def things(self, namespace: str, ids: Sequence[str]) -> list[Thing]:
         with self._engine.reader() as db:
@@ -187,14 +189,24 @@ class SqlGraph:
         row = self._engine.one(GRAPH_SIZE, {"namespace": namespace, "most": most})
         return int(row[0]) if row else 0
 
-    def get_entity(self, namespace: str, entity_id: str) -> Entity | None:
-        values = {"namespace": namespace, "entity_id": entity_id}
-        row = self._engine.one(GET_ENTITY, values)
-        return rows.ENTITY.decode(row) if row else None
+    def all(
+        self, namespace: str, kind: type[AnyThing], *, as_of: datetime | None = None
+    ) -> list[AnyThing]:
+        codec: rows.Codec[AnyThing] = PUT[kind][1]
+        if as_of is None:
+            found = self._engine.rows(LIST_ALL[_KINDS[kind]], {"namespace": namespace})
+            return [codec.decode(row) for row in found]
+        return self._all_then(namespace, _KINDS[kind], codec, as_of)
 
-    def entities(self, namespace: str) -> list[Entity]:
-        found = self._engine.rows(LIST_ENTITIES, {"namespace": namespace})
-        return [rows.ENTITY.decode(row) for row in found]
+    def _all_then(
+        self, namespace: str, kind: str, codec: rows.Codec[AnyThing], moment: datetime
+    ) -> list[AnyThing]:
+        values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
+        with self._engine.reader() as db:
+            found = [codec.decode(row) for row in db.run(THINGS_SINCE[TABLES[kind][0]], values)]
+            kept = [decoded(kind, text).thing for (text,) in db.run(THINGS_THEN, values)]
+        found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
+        return sorted({identity(thing): thing for thing in found}.values(), key=identity)
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         values = {"namespace": namespace, "entity_id": entity_id}
@@ -203,15 +215,17 @@ class SqlGraph:
         return [rows.RELATIONSHIP.decode(row) for row in found]
 
     def facts(
-        self, namespace: str, *, entity_id: str | None = None, as_of: datetime | None = None
+        self,
+        namespace: str,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        as_of: datetime | None = None,
+        ended: bool = False,
     ) -> list[Fact]:
-        values = {"namespace": namespace, "entity_id": entity_id, "as_of": micros(as_of)}
-        listed = CURRENT_FACTS if as_of is None else FACTS_AS_OF
+        listed = FACT_HISTORY if ended else CURRENT_FACTS if as_of is None else FACTS_AS_OF
+        wanted = None if entity_ids is None else ids_json(entity_ids)
+        values = {"namespace": namespace, "entity_ids": wanted, "as_of": micros(as_of)}
         return [rows.FACT.decode(row) for row in self._engine.rows(listed, values)]
-
-    def fact_history(self, namespace: str, entity_ids: Sequence[str]) -> list[Fact]:
-        values = {"namespace": namespace, "entity_ids": ids_json(entity_ids)}
-        return [rows.FACT.decode(row) for row in self._engine.rows(FACT_HISTORY, values)]
 
     def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]:
         values = {"namespace": namespace, "keys": None if keys is None else ids_json(keys)}
@@ -220,24 +234,6 @@ class SqlGraph:
             Waiting(key, name, tuple(json.loads(turns)), tuple(json.loads(claims)), from_micros(at))
             for key, name, turns, claims, at in found
         ]
-
-    def procedures(self, namespace: str) -> list[Procedure]:
-        found = self._engine.rows(LIST_PROCEDURES, {"namespace": namespace})
-        return [rows.PROCEDURE.decode(row) for row in found]
-
-    def preferences(self, namespace: str) -> list[Preference]:
-        found = self._engine.rows(LIST_PREFERENCES, {"namespace": namespace})
-        return [rows.PREFERENCE.decode(row) for row in found]
-
-    def as_of(self, namespace: str, kind: ThingKind, moment: datetime) -> list[Thing]:
-        table, shape = TABLES[kind]
-        codec: rows.Codec[Any] = PUT[shape][1]
-        values = {"namespace": namespace, "kind": kind, "as_of": to_micros(moment)}
-        with self._engine.reader() as db:
-            found = [codec.decode(row) for row in db.run(THINGS_SINCE[table], values)]
-            kept = [decoded(kind, text).thing for (text,) in db.run(THINGS_THEN, values)]
-        found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
-        return sorted({identity(thing): thing for thing in found}.values(), key=identity)
 
     def search(self, namespace: str, query: str, limit: int) -> list[Entity | Fact | Procedure]:
         with self._engine.reader() as db:

@@ -9,6 +9,8 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable
 
+from recollect.store.interface import GraphChanges
+
 KEPT = 256  # changes of one namespace
 
 
@@ -18,10 +20,6 @@ class GraphVersions:
         self._versions: Counter[str] = Counter()
         self._everywhere = 0
         self._changes: dict[str, deque[tuple[int, frozenset[str]]]] = {}
-
-    def version(self, namespace: str) -> int:
-        with self._lock:
-            return self._version(namespace)
 
     def note(self, namespace: str, ids: Iterable[str] | None = None) -> None:
         """These things came, changed or went; without ids anything may have."""
@@ -39,13 +37,15 @@ class GraphVersions:
             self._everywhere += 1
             self._changes.clear()
 
-    def since(self, namespace: str, version: int) -> frozenset[str] | None:
+    def changes(self, namespace: str, since: int | None) -> GraphChanges:
         with self._lock:
-            missing = self._version(namespace) - version
-            changes = self._changes.get(namespace, ())
-            later = [ids for at, ids in changes if at > version]
+            version = self._version(namespace)
+            if since is None:
+                return GraphChanges(version, None)
+            later = [ids for at, ids in self._changes.get(namespace, ()) if at > since]
         # Each change counts one: fewer than were counted means that some are not known.
-        return frozenset().union(*later) if len(later) == missing else None
+        known = len(later) == version - since
+        return GraphChanges(version, frozenset().union(*later) if known else None)
 
     def _version(self, namespace: str) -> int:
         return self._versions[namespace] + self._everywhere

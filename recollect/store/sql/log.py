@@ -4,14 +4,8 @@ In: operation ids. Out: operations and versions. An undo that would trample on a
 whose versions the archive no longer holds, raises CannotUndo and changes nothing.
 """
 
-import contextlib
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
-
 import msgspec
 
-from recollect.core.clock import to_micros
 from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import ArchivedVersion, Operation, OperationKind
 from recollect.store.interface import Cursor, Page
@@ -21,33 +15,22 @@ from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
 from recollect.store.sql.records import RECORD_STATE, VERSIONS
-from recollect.store.sql.statement import both, column_list
+from recollect.store.sql.statement import both, column_list, filtered
 from recollect.store.sql.vectors import put_vector
 
-LIST_OPERATIONS = both(f"""
+LIST_OPERATIONS = filtered(
+    f"""
 SELECT seq, {column_list(rows.OPERATION.columns)} FROM operations
- WHERE namespace = $namespace AND seq < $before ORDER BY seq DESC LIMIT $limit
-""")
-LIST_DETAILS = both("""
-SELECT detail FROM operations WHERE namespace = $namespace AND kind = $kind ORDER BY seq
-""")
+ WHERE namespace = $namespace AND seq < $before
+""",
+    {"kind": "kind = $kind"},
+    "ORDER BY seq DESC LIMIT $limit",
+)
 UNDONE_BY = both("SELECT op_id FROM operations WHERE namespace = $namespace AND undoes = $op_id")
 ARCHIVED_BY = both("""
 SELECT source_kind, payload FROM archive
  WHERE namespace = $namespace AND op_id = $op_id ORDER BY row_id
 """)
-PURGE_ARCHIVE = both(
-    """
-DELETE FROM archive
- WHERE row_id IN (SELECT row_id FROM archive WHERE until < $before
-                   ORDER BY until {limit[limit]})
-""",
-    across="retention holds for everybody; it reads nothing",
-)
-COUNT_ARCHIVE = both(
-    "SELECT count(*) FROM archive WHERE until < $before",
-    across="retention holds for everybody; it counts and reads nothing",
-)
 
 
 class SqlLog:
@@ -59,10 +42,15 @@ class SqlLog:
             return get_operation(db, namespace, op_id)
 
     def page(
-        self, namespace: str, *, before: Cursor | None = None, limit: int = 50
+        self,
+        namespace: str,
+        *,
+        kind: OperationKind | None = None,
+        before: Cursor | None = None,
+        limit: int = 50,
     ) -> Page[Operation]:
         edge = before.number if before else 2**63 - 1
-        values = {"namespace": namespace, "before": edge, "limit": limit + 1}
+        values = {"namespace": namespace, "kind": kind, "before": edge, "limit": limit + 1}
         found = self._engine.rows(LIST_OPERATIONS, values)
         items = tuple(rows.OPERATION.decode(row[1:]) for row in found[:limit])
         more = len(found) > limit and items
@@ -73,43 +61,23 @@ class SqlLog:
         found = self._engine.rows(VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
 
-    def details(self, namespace: str, kind: OperationKind) -> list[Any]:
-        found = self._engine.rows(LIST_DETAILS, {"namespace": namespace, "kind": kind})
-        return [msgspec.json.decode(detail) for (detail,) in found]
-
-    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
-        def work(db: Connection) -> Operation:
+    def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
+        def known(db: Connection) -> Operation:
             operation = get_operation(db, namespace, op_id)
             if operation is None:
                 raise NotFound(f"there is no operation {op_id}")
-            return _undo(db, operation, actor, self._engine)
+            return operation
 
-        undone = self._engine.write(work, when_full=True)
+        if not apply:
+            with self._engine.reader() as db:
+                operation = known(db)
+                _displaced(db, operation)
+                return operation
+        undone = self._engine.write(
+            lambda db: _undo(db, known(db), actor, self._engine), when_full=True
+        )
         self._engine.graph_versions.note(namespace, [*undone.targets, *undone.created])
         return undone
-
-    def undoable(self, namespace: str, op_ids: Sequence[str]) -> set[str]:
-        found = set()
-        with self._engine.reader() as db:
-            for op_id in op_ids:
-                operation = get_operation(db, namespace, op_id)
-                with contextlib.suppress(CannotUndo):
-                    if operation is not None:
-                        _displaced(db, operation)
-                        found.add(op_id)
-        return found
-
-    def purge(self, before: datetime, limit: int | None = None, *, apply: bool = True) -> int:
-        if not apply:
-            found = self._engine.one(COUNT_ARCHIVE, {"before": to_micros(before)})
-            return int(found[0]) if found else 0
-        values = {"before": to_micros(before), "limit": -1 if limit is None else limit}
-
-        def work(db: Connection) -> int:
-            db.run(PURGE_ARCHIVE, values)
-            return db.changes()
-
-        return self._engine.write(work, when_full=True)
 
 
 def _displaced(

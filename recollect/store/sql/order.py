@@ -112,6 +112,24 @@ class Walk:
         ranges = reversed(list(self._ranges(None, place)))
         return self._read(EARLIER_IN_BOOT, ranges, kind, limit)
 
+    def begin(self, place: Place, events: int | None) -> Place | None:
+        """After which so many events stand before a place, or the last prompt before it; None when
+        the session begins there."""
+        if events is None:
+            prompts = self.earlier(place, kind="prompt", limit=1)
+            return just_before(prompts[0]) if prompts else None
+        found = self.earlier(place, limit=events + 1)
+        return place_of(found[events]) if len(found) > events else None
+
+    def end(self, place: Place, events: int | None) -> Place | None:
+        """Before which so many events stand after a place, or of the next prompt; None when the
+        session ends there."""
+        if events is None:
+            prompts = self.later(place, kind="prompt", limit=1)
+            return place_of(prompts[0]) if prompts else None
+        found = self.later(place, limit=events + 1)
+        return place_of(found[events]) if len(found) > events else None
+
     def lowest_after(self, place: Place) -> int:
         """The lowest number of what comes after a place."""
         found = [self._run(LOWEST_IN_BOOT, span) for span in self._ranges(place, None)]

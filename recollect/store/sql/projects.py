@@ -73,9 +73,13 @@ class SqlProjects:
         self._engine = engine
         self._known: dict[tuple[tuple[str, str], ...], str] = {}
 
-    def resolve(self, place: ProjectPlace) -> str:
+    def resolve(self, place: ProjectPlace, *, apart: bool = False) -> str:
         if place.is_global:
             return GLOBAL_PROJECT
+        if apart:
+            project_id = self._engine.write(lambda db: self._separate(db, place))
+            self.forget_known()
+            return project_id
         kept = self._known  # if it is forgotten meanwhile, this answer goes with it
         marks = place.identities + place.claims
         known = kept.get(marks)
@@ -109,76 +113,50 @@ class SqlProjects:
                 for project_id, name, created_at, last_seen in db.run(LIST_PROJECTS)
             ]
 
-    def rename(self, project_id: str, name: str) -> None:
+    def update(
+        self,
+        project_id: str,
+        *,
+        name: str | None = None,
+        mark: tuple[IdentityKind, str] | None = None,
+        commits: Sequence[str] = (),
+    ) -> None:
         def work(db: Connection) -> None:
-            db.run(RENAME_PROJECT, {"project_id": project_id, "name": name})
-            if db.changes() == 0:
-                raise NotFound(f"there is no project {project_id}")
-
-        self._engine.write(work)
-
-    def alias(self, project_id: str, kind: IdentityKind, value: str) -> None:
-        mark = {"kind": kind, "value": value}
-
-        def work(db: Connection) -> None:
+            if name is not None:
+                _rename(db, project_id, name)
             at = to_micros(self._engine.clock.now())
-            db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
-            if db.changes() == 0:
-                raise NotFound(f"there is no project {project_id}")
-            owner = db.run(FIND_PROJECT, mark).get
-            if owner not in (None, project_id):
-                raise Conflict(f"{value} belongs to project {owner}")
-            db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+            if mark is not None:
+                _add_mark(db, project_id, *mark, at)
+            if commits:
+                _add_commits(db, project_id, commits, at)
 
         self._engine.write(work)
-        self.forget_known()
+        if mark is not None:
+            self.forget_known()
 
     def commits(self, project_id: str) -> tuple[str, ...]:
         found = self._engine.rows(LIST_COMMITS, {"project_id": project_id})
         return tuple(dict.fromkeys(value.split(":")[1] for (value,) in found))
 
-    def learn(self, project_id: str, commits: Sequence[str]) -> None:
-        # Two projects may share a history, so a mark names the project too.
-        given = [f"{_COMMIT}{commit}:{project_id}" for commit in commits[:WINDOW]]
-
-        def work(db: Connection) -> None:
-            at = to_micros(self._engine.clock.now())
-            known = [value for (value,) in db.run(LIST_COMMITS, {"project_id": project_id})]
-            old = [value for value in known if value not in given]
-            for value in old[WINDOW - len(given) :]:
-                db.run(DROP_IDENTITY, {"kind": "alias", "value": value})
-            for number, value in enumerate(given):
-                mark = {"kind": "alias", "value": value}
-                db.run(DROP_IDENTITY, mark)
-                db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})
-
-        self._engine.write(work)
-
-    def separate(self, place: ProjectPlace) -> str:
+    def _separate(self, db: Connection, place: ProjectPlace) -> str:
         """The project is new when others have a share in the one that it was, and keeps its id
         when it was alone."""
-
-        def work(db: Connection) -> str:
-            at = to_micros(self._engine.clock.now())
-            project_id = self._resolve(db, place)
-            own = {*place.identities, ("alias", _APART + place.root)}
-            others = [
-                (kind, value)
-                for owner, kind, value in db.run(LIST_IDENTITIES)
-                if owner == project_id and kind in ("root", "git") and (kind, value) not in own
-            ]
-            if others:
-                project_id = ids.new_id(ids.PROJECT)
-                about = {"project_id": project_id, "name": place.name, "at": at}
-                db.run(PUT_PROJECT, about)
-            for kind, value in own:
-                mark = {"kind": kind, "value": value}
-                db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
-                db.run(GIVE_IDENTITY, {**mark, "into": project_id})
-            return project_id
-
-        project_id = self._engine.write(work)
-        self.forget_known()
+        at = to_micros(self._engine.clock.now())
+        project_id = self._resolve(db, place)
+        own = {*place.identities, ("alias", _APART + place.root)}
+        others = [
+            (kind, value)
+            for owner, kind, value in db.run(LIST_IDENTITIES)
+            if owner == project_id and kind in ("root", "git") and (kind, value) not in own
+        ]
+        if others:
+            project_id = ids.new_id(ids.PROJECT)
+            about = {"project_id": project_id, "name": place.name, "at": at}
+            db.run(PUT_PROJECT, about)
+        for kind, value in own:
+            mark = {"kind": kind, "value": value}
+            db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+            db.run(GIVE_IDENTITY, {**mark, "into": project_id})
         return project_id
 
     def namespaces(self) -> list[str]:
@@ -200,3 +178,33 @@ class SqlProjects:
             db.run(PUT_IDENTITY, mark)
         db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
         return project_id
+
+
+def _rename(db: Connection, project_id: str, name: str) -> None:
+    db.run(RENAME_PROJECT, {"project_id": project_id, "name": name})
+    if db.changes() == 0:
+        raise NotFound(f"there is no project {project_id}")
+
+
+def _add_mark(db: Connection, project_id: str, kind: str, value: str, at: int) -> None:
+    mark = {"kind": kind, "value": value}
+    db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
+    if db.changes() == 0:
+        raise NotFound(f"there is no project {project_id}")
+    owner = db.run(FIND_PROJECT, mark).get
+    if owner not in (None, project_id):
+        raise Conflict(f"{value} belongs to project {owner}")
+    db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at})
+
+
+def _add_commits(db: Connection, project_id: str, commits: Sequence[str], at: int) -> None:
+    # Two projects may share a history, so a mark names the project too.
+    given = [f"{_COMMIT}{commit}:{project_id}" for commit in commits[:WINDOW]]
+    known = [value for (value,) in db.run(LIST_COMMITS, {"project_id": project_id})]
+    old = [value for value in known if value not in given]
+    for value in old[WINDOW - len(given) :]:
+        db.run(DROP_IDENTITY, {"kind": "alias", "value": value})
+    for number, value in enumerate(given):
+        mark = {"kind": "alias", "value": value}
+        db.run(DROP_IDENTITY, mark)
+        db.run(PUT_IDENTITY, {**mark, "project_id": project_id, "at": at - number})

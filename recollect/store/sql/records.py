@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from recollect.core import kinds
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
 from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
@@ -44,6 +43,7 @@ def _conditions(hint: str = "") -> dict[str, str]:
         "until": f"{hint}created_at < $until",
         "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
         "file": "EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file)",
+        "cites_files": "citations <> '[]'",
     }
 
 
@@ -55,40 +55,47 @@ SELECT {_RECORD} FROM memory_records AS r
     {**_conditions(), "as_of": "r.since <= $as_of"},
     "ORDER BY created_at DESC, record_id DESC LIMIT $limit",
 )
-# A session has few memories: they are looked up by it and sorted.
-LIST_SESSION_RECORDS = filtered(
+# A session has few memories, and so has a content: they are looked up by it and sorted.
+LIST_FEW_RECORDS = filtered(
     f"""
 SELECT {_RECORD} FROM memory_records AS r
- WHERE session_id = $session_id AND namespace = $namespace
+ WHERE namespace = $namespace
    AND ({{by_key}}created_at, record_id) < ($before_number, $before_id)
 """,
-    {**_conditions("{by_key}"), "as_of": "r.since <= $as_of"},
+    {
+        "session_id": "session_id = $session_id",
+        "content_hash": "content_hash = $content_hash",
+        **_conditions("{by_key}"),
+        "as_of": "r.since <= $as_of",
+    },
     "ORDER BY {by_key}created_at DESC, record_id DESC LIMIT $limit",
 )
-LAST_EPISODES = both(f"""
-SELECT {_RECORD} FROM memory_records
- WHERE namespace = $namespace AND session_id = $session_id AND {{by_key}}kind = '{kinds.TURN.name}'
- ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT $limit
-""")
+LAST_IN_SESSION = filtered(
+    f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = $namespace AND session_id = $session_id
+""",
+    _conditions("{by_key}"),
+    "ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT $limit",
+)
 RECORDS_OF_EVENTS = both("""
 SELECT e.event_id, r.record_id
   FROM record_events AS e JOIN memory_records AS r USING ({key[row_id]})
  WHERE r.namespace = $namespace AND e.event_id IN {texts[event_ids]}
  ORDER BY e.event_id, r.record_id
 """)
-NEWER_RECORDS = filtered(
+NEWER = filtered(
     f"""
 SELECT {_RECORD} FROM memory_records AS r
  WHERE namespace = $namespace AND (created_at, record_id) > ($after_number, $after_id)
 """,
-    {**_conditions(), "session_id": "session_id = $session_id"},
+    {
+        **_conditions(),
+        "session_id": "session_id = $session_id",
+        "content_hash": "content_hash = $content_hash",
+    },
     "ORDER BY created_at, record_id LIMIT $limit",
 )
-RECORD_BY_HASH = both(f"""
-SELECT {_RECORD} FROM memory_records
- WHERE namespace = $namespace AND content_hash = $content_hash
- ORDER BY {{by_key}}created_at DESC, record_id DESC LIMIT 1
-""")
 DELETE_RECORD = both("""
 DELETE FROM memory_records WHERE namespace = $namespace AND record_id = $record_id
 """)
@@ -140,48 +147,28 @@ class SqlRecords:
         where: RecordFilter | None = None,
         *,
         before: Cursor | None = None,
+        after: Cursor | None = None,
         limit: int = 50,
         as_of: datetime | None = None,
+        by_position: bool = False,
     ) -> Page[Record]:
         where = where or RecordFilter()
-        values = {
-            "namespace": namespace,
-            **_narrowed(where),
-            "as_of": micros(as_of),
-            "limit": limit + 1,
-            **(END if before is None else _position(before)),
-        }
+        values = {"namespace": namespace, **_narrowed(where), "limit": limit + 1}
+        if by_position:
+            values["limit"] = limit
+            return Page(tuple(map(rows.RECORD.decode, self._engine.rows(LAST_IN_SESSION, values))))
+        if after is not None:
+            values |= {"after_number": after.number, "after_id": after.id}
+            return _page(list(map(rows.RECORD.decode, self._engine.rows(NEWER, values))), limit)
+        values |= {"as_of": micros(as_of), **(END if before is None else _position(before))}
+        few = where.session_id is not None or where.content_hash is not None
         with self._engine.reader() as db:
-            listed = LIST_RECORDS if where.session_id is None else LIST_SESSION_RECORDS
-            found = [rows.RECORD.decode(row) for row in db.run(listed, values)]
+            listed = db.run(LIST_FEW_RECORDS if few else LIST_RECORDS, values)
+            found = [rows.RECORD.decode(row) for row in listed]
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)
         return _page(found, limit)
-
-    def last_episodes(self, namespace: str, session_id: str, limit: int) -> list[Record]:
-        values = {"namespace": namespace, "session_id": session_id, "limit": limit}
-        found = self._engine.rows(LAST_EPISODES, values)
-        return [rows.RECORD.decode(row) for row in found]
-
-    def newer(
-        self,
-        namespace: str,
-        after: Cursor,
-        where: RecordFilter | None = None,
-        *,
-        limit: int = 50,
-    ) -> list[Record]:
-        values = {
-            "namespace": namespace,
-            **_narrowed(where or RecordFilter()),
-            "after_number": after.number,
-            "after_id": after.id,
-            "limit": limit,
-        }
-        with self._engine.reader() as db:
-            newer = db.run(NEWER_RECORDS, values)
-            return [rows.RECORD.decode(row) for row in newer]
 
     def search(
         self,
@@ -220,27 +207,26 @@ class SqlRecords:
 
         return self._engine.write(work)
 
-    def touch(self, namespace: str, record_ids: Sequence[str], at: datetime) -> None:
-        values = {"namespace": namespace, "record_ids": ids_json(record_ids), "at": to_micros(at)}
-        self._engine.write(lambda db: db.run(TOUCH_RECORDS, values) and None)
+    def touch(
+        self,
+        namespace: str,
+        used: Sequence[str],
+        at: datetime,
+        freshness: Mapping[str, Freshness] | None = None,
+    ) -> int:
+        values = {"namespace": namespace, "record_ids": ids_json(used), "at": to_micros(at)}
 
-    def freshen(self, namespace: str, found: Mapping[str, Freshness]) -> int:
         def work(db: Connection) -> int:
+            if used:
+                db.run(TOUCH_RECORDS, values)
             changed = 0
-            for record_id, freshness in found.items():
-                db.run(
-                    SET_FRESHNESS,
-                    {"namespace": namespace, "record_id": record_id, "freshness": freshness},
-                )
+            for record_id, state in (freshness or {}).items():
+                one = {"namespace": namespace, "record_id": record_id, "freshness": state}
+                db.run(SET_FRESHNESS, one)
                 changed += db.changes()
             return changed
 
         return self._engine.write(work)
-
-    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
-        values = {"namespace": namespace, "content_hash": content_hash}
-        row = self._engine.one(RECORD_BY_HASH, values)
-        return rows.RECORD.decode(row) if row else None
 
     def of_events(self, namespace: str, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         values = {"namespace": namespace, "event_ids": ids_json(event_ids)}
@@ -383,6 +369,8 @@ def _fits(record: Record, where: RecordFilter) -> bool:
         and (where.file is None or where.file in record.files)
         and (where.since is None or created >= where.since)
         and (where.until is None or created < where.until)
+        and where.content_hash in (None, record.content_hash)
+        and (not where.cites_files or bool(record.citations))
     )
 
 
@@ -400,6 +388,8 @@ def _narrowed(where: RecordFilter) -> dict[str, Any]:
         "file": where.file,
         "since": micros(where.since),
         "until": micros(where.until),
+        "content_hash": where.content_hash,
+        "cites_files": where.cites_files or None,
     }
 
 

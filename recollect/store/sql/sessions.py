@@ -65,15 +65,6 @@ SELECT {column_list(rows.RECEIPT.columns)} FROM receipts
 DELETE_RECEIPTS = both(
     "DELETE FROM receipts WHERE namespace = $namespace AND receipt_id IN {texts[ids]}"
 )
-PURGE_RECEIPTS = both("""
-DELETE FROM receipts
- WHERE namespace = $namespace AND receipt_id IN (
-       SELECT receipt_id FROM receipts WHERE namespace = $namespace AND created_at < $before
-        ORDER BY created_at {limit[limit]})
-""")
-COUNT_RECEIPTS = both("""
-SELECT count(*) FROM receipts WHERE namespace = $namespace AND created_at < $before
-""")
 
 
 class SqlSessions:
@@ -168,21 +159,3 @@ class SqlReceipts:
     def delete(self, namespace: str, receipt_ids: Sequence[str]) -> None:
         values = {"namespace": namespace, "ids": ids_json(receipt_ids)}
         self._engine.write(lambda db: db.run(DELETE_RECEIPTS, values) and None, when_full=True)
-
-    def purge(
-        self, namespace: str, before: datetime, limit: int | None = None, *, apply: bool = True
-    ) -> int:
-        values = {
-            "namespace": namespace,
-            "before": to_micros(before),
-            "limit": -1 if limit is None else limit,
-        }
-        if not apply:
-            found = self._engine.one(COUNT_RECEIPTS, values)
-            return int(found[0]) if found else 0
-
-        def work(db: Connection) -> int:
-            db.run(PURGE_RECEIPTS, values)
-            return db.changes()
-
-        return self._engine.write(work, when_full=True)

@@ -3,8 +3,10 @@
 In: work of turns. Out: the same, in the order of time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from recollect.core.clock import to_micros
 from recollect.core.values import TurnWork
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
@@ -12,11 +14,23 @@ from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
 
 PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
-LIST_TURN_WORK = filtered(
-    f"SELECT {column_list(rows.TURN_WORK.columns)} FROM turn_work WHERE namespace = $namespace",
-    {"session_id": "session_id = $session_id"},
-    "ORDER BY at, turn_id",
-)
+_COLUMNS = column_list(rows.TURN_WORK.columns)
+# The plus keeps SQLite from walking the whole project by time.
+SESSION_TURN_WORK = both(f"""
+SELECT {_COLUMNS} FROM turn_work
+ WHERE namespace = $namespace AND session_id = $session_id
+ ORDER BY +at, turn_id
+""")
+PAGE_OF_TURN_WORK = both(f"""
+SELECT {_COLUMNS} FROM turn_work
+ WHERE namespace = $namespace AND (at, turn_id) > ($after_at, $after_id)
+ ORDER BY at, turn_id LIMIT $limit
+""")
+# The last one before so many of the newest.
+TURN_WORK_BEFORE = both("""
+SELECT at, turn_id FROM turn_work WHERE namespace = $namespace
+ ORDER BY at DESC, turn_id DESC LIMIT 1 OFFSET $newest
+""")
 MISSING_TURN_WORK = both("""
 SELECT session_id FROM events WHERE namespace = $namespace
 EXCEPT
@@ -31,6 +45,9 @@ DELETE FROM turn_work
  WHERE namespace = $namespace AND session_id IN (
        SELECT session_id FROM events WHERE namespace = $namespace AND event_id IN {texts[ids]})
 """)
+
+_PAGE = 200
+_BEGIN = (-(2**63), "")
 
 
 class SqlTurnWorks:
@@ -48,8 +65,25 @@ class SqlTurnWorks:
             self._engine.write(work)
 
     def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
+        if session_id is None:
+            return list(self.stream(namespace))
         values = {"namespace": namespace, "session_id": session_id}
-        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(LIST_TURN_WORK, values)]
+        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(SESSION_TURN_WORK, values)]
+
+    def stream(self, namespace: str, *, newest: int | None = None) -> Iterator[TurnWork]:
+        after: tuple[Any, ...] | None = None
+        if newest is not None:
+            values = {"namespace": namespace, "newest": newest}
+            after = self._engine.one(TURN_WORK_BEFORE, values)
+        at, turn_id = after or _BEGIN
+        while True:
+            place = {"namespace": namespace, "after_at": at, "after_id": turn_id, "limit": _PAGE}
+            found = self._engine.rows(PAGE_OF_TURN_WORK, place)
+            works = [rows.TURN_WORK.decode(row) for row in found]
+            yield from works
+            if len(works) < _PAGE:
+                return
+            at, turn_id = to_micros(works[-1].at), works[-1].turn_id
 
     def missing(self, namespace: str) -> list[str]:
         values = {"namespace": namespace}

@@ -103,7 +103,7 @@ class SqliteStore(Store):
         self.upkeep = SqliteUpkeep(engine)
         self.changes = OnlyWriter()
         self.bulk = SqliteBulk(engine, self.events, self.projects)
-        self.log.purge(clock.now() - timedelta(days=settings.kept_days("archive")))
+        self.aging.purge("archive", clock.now() - timedelta(days=settings.kept_days("archive")))
 
     def transaction(self, work: Callable[[Transaction], T], *, when_full: bool = False) -> T:
         handle: list[SqliteTransaction] = []

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.core.errors import StoreError
 from recollect.core.values import Arrival
-from recollect.store.interface import Batch, Outcome
+from recollect.store.interface import Batch, Counted, Outcome
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
@@ -40,7 +41,25 @@ class SqliteEvents(SqlEvents):
         prepared = [rows.event_row(arrival, now) for arrival in arrivals]
         return self._engine.write(lambda db: [_put(db, row) for row in prepared])
 
-    def claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
+    def claim(
+        self, namespace: str, limit: int, max_bytes: int, counted: Counted | None = None
+    ) -> Batch | None:
+        batch = self._claim(namespace, limit, max_bytes)
+        if batch is None or counted is None:
+            return batch
+        values = {
+            **batch_values(batch),
+            "reason": counted.reason,
+            "quarantine_after": counted.quarantine_after,
+        }
+        try:
+            self._engine.write(lambda db: db.run(BEGIN_RUN, values) and None)
+        except StoreError:
+            self.let_go(batch)
+            raise
+        return replace(batch, counted=True)
+
+    def _claim(self, namespace: str, limit: int, max_bytes: int) -> Batch | None:
         with self._claims_lock, self._engine.reader() as db:
             depth = limit + len(self._claimed)
             waiting = db.run(own.WAITING, {"namespace": namespace, "limit": depth})
@@ -58,27 +77,22 @@ class SqliteEvents(SqlEvents):
         with self._claims_lock:
             return not self._claimed.isdisjoint(seqs)
 
-    def begin(self, batch: Batch, reason: str, quarantine_after: int) -> Batch:
-        values = {**batch_values(batch), "reason": reason, "quarantine_after": quarantine_after}
-        self._engine.write(lambda db: db.run(BEGIN_RUN, values) and None)
-        return replace(batch, begun=True)
-
-    def release(self, batch: Batch) -> None:
+    def release(self, batch: Batch, failed: str | None = None) -> int:
+        if failed is not None:
+            values = {**batch_values(batch), "reason": failed}
+            states = self._engine.write(lambda db: [state for (state,) in db.run(FAIL, values)])
+            self.let_go(batch)
+            return states.count("quarantined")
         self.let_go(batch)
-        if batch.begun:
+        if batch.counted:
             values = batch_values(batch)
             self._engine.write(lambda db: db.run(TAKE_BACK_RUN, values) and None)
+        return 0
 
     def let_go(self, batch: Batch) -> None:
         """The claim is over, whatever became of the events."""
         with self._claims_lock:
             self._claimed.difference_update(event.seq for event in batch.events)
-
-    def fail(self, batch: Batch, reason: str) -> int:
-        values = {**batch_values(batch), "reason": reason}
-        states = self._engine.write(lambda db: [state for (state,) in db.run(FAIL, values)])
-        self.let_go(batch)
-        return states.count("quarantined")
 
 
 def finish(db: Connection, batch: Batch) -> None:

@@ -12,7 +12,7 @@ import apsw
 
 from recollect.core import oslayer, safe_files
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
-from recollect.store.interface import BackupInfo
+from recollect.store.interface import BackupInfo, ScrubStep, Space
 from recollect.store.sql.upkeep import SqlUpkeep, scrub_step
 from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite import statements as own
@@ -28,12 +28,21 @@ from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 
 _BACKUP_PAGES = 2000
+_STEPS_PER_COUNT = 4  # of the scrubber: counting reads the whole of an index
 
 
 class SqliteUpkeep(SqlUpkeep):
     def __init__(self, engine: SqliteEngine) -> None:
         super().__init__(engine)
         self._engine: SqliteEngine = engine
+        self._scrubbed = 0
+
+    def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
+        self._scrubbed += 1
+        if self._scrubbed % _STEPS_PER_COUNT == 0:
+            with self._engine.reader() as db:
+                self._engine.writer.ledger.count(db)
+        return super().scrub(position, limit)
 
     def backup(self, path: str) -> BackupInfo:
         temporary = f"{path}.part"
@@ -48,12 +57,14 @@ class SqliteUpkeep(SqlUpkeep):
                 os.unlink(temporary)
         return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
 
-    def size(self) -> tuple[int, int]:
+    def space(self, *, give_back: int = 0) -> Space:
+        given = self._shrink(give_back) if give_back else 0
         with self._engine.reader() as db:
             page = db.pragma("page_size")
-            return page * db.pragma("page_count"), page * db.pragma("freelist_count")
+            free = page * db.pragma("freelist_count")
+            return Space(page * db.pragma("page_count"), free, given)
 
-    def shrink(self, pages: int) -> int:
+    def _shrink(self, pages: int) -> int:
         def work(db: SqliteConnection) -> int:
             before: int = db.pragma("freelist_count")
             for _ in db.execute(f"PRAGMA incremental_vacuum({int(pages)})"):
@@ -61,10 +72,6 @@ class SqliteUpkeep(SqlUpkeep):
             return before - int(db.pragma("freelist_count"))
 
         return self._engine.write(work, when_full=True)
-
-    def note(self) -> None:
-        with self._engine.reader() as db:
-            self._engine.writer.ledger.count(db)
 
     def alone(self, work: str) -> contextlib.AbstractContextManager[bool]:
         return contextlib.nullcontext(True)

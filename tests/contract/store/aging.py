@@ -87,11 +87,12 @@ class AgingContract:
         assert set(group.record_ids) == {one.record_id for one in same}
         assert store.aging.alike(NAMESPACE, since, clock.now(), 4, 8) == []
 
-    def test_freshness_is_noted_without_an_edit(self, store: Store) -> None:
+    def test_freshness_is_noted_without_an_edit(self, store: Store, clock: ManualClock) -> None:
         one = store.records.put([record("a")])[0]
-        assert store.records.freshen(NAMESPACE, {one.record_id: "drifted"}) == 1
-        assert store.records.freshen(NAMESPACE, {one.record_id: "drifted"}) == 0
-        assert store.records.freshen(OTHER, {one.record_id: "fresh"}) == 0
+        now = clock.now()
+        assert store.records.touch(NAMESPACE, (), now, {one.record_id: "drifted"}) == 1
+        assert store.records.touch(NAMESPACE, (), now, {one.record_id: "drifted"}) == 0
+        assert store.records.touch(OTHER, (), now, {one.record_id: "fresh"}) == 0
         (found,) = store.records.get(NAMESPACE, [one.record_id])
         assert found == msgspec.structs.replace(one, freshness="drifted")
         assert store.log.versions(NAMESPACE, one.record_id) == []
@@ -107,11 +108,12 @@ class AgingContract:
                 Receipt(receipt_id=name, namespace=NAMESPACE, trigger="prompt", query="q")
             )
         clock.advance(days=1)
-        assert store.log.purge(clock.now(), apply=False) == 5
-        assert [store.log.purge(clock.now(), 3) for _ in range(3)] == [3, 2, 0]
-        assert store.receipts.purge(NAMESPACE, clock.now(), apply=False) == 5
-        assert store.receipts.purge(OTHER, clock.now(), apply=False) == 0
-        gone = [store.receipts.purge(NAMESPACE, clock.now(), 3) for _ in range(3)]
+        purge, now = store.aging.purge, clock.now()
+        assert purge("archive", now, apply=False) == 5
+        assert [purge("archive", now, limit=3) for _ in range(3)] == [3, 2, 0]
+        assert purge("receipts", now, namespace=NAMESPACE, apply=False) == 5
+        assert purge("receipts", now, namespace=OTHER, apply=False) == 0
+        gone = [purge("receipts", now, namespace=NAMESPACE, limit=3) for _ in range(3)]
         assert gone == [3, 2, 0]
 
     def test_ages_and_size_are_told(self, store: Store, clock: ManualClock) -> None:
@@ -122,5 +124,5 @@ class AgingContract:
             ("episode", "distilled"),
         }
         assert all(one.created_at == clock.now() for one in ages)
-        size, free = store.upkeep.size()
-        assert size > free >= 0
+        space = store.upkeep.space()
+        assert space.bytes > space.free >= 0

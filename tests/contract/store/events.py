@@ -10,7 +10,7 @@ import pytest
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.values import ChatMessage, EventKind, JsonBody, MessageBody, StoredEvent
-from recollect.store.interface import Cursor, Store, Transaction
+from recollect.store.interface import Counted, Cursor, Store, Transaction
 from tests.make import NAMESPACE, NOON, arrival, event, record
 
 OTHER = "/actor/ada/project/engine2/"
@@ -209,7 +209,9 @@ class EventsContract:
             for at in range(len(whole)):
                 part = store.events.around(NAMESPACE, session, [whole[at].seq], 3, 3)
                 assert part == whole[max(0, at - 3) : at + 4]
-                assert store.events.turn(NAMESPACE, session, whole[at].seq) == turn_of(whole, at)
+                assert store.events.around(NAMESPACE, session, [whole[at].seq]) == turn_of(
+                    whole, at
+                )
                 lowest = min(one.seq for one in whole[at:])
                 assert store.events.position(NAMESPACE, session, whole[at].seq) == lowest
         claimed = store.events.claim(NAMESPACE, 1000, 1 << 30)
@@ -301,10 +303,10 @@ class BufferContract:
     ) -> None:
         store.events.put([arrival("poison")])
         for attempt in range(3):
-            batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+            batch = store.events.claim(NAMESPACE, 10, 1 << 20, Counted("it never ended", 3))
             assert batch is not None
-            batch = store.events.begin(batch, "it never ended", 3)
-            assert store.events.fail(batch, "garbage") == (1 if attempt == 2 else 0)
+            aside_now = store.events.release(batch, failed="garbage")
+            assert aside_now == (1 if attempt == 2 else 0)
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
         assert (store.events.backlog()[0].count, store.events.backlog()[0].quarantined) == (0, 1)
         (aside,) = store.events.set_aside(NAMESPACE)
@@ -317,37 +319,37 @@ class BufferContract:
         self, store: Store
     ) -> None:
         store.events.put([arrival("poison")])
-        batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+        counted = Counted("it never ended", 2)
+        batch = store.events.claim(NAMESPACE, 10, 1 << 20, counted)
         assert batch is not None
-        store.events.begin(batch, "it never ended", 2)
+        store.events.release(batch, failed="garbage")
         assert store.events.set_aside(NAMESPACE) == []
-        store.events.begin(batch, "it never ended", 2)
+        assert store.events.claim(NAMESPACE, 10, 1 << 20, counted) is not None
         (aside,) = store.events.set_aside(NAMESPACE)
         assert (aside.failures, aside.reason) == (2, "it never ended")
 
     def test_the_last_run_that_is_begun_may_still_end_well(self, store: Store) -> None:
         store.events.put([arrival("slow")])
-        batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+        batch = store.events.claim(NAMESPACE, 10, 1 << 20, Counted("it never ended", 1))
         assert batch is not None
-        batch = store.events.begin(batch, "it never ended", 1)
         store.transaction(lambda tx: tx.finish(batch))
         assert store.events.set_aside(NAMESPACE) == [] and store.events.backlog() == []
 
     def test_a_run_that_is_given_back_does_not_count(self, store: Store) -> None:
         store.events.put([arrival("patient")])
         for _ in range(4):
-            batch = store.events.claim(NAMESPACE, 10, 1 << 20)
+            batch = store.events.claim(NAMESPACE, 10, 1 << 20, Counted("it never ended", 1))
             assert batch is not None
-            store.events.release(store.events.begin(batch, "it never ended", 1))
+            store.events.release(batch)
         assert store.events.set_aside(NAMESPACE) == []
 
     def test_what_failed_before_is_tried_with_fewer_others(self, store: Store) -> None:
         store.events.put([arrival(str(number)) for number in range(100)])
         sizes = []
         for _ in range(3):
-            batch = store.events.claim(NAMESPACE, 64, 1 << 20)
+            batch = store.events.claim(NAMESPACE, 64, 1 << 20, Counted("it never ended", 3))
             assert batch is not None
             sizes.append(len(batch.events))
-            store.events.fail(store.events.begin(batch, "it never ended", 3), "garbage")
+            store.events.release(batch, failed="garbage")
         assert sizes == [64, 8, 1]
         assert len(store.events.set_aside(NAMESPACE)) == 1

@@ -52,6 +52,7 @@ class Workshop:
 
     def seen(self, namespace: str = NAMESPACE) -> str:
         """What whoever asks about work can be told."""
+        self.runtime.work.fill([namespace])
         shown = self.runtime.work.ask(namespace, lambda work: _shown(work))
         rows = self.runtime.visible_store.turn_works.all(namespace)
         assert {path for path in shown[0] if path} == {
@@ -84,8 +85,8 @@ class Workshop:
 
 
 def _shown(work: ProjectWork) -> tuple[list[str], list[tuple[str, Action]], list[str], list[str]]:
-    ran = [(form, one) for form, by in work.commands.items() for one in by.values()]
-    return sorted(work.path), ran, sorted(work.symbols), sorted(work.on_branch)
+    ran = [(form, runs.last) for form, runs in work.runs.items()]
+    return sorted(work.path), ran, sorted(work.symbols), sorted(work.by_branch)
 
 
 class ForgottenWorkContract:

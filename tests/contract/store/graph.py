@@ -51,18 +51,21 @@ class GraphContract:
     ) -> None:
         things = self.things()
         put_graph(store, *things.values())  # type: ignore[arg-type]
-        entity = store.graph.get_entity(NAMESPACE, "ent_api")
-        assert entity is not None and entity.aliases == ("billing",)
+        (entity,) = store.graph.things(NAMESPACE, ["ent_api"])
+        assert isinstance(entity, Entity) and entity.aliases == ("billing",)
         clock.advance(hours=1)
         put_graph(store, msgspec.structs.replace(entity, mentions=7))
-        again = store.graph.get_entity(NAMESPACE, "ent_api")
-        assert again is not None
+        (again,) = store.graph.things(NAMESPACE, ["ent_api"])
+        assert isinstance(again, Entity)
         assert (again.mentions, again.created_at) == (7, entity.created_at)
         assert again.updated_at == clock.now()
-        assert [one.name for one in store.graph.entities(NAMESPACE)] == ["Postgres", "billing-api"]
+        assert [one.name for one in store.graph.all(NAMESPACE, Entity)] == [
+            "Postgres",
+            "billing-api",
+        ]
         assert len(store.graph.relationships(NAMESPACE, "ent_db")) == 1
-        assert [one.name for one in store.graph.procedures(NAMESPACE)] == ["Release"]
-        assert [one.value for one in store.graph.preferences(NAMESPACE)] == ["pnpm"]
+        assert [one.name for one in store.graph.all(NAMESPACE, Procedure)] == ["Release"]
+        assert [one.value for one in store.graph.all(NAMESPACE, Preference)] == ["pnpm"]
 
     def test_only_current_facts_are_told_unless_asked_as_of(
         self, store: Store, clock: ManualClock
@@ -92,9 +95,9 @@ class GraphContract:
         thief = Entity(entity_id="ent_api", namespace=OTHER, name="mine now", type="x")
         with pytest.raises(errors.Conflict):
             put_graph(store, thief)
-        assert store.graph.get_entity(OTHER, "ent_api") is None
-        kept = store.graph.get_entity(NAMESPACE, "ent_api")
-        assert kept is not None and kept.name == "billing-api"
+        assert store.graph.things(OTHER, ["ent_api"]) == []
+        (kept,) = store.graph.things(NAMESPACE, ["ent_api"])
+        assert isinstance(kept, Entity) and kept.name == "billing-api"
 
     def test_delete_takes_what_hangs_on_it(self, store: Store) -> None:
         put_graph(store, *self.things().values())  # type: ignore[arg-type]
@@ -111,14 +114,14 @@ class GraphContract:
 
         def state() -> list[Any]:
             return [
-                graph.entities(NAMESPACE), graph.relationships(NAMESPACE),
-                graph.fact_history(NAMESPACE, ["ent_api", "ent_db"]), graph.procedures(NAMESPACE),
-                graph.preferences(NAMESPACE),
+                graph.all(NAMESPACE, Entity), graph.relationships(NAMESPACE),
+                graph.facts(NAMESPACE, ["ent_api", "ent_db"], ended=True),
+                graph.all(NAMESPACE, Procedure), graph.all(NAMESPACE, Preference),
             ]  # fmt: skip
 
         before = state()
         gone = ["rel_1", "fact_1", "proc_1", "pref_1"]
-        (api,) = [one for one in graph.entities(NAMESPACE) if one.entity_id == "ent_api"]
+        (api,) = [one for one in graph.all(NAMESPACE, Entity) if one.entity_id == "ent_api"]
         renamed = msgspec.structs.replace(api, name="payments-api")
 
         def work(tx: Transaction) -> Operation:
@@ -145,7 +148,7 @@ class GraphContract:
 
     def test_things_are_told_as_they_were(self, store: Store, clock: ManualClock) -> None:
         def held(moment: Any) -> list[str]:
-            found: Any = store.graph.as_of(NAMESPACE, "preference", moment)
+            found: Any = store.graph.all(NAMESPACE, Preference, as_of=moment)
             return [one.value for one in found]
 
         before = clock.now()
@@ -170,29 +173,29 @@ class GraphContract:
         third = clock.now()
         assert [held(moment) for moment in (before, first, second, third)] \
             == [[], ["pnpm"], ["bun"], ["pnpm"]]  # fmt: skip
-        assert len(store.graph.as_of(NAMESPACE, "procedure", first)) == 1
-        assert store.graph.as_of(NAMESPACE, "procedure", before) == []
-        assert store.graph.as_of(OTHER, "preference", third) == []
+        assert len(store.graph.all(NAMESPACE, Procedure, as_of=first)) == 1
+        assert store.graph.all(NAMESPACE, Procedure, as_of=before) == []
+        assert store.graph.all(OTHER, Preference, as_of=third) == []
 
     def test_the_version_grows_with_every_committed_change(self, store: Store) -> None:
-        seen = [store.graph.version(NAMESPACE)]
+        seen = [store.graph.changes(NAMESPACE).version]
         put_graph(store, *self.things().values())  # type: ignore[arg-type]
-        seen.append(store.graph.version(NAMESPACE))
-        entity = store.graph.entities(NAMESPACE)[0]
+        seen.append(store.graph.changes(NAMESPACE).version)
+        entity = store.graph.all(NAMESPACE, Entity)[0]
         store.transaction(lambda tx: tx.put_graph(entity))
-        seen.append(store.graph.version(NAMESPACE))
+        seen.append(store.graph.changes(NAMESPACE).version)
         delete_things(store, NAMESPACE, ["fact_1"])
-        seen.append(store.graph.version(NAMESPACE))
-        assert seen == sorted(set(seen)) and store.graph.version(OTHER) == 0
+        seen.append(store.graph.changes(NAMESPACE).version)
+        assert seen == sorted(set(seen)) and store.graph.changes(OTHER).version == 0
 
     def test_what_changed_since_a_version_is_told_by_id(self, store: Store) -> None:
         graph = store.graph
-        before = graph.version(NAMESPACE)
-        assert graph.changed(NAMESPACE, before) == frozenset()
+        before = graph.changes(NAMESPACE).version
+        assert graph.changes(NAMESPACE, before).ids == frozenset()
         put_graph(store, *self.things().values())  # type: ignore[arg-type]
         made = frozenset({"ent_api", "ent_db", "rel_1", "fact_1", "proc_1", "pref_1"})
-        assert graph.changed(NAMESPACE, before) == made
-        put = graph.version(NAMESPACE)
+        assert graph.changes(NAMESPACE, before).ids == made
+        put = graph.changes(NAMESPACE).version
 
         def work(tx: Transaction) -> Operation:
             operation = tx.log("supersede", NAMESPACE, "ada", targets=["pref_1"])
@@ -201,11 +204,11 @@ class GraphContract:
 
         operation = store.transaction(work)
         delete_things(store, NAMESPACE, ["fact_1"])
-        assert graph.changed(NAMESPACE, put) == frozenset({"pref_1", "fact_1"})
-        assert graph.changed(NAMESPACE, before) == made
-        late = graph.version(NAMESPACE)
+        assert graph.changes(NAMESPACE, put).ids == frozenset({"pref_1", "fact_1"})
+        assert graph.changes(NAMESPACE, before).ids == made
+        late = graph.changes(NAMESPACE).version
         store.log.undo(NAMESPACE, operation.op_id, "ada")
-        assert graph.changed(NAMESPACE, late) == frozenset({"pref_1"})
+        assert graph.changes(NAMESPACE, late).ids == frozenset({"pref_1"})
         there = graph.things(NAMESPACE, ["pref_1", "fact_1", "ent_db", "nobody"])
         assert [type(one).__name__ for one in there] == ["Entity", "Preference"]
         assert graph.things(OTHER, ["pref_1", "ent_db"]) == []
@@ -213,13 +216,15 @@ class GraphContract:
     def test_what_was_erased_or_moved_may_have_changed_anything(self, store: Store) -> None:
         graph = store.graph
         put_graph(store, *self.things().values())  # type: ignore[arg-type]
-        seen, other = graph.version(NAMESPACE), graph.version(OTHER)
+        seen, other = graph.changes(NAMESPACE).version, graph.changes(OTHER).version
         store.bulk.move(NAMESPACE, Selection(everything=True), OTHER, "ada")
-        assert graph.changed(NAMESPACE, seen) is None and graph.changed(OTHER, other) is None
-        assert graph.version(NAMESPACE) > seen and graph.version(OTHER) > other
-        other = graph.version(OTHER)
+        assert (
+            graph.changes(NAMESPACE, seen).ids is None and graph.changes(OTHER, other).ids is None
+        )
+        assert graph.changes(NAMESPACE).version > seen and graph.changes(OTHER).version > other
+        other = graph.changes(OTHER).version
         store.bulk.erase(OTHER, Selection(everything=True), "ada")
-        assert graph.version(OTHER) > other and graph.changed(OTHER, other) is None
+        assert graph.changes(OTHER).version > other and graph.changes(OTHER, other).ids is None
 
     def test_the_size_counts_things_and_facts_up_to_a_bound(self, store: Store) -> None:
         assert store.graph.size(NAMESPACE, 10) == 0

@@ -17,7 +17,7 @@ from recollect.core.values import (
     ExtractionRun,
     Receipt,
 )
-from recollect.store.interface import Store, Tallied, Transaction
+from recollect.store.interface import Store, Tallied, Transaction, details_of
 from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.stored import delete_records, runs_in
 from tests.make import NAMESPACE, NOON, arrival, record, vector
@@ -126,14 +126,14 @@ class ProjectsContract:
         one = store.projects.resolve(ProjectPlace(root="/src/a"))
         two = store.projects.resolve(ProjectPlace(root="/src/b"))
         commits = [f"{number:040x}" for number in range(100, 0, -1)]
-        store.projects.learn(one, commits[-10:])
-        store.projects.learn(one, commits[-10:])
+        store.projects.update(one, commits=commits[-10:])
+        store.projects.update(one, commits=commits[-10:])
         assert sorted(store.projects.commits(one), reverse=True) == commits[-10:]
-        store.projects.learn(one, commits[:10])
+        store.projects.update(one, commits=commits[:10])
         known = store.projects.commits(one)
         assert {*commits[:10]} < {*known} and len(known) == WINDOW
         assert store.projects.commits(two) == ()
-        store.projects.learn(two, commits[:3])
+        store.projects.update(two, commits=commits[:3])
         assert {*store.projects.commits(two)} == {*commits[:3]}, "a history may be shared"
         assert sorted(info.identities for info in store.projects.all()) == [
             (("root", "/src/a"),), (("root", "/src/b"),),
@@ -144,12 +144,12 @@ class ProjectsContract:
         second = ProjectPlace(root="/src/b", git_dir="/src/b/.git", remote="example.org/a")
         one = store.projects.resolve(first)
         for kind, value in second.identities:
-            store.projects.alias(one, kind, value)
+            store.projects.update(one, mark=(kind, value))
         assert store.projects.resolve(second) == one
-        two = store.projects.separate(second)
+        two = store.projects.resolve(second, apart=True)
         assert two != one
         assert store.projects.resolve(second) == two and store.projects.resolve(first) == one
-        assert store.projects.separate(second) == two, "it is alone already"
+        assert store.projects.resolve(second, apart=True) == two, "it is alone already"
         assert {info.project_id: info.apart for info in store.projects.all()} == {
             one: (), two: ("/src/b",),
         }  # fmt: skip
@@ -165,7 +165,7 @@ class ProjectsContract:
         one = store.projects.resolve(ProjectPlace(root="/src/a"))
         two = store.projects.resolve(ProjectPlace(root="/src/b", git_dir="/src/b/.git"))
         # /src/a is now given b's remote: it stays what it was
-        store.projects.alias(two, "remote", "example.org/b")
+        store.projects.update(two, mark=("remote", "example.org/b"))
         assert (
             store.projects.resolve(ProjectPlace(root="/src/a", remote="example.org/b"))
             == one
@@ -174,21 +174,21 @@ class ProjectsContract:
 
     def test_a_project_can_be_renamed(self, store: Store) -> None:
         project_id = store.projects.resolve(ProjectPlace(root="/src/a"))
-        store.projects.rename(project_id, "Alpha")
+        store.projects.update(project_id, name="Alpha")
         assert [info.name for info in store.projects.all()] == ["Alpha"]
         with pytest.raises(errors.NotFound):
-            store.projects.rename("prj_unknown", "x")
+            store.projects.update("prj_unknown", name="x")
 
     def test_a_project_can_be_given_another_place(self, store: Store) -> None:
         one = store.projects.resolve(ProjectPlace(root="/src/a"))
         two = store.projects.resolve(ProjectPlace(root="/src/b"))
-        store.projects.alias(one, "root", "/work/a")
-        store.projects.alias(one, "root", "/work/a")
+        store.projects.update(one, mark=("root", "/work/a"))
+        store.projects.update(one, mark=("root", "/work/a"))
         assert store.projects.resolve(ProjectPlace(root="/work/a")) == one
         with pytest.raises(errors.Conflict, match=one):
-            store.projects.alias(two, "root", "/work/a")
+            store.projects.update(two, mark=("root", "/work/a"))
         with pytest.raises(errors.NotFound):
-            store.projects.alias("prj_unknown", "root", "/work/c")
+            store.projects.update("prj_unknown", mark=("root", "/work/c"))
 
 
 class TransactionContract:
@@ -236,11 +236,11 @@ class TransactionContract:
         with pytest.raises(errors.BadInput):
             store.transaction(failing)
         assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it was"
-        assert store.graph.entities(NAMESPACE) == []
+        assert store.graph.all(NAMESPACE, Entity) == []
         assert store.sessions.last_checkpoint(NAMESPACE) is None
         store.transaction(work)
         assert store.records.get(NAMESPACE, [first.record_id])[0].title == "as it is"
-        assert [one.name for one in store.graph.entities(NAMESPACE)] == ["billing-api"]
+        assert [one.name for one in store.graph.all(NAMESPACE, Entity)] == ["billing-api"]
         assert store.sessions.last_checkpoint(NAMESPACE) is not None
 
     def test_a_transaction_reads_what_it_wrote_and_no_other_namespace(self, store: Store) -> None:
@@ -298,11 +298,11 @@ class RunsContract:
             tx.log("feedback", NAMESPACE, "ada", detail={"fingerprints": ["c"]})
 
         store.transaction(bury)
-        found = store.log.details(NAMESPACE, "tombstone")
+        found = details_of(store.log, NAMESPACE, "tombstone")
         assert found == [{"fingerprints": ["a"]}, {"fingerprints": ["b"]}]
-        assert store.log.details(OTHER, "tombstone") == []
-        assert store.log.details(NAMESPACE, "feedback") == [{"fingerprints": ["c"]}]
-        assert store.log.details(OTHER, "feedback") == []
+        assert details_of(store.log, OTHER, "tombstone") == []
+        assert details_of(store.log, NAMESPACE, "feedback") == [{"fingerprints": ["c"]}]
+        assert details_of(store.log, OTHER, "feedback") == []
 
 
 class LifeContract:

@@ -10,7 +10,14 @@ from recollect.core.clock import ManualClock, to_micros
 from recollect.core.values import (
     Citation,
 )
-from recollect.store.interface import Cursor, RecordFilter, Store, Transaction
+from recollect.store.interface import (
+    Cursor,
+    RecordFilter,
+    Store,
+    Transaction,
+    undoable,
+    with_content,
+)
 from tests.fakes.stored import delete_records, vectors_in
 from tests.make import NAMESPACE, NOON, record, vector
 
@@ -63,10 +70,12 @@ class RecordsContract:
         store.records.put([record("elsewhere", namespace=OTHER)])
         assert made[1].created_at is not None
         place = Cursor(to_micros(made[1].created_at), made[1].record_id)
-        assert store.records.newer(NAMESPACE, place, limit=3) == made[2:5]
-        assert store.records.newer(NAMESPACE, place) == made[2:]
+        assert list(store.records.page(NAMESPACE, after=place, limit=3).items) == made[2:5]
+        assert list(store.records.page(NAMESPACE, after=place).items) == made[2:]
         known = RecordFilter(kind="knowledge")
-        assert store.records.newer(NAMESPACE, place, known) == [made[3], made[5]]
+        page = store.records.page(NAMESPACE, known, after=place, limit=1)
+        rest = store.records.page(NAMESPACE, known, after=page.next, limit=1)
+        assert [*page.items, *rest.items] == [made[3], made[5]] and rest.next is None
 
     def test_pages_meet_every_memory_once_while_others_arrive(
         self, store: Store, clock: ManualClock
@@ -199,14 +208,14 @@ class RecordsContract:
         gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         every = [edited.op_id, gone.op_id, "op_unknown"]
-        assert store.log.undoable(NAMESPACE, every) == {edited.op_id, gone.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, gone.op_id}
         back = store.log.undo(NAMESPACE, gone.op_id, "ada")
         every.append(back.op_id)
-        assert store.log.undoable(NAMESPACE, every) == {back.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {back.op_id}
         again = store.log.undo(NAMESPACE, back.op_id, "ada")
         every.append(again.op_id)
-        assert store.log.undoable(NAMESPACE, every) == {edited.op_id, again.op_id}
-        assert store.log.undoable("/actor/else/", every) == set()
+        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, again.op_id}
+        assert undoable(store.log, "/actor/else/", every) == set()
 
     def test_undo_refuses_when_the_archive_is_purged(
         self, store: Store, clock: ManualClock
@@ -215,7 +224,7 @@ class RecordsContract:
         operation = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert operation is not None
         clock.advance(days=31)
-        assert store.log.purge(clock.now() - timedelta(days=30)) == 1
+        assert store.aging.purge("archive", clock.now() - timedelta(days=30)) == 1
         with pytest.raises(errors.CannotUndo, match="archive"):
             store.log.undo(NAMESPACE, operation.op_id, "ada")
 
@@ -273,5 +282,5 @@ class RecordsContract:
 
     def test_the_newest_memory_with_the_same_content_is_found(self, store: Store) -> None:
         one = store.records.put([record(content_hash="h1")])[0]
-        assert store.records.by_hash(NAMESPACE, "h1") == one
-        assert store.records.by_hash(NAMESPACE, "h2") is None
+        assert with_content(store.records, NAMESPACE, "h1") == one
+        assert with_content(store.records, NAMESPACE, "h2") is None

@@ -48,6 +48,25 @@ class TurnWorksContract:
         store.turn_works.delete(NAMESPACE)
         assert store.turn_works.all(NAMESPACE) == []
 
+    def test_the_newest_are_read_in_the_order_of_time_over_many_pages(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        # Several at the same moment, so that a page ends in the midst of them.
+        turns = [
+            msgspec.structs.replace(
+                work(f"{n:026}", clock, session=f"s{n % 3}"),
+                at=clock.now() + timedelta(minutes=n // 7),
+            )
+            for n in range(450)
+        ]
+        store.turn_works.put(turns[::-1])
+        assert store.turn_works.all(NAMESPACE) == turns
+        assert store.turn_works.all(NAMESPACE, "s1") == turns[1::3]
+        assert list(store.turn_works.stream(NAMESPACE)) == turns
+        assert list(store.turn_works.stream(NAMESPACE, newest=9)) == turns[-9:]
+        assert list(store.turn_works.stream(NAMESPACE, newest=450)) == turns
+        assert list(store.turn_works.stream(OTHER, newest=9)) == []
+
     def test_nothing_is_left_of_an_event_that_was_erased(
         self, store: Store, clock: ManualClock
     ) -> None:

@@ -30,6 +30,7 @@ OWN_FILES = {
     "cli/process.py": "/dev/null, /proc of our own daemon, the log",
     "cli/run.py": "/dev/null",
     "cli/service.py": "the unit file that we wrote",
+    "cli/trial.py": "writes the log that was asked for",
     "core/clock.py": "the boot id",
     "core/keepout_rules.py": "project files: without waiting, and plain files only, by itself",
     "core/private_sessions.py": "the list of private sessions, which the hook reads too",
@@ -47,6 +48,7 @@ OWN_FILES = {
     "store/sqlite/ledger.py": "our own ledger, and the database",
     "store/sqlite/upkeep.py": "backups",
     "store/sqlite/writer.py": "the reserve file",
+    "trial/transcripts.py": "unpacked copies in its temporary home",
 }  # fmt: skip
 OPENING_OF = {"os": {"open", "fdopen"}, "io": {"open"}, "shutil": {"copyfile", "copy", "copy2"}}
 

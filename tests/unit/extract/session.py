@@ -26,8 +26,11 @@ CLOCK = ManualClock(NOON + timedelta(days=30))
 class Told:
     """Events of one session, one after the other."""
 
-    def __init__(self, session_id: str = "s1", start: datetime = NOON) -> None:
+    def __init__(
+        self, session_id: str = "s1", start: datetime = NOON, project: str = "/work/orbit"
+    ) -> None:
         self.session_id = session_id
+        self._project = project
         self.events: list[Event] = []
         self._at = start
 
@@ -41,7 +44,7 @@ class Told:
             kind=kind,
             body=body,
             valid_time=self._at,
-            source=EventSource(surface="claude-code", project_path="/work/orbit"),
+            source=EventSource(surface="claude-code", project_path=self._project),
         )
         self.events.append(event)
         return self

@@ -9,6 +9,7 @@ from recollect.core.values import Candidate
 from recollect.extract.interface import Extraction, FactClaim, PreferenceClaim
 from recollect.extract.tombstones import Tombstones, fingerprint
 from recollect.inject.feedback import Feedback
+from recollect.store.interface import details_of
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker
 from tests.fakes.stored import delete_records, runs_in
@@ -34,7 +35,7 @@ def test_a_stone_holds_in_its_namespace_after_a_restart_and_until_it_is_lifted(
         assert not reader.refused(OTHER, "use yarn") and not reader.refused(NAMESPACE, "")
     stones.lift(NAMESPACE, refused.record_id, "verdict", "ada")
     assert not stones.refused(NAMESPACE, "use yarn")
-    assert "yarn" not in str(store.log.details(NAMESPACE, "tombstone"))
+    assert "yarn" not in str(details_of(store.log, NAMESPACE, "tombstone"))
 
 
 def test_the_gate_takes_out_memories_facts_and_claims(store: SqliteStore) -> None:
@@ -96,4 +97,4 @@ def test_a_verdict_that_changes_lifts_the_stone(store: SqliteStore, clock: Manua
 def test_an_unknown_verdict_is_no_stone(store: SqliteStore, clock: ManualClock) -> None:
     with pytest.raises(Exception, match="no memory"):
         Feedback(store).give(NAMESPACE, "mr_" + "0" * 26, "never", "ada")
-    assert store.log.details(NAMESPACE, "tombstone") == []
+    assert details_of(store.log, NAMESPACE, "tombstone") == []

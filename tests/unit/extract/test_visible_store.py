@@ -9,17 +9,17 @@ from recollect.store import interface
 
 # What an answer may carry that somebody might have asked to forget.
 CARRIES = ("Record", "Hit", "Fact", "Preference", "Procedure", "Entity", "Relationship",
-           "Checkpoint", "Receipt", "TurnWork", "Any")  # fmt: skip
+           "Checkpoint", "Receipt", "TurnWork", "Any", "~T")  # fmt: skip
 WRITERS = {
-    "Records": {"put", "edit", "delete"},  # they answer to whoever wrote
-    "Graph": {"put", "delete"},
+    "Records": {"put", "edit"},  # they answer to whoever wrote
+    "Graph": set[str](),
     "Sessions": set[str](),
     "Receipts": {"put"},
     "TurnWorks": set[str](),
 }
-# By its digest, to find out whether the same was said before; it is never told.
+# What learning waits to hear again; it is never told.
 UNTOLD = {
-    "Records": {"by_hash"},
+    "Records": set[str](),
     "Graph": {"waiting"},
     "Sessions": set[str](),
     "Receipts": set[str](),

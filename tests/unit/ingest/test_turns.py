@@ -203,7 +203,9 @@ def test_a_prompt_that_comes_late_takes_what_followed_it(
     assert turn_writer.wait(PATIENCE_S)
     assert episodes(store) == ["one|first answer", "two|second answer"]
     turn_writer.close()
-    first, second = store.records.last_episodes(NAMESPACE, "session-1", 5)[::-1]
+    first, second = store.records.page(
+        NAMESPACE, RecordFilter(kind="episode", session_id="session-1"), limit=5, by_position=True
+    ).items[::-1]
     assert (first.title, second.title) == ("one", "two")
 
 
@@ -216,7 +218,9 @@ def test_the_last_turns_of_a_session_are_the_last_that_happened(
         say(store, turn_writer, "session_summary", answered("done"), **at(10 * number + 1))
         assert turn_writer.wait(PATIENCE_S)
     turn_writer.close()
-    last = store.records.last_episodes(NAMESPACE, "session-1", 4)
+    last = store.records.page(
+        NAMESPACE, RecordFilter(kind="episode", session_id="session-1"), limit=4, by_position=True
+    ).items
     assert [one.title for one in last] == ["turn 5", "turn 4", "turn 3", "turn 2"]
 
 

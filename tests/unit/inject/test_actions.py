@@ -88,6 +88,7 @@ def test_a_prompt_brings_the_rule_about_what_it_asks_for(rule: str, prompt: str)
         ("Commit messages in the imperative", "```\ngit commit failed\n```\nwhat is this?"),
         ("Every release needs an entry", "explain the release notes page component"),
         ("Branch names start with the ticket", "where is the branch office stored?"),
+        ("Tags must be signed", "a tag in the sidebar is cut off"),
         ("The API is versioned by URL, not by header", "add a header to the page"),
     ],
 )

@@ -312,7 +312,7 @@ def test_a_store_that_is_too_large_goes_on_at_once_and_gives_pages_back(here: He
     for number in range(40):
         here.turn(f"number {number} " + "word " * 3000, session=f"s{number}")
     here.clock.advance(hours=25)
-    size, _ = here.store.upkeep.size()
+    size = here.store.upkeep.space().bytes
     report = here.maintenance(size_limit=100_000).run()
     assert report.tight and "distilled" in here.levels() and "raw" not in here.levels()
     here.clock.advance(days=31)

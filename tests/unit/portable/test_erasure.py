@@ -14,7 +14,7 @@ from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback
 from recollect.portable import backups
 from recollect.portable.erasure import ErasureSelection
-from recollect.store.interface import Selection
+from recollect.store.interface import Selection, details_of
 from recollect.store.sqlite import upkeep
 from tests.fakes import transcripts as made
 from tests.fakes.checkpoints import put_checkpoint
@@ -107,7 +107,7 @@ def test_no_byte_of_what_was_forgotten_is_left(desk: Desk, project: str, by: str
     assert where(desk, CANARY)
     if by == "age":  # what was deleted or decided lately is not old: only the words find it
         desk.clock.advance(days=800)
-        desk.store.log.purge(desk.clock.now())
+        desk.store.aging.purge("archive", desk.clock.now())
     aim = AIMS[by](record_id, desk.namespace(project))
     foreseen = desk.erasure.preview(aim)
     done = desk.erasure.forget(aim, "ada")
@@ -271,7 +271,7 @@ def test_never_again_leaves_a_tombstone_without_the_words(desk: Desk, project: s
     assert where(desk, CANARY) == []
     stones = Tombstones(desk.store)
     assert stones.refused(here, f"about {CANARY}!"), "erasing took its own stone along"
-    (detail,) = desk.store.log.details(here, "tombstone")
+    (detail,) = details_of(desk.store.log, here, "tombstone")
     assert not detail.get("said") and not detail.get("wide"), "words could be guessed from these"
 
 
@@ -282,7 +282,7 @@ def test_erasing_takes_the_words_of_stones_along(desk: Desk, project: str) -> No
     (known,) = desk.store.records.put([record(f"About {CANARY}", namespace=here)])
     Feedback(desk.store).give(here, known.record_id, "never", "ada")
     desk.erasure.forget(ErasureSelection(record_ids=(known.record_id,)), "ada")
-    assert desk.store.log.details(here, "tombstone") == [None]
+    assert details_of(desk.store.log, here, "tombstone") == [None]
     assert not Tombstones(desk.store).refused(here, f"About {CANARY}")
     assert Feedback(desk.store).of(here) == {}
 

@@ -229,7 +229,7 @@ def test_whole_means_whole_and_comes_back_in_every_namespace(
     assert '"whole":true' in text and '"/actor/ada/"' in text.split("\n")[0]
     take(elsewhere, path)
     assert everything(elsewhere) == everything(desk.store)
-    (there,) = elsewhere.graph.preferences(projects.namespace("grace"))
+    (there,) = elsewhere.graph.all(projects.namespace("grace"), Preference)
     assert there.value == "tabs"
 
 

@@ -50,6 +50,24 @@ def test_pronouns_and_words_that_name_nothing_are_no_names(name: str) -> None:
     assert says_nothing(name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Always", "now", "Please", "currently", "particularly", "deliberately", "since auto_commit",
+     "Both tests", "when the agent type", "original code was", "its path"],
+)  # fmt: skip
+def test_words_that_hold_sentences_together_are_no_names(name: str) -> None:
+    assert says_nothing(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Go", "make", "uv", "ONCE", "assembly", "supply chain", "Plotly", "Grammarly", "Will",
+     "All Hands", "the billing service", "notify-all", "cmd/all.go"],
+)  # fmt: skip
+def test_names_that_look_a_little_like_such_words_stay_names(name: str) -> None:
+    assert not says_nothing(name)
+
+
 def entity(name: str, *aliases: str) -> Entity:
     return Entity(
         entity_id=f"ent_{name}", namespace=NAMESPACE, name=name, type="thing", aliases=aliases

@@ -7,7 +7,7 @@ import pytest
 
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
-from recollect.core.values import Entity, Fact, Operation
+from recollect.core.values import Entity, Fact, Operation, Preference, Procedure
 from recollect.extract.interface import (
     Claim,
     EntityClaim,
@@ -53,11 +53,11 @@ class Learned:
         )
 
     def names(self) -> list[str]:
-        return sorted(one.name for one in self.store.graph.entities(NAMESPACE))
+        return sorted(one.name for one in self.store.graph.all(NAMESPACE, Entity))
 
     def all_facts(self) -> list[Fact]:
-        entities = [one.entity_id for one in self.store.graph.entities(NAMESPACE)]
-        return self.store.graph.fact_history(NAMESPACE, entities)
+        entities = [one.entity_id for one in self.store.graph.all(NAMESPACE, Entity)]
+        return self.store.graph.facts(NAMESPACE, entities, ended=True)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_two_events_of_one_turn_are_one_mention(learned: Learned) -> None:
 def test_the_gate_names_its_reason(learned: Learned, claim: Claim, reason: str) -> None:
     learned(claim)
     assert learned.dropped == [reason]
-    assert learned.facts() == [] and learned.store.graph.preferences(NAMESPACE) == []
+    assert learned.facts() == [] and learned.store.graph.all(NAMESPACE, Preference) == []
 
 
 def test_a_batch_can_only_make_so_many_things(learned: Learned) -> None:
@@ -215,10 +215,10 @@ def test_the_newest_preference_stands_and_the_old_one_can_come_back(learned: Lea
         return PreferenceClaim("tools", "editor", value, at, "stated", event_ids=events, **fields)
 
     def held(namespace: str = NAMESPACE) -> list[str]:
-        return [one.value for one in learned.store.graph.preferences(namespace)]
+        return [one.value for one in learned.store.graph.all(namespace, Preference)]
 
     learned(wish("Vim", 1))
-    before = learned.store.graph.preferences(NAMESPACE)
+    before = learned.store.graph.all(NAMESPACE, Preference)
     (operation,) = learned(wish("Zed", 2))
     assert held() == ["Zed"]
     learned(wish("Emacs", 0))
@@ -226,7 +226,7 @@ def test_the_newest_preference_stands_and_the_old_one_can_come_back(learned: Lea
     learned(wish("Helix", 3, everywhere=True))
     assert held() == ["Zed"] and held(GLOBAL) == ["Helix"]
     learned.store.log.undo(NAMESPACE, operation.op_id, "ada")
-    assert learned.store.graph.preferences(NAMESPACE) == before
+    assert learned.store.graph.all(NAMESPACE, Preference) == before
 
 
 def test_procedures_count_what_came_of_them(learned: Learned) -> None:
@@ -237,25 +237,25 @@ def test_procedures_count_what_came_of_them(learned: Learned) -> None:
         )  # fmt: skip
 
     learned(run(1, 0), run(1, 0), run(0, 1))
-    (known,) = learned.store.graph.procedures(NAMESPACE)
+    (known,) = learned.store.graph.all(NAMESPACE, Procedure)
     assert (known.successes, known.failures, known.confidence) == (2, 1, 0.6)
     assert known.steps == ("make check", "git push --tags")
 
 
 def test_an_alias_makes_two_things_one_and_that_can_be_undone(learned: Learned) -> None:
     learned(fact("gullwing", "port", "8080"), fact("pay gateway", "uses_database", "Postgres"))
-    entities = learned.store.graph.entities(NAMESPACE)
+    entities = learned.store.graph.all(NAMESPACE, Entity)
     facts = learned.all_facts()
     (operation,) = learned(
         EntityClaim("gullwing", "service", aliases=("pay gateway",), event_ids=(ids.new_ulid(),))
     )
     assert operation.kind == "merge"
-    merged = [one for one in learned.store.graph.entities(NAMESPACE) if one.name != "Postgres"]
+    merged = [one for one in learned.store.graph.all(NAMESPACE, Entity) if one.name != "Postgres"]
     assert len(merged) == 1
     assert {one.entity_id for one in learned.all_facts()} == {merged[0].entity_id}
     put_graph(learned.store, merged[0])
     learned.store.log.undo(NAMESPACE, operation.op_id, "ada")
-    assert {one.entity_id: one.name for one in learned.store.graph.entities(NAMESPACE)} == {
+    assert {one.entity_id: one.name for one in learned.store.graph.all(NAMESPACE, Entity)} == {
         one.entity_id: one.name for one in entities
     }
     assert {one.fact_id: one.entity_id for one in learned.all_facts()} == {
@@ -265,7 +265,7 @@ def test_an_alias_makes_two_things_one_and_that_can_be_undone(learned: Learned) 
 
 def test_a_renamed_thing_answers_to_both_names(learned: Learned) -> None:
     learned(fact("shipit", "port", "1234"), fact("shipit", "renamed_to", "rigging", 3))
-    (entity,) = learned.store.graph.entities(NAMESPACE)
+    (entity,) = learned.store.graph.all(NAMESPACE, Entity)
     assert isinstance(entity, Entity) and (entity.name, entity.aliases) == ("rigging", ("shipit",))
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.core.clock import ManualClock
-from recollect.core.values import Candidate, Citation
+from recollect.core.values import Candidate, Citation, Entity
 from recollect.extract.interface import Claim, EntityClaim, Extraction, FactClaim
 from recollect.reconcile.knowledge import ClaimLearner
 from recollect.store.interface import Batch
@@ -42,7 +42,7 @@ def test_two_events_of_one_turn_are_one_mention(
         EntityClaim("ledger", "service", event_ids=("e2",)),
     )
     run(store, clock, Extraction(claims=claims, turns={"e1": "turn-1", "e2": second}))
-    assert len(store.graph.entities(NAMESPACE)) == known
+    assert len(store.graph.all(NAMESPACE, Entity)) == known
 
 
 def test_what_learning_keeps_out_is_counted(store: SqliteStore, clock: ManualClock) -> None:

@@ -136,4 +136,6 @@ def test_they_cannot_be_changed_by_themselves(worked: RuntimeHome) -> None:
     change = graph_edit.GraphItemChange(value="x")
     with pytest.raises(BadInput, match="made from what sessions did"):
         graph_edit.edit(worked.runtime, known, change)
-    assert worked.runtime.store.graph.entities(worked.runtime.store.projects.namespaces()[0]) == []
+    assert (
+        worked.runtime.store.graph.all(worked.runtime.store.projects.namespaces()[0], Entity) == []
+    )

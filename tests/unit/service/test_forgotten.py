@@ -11,7 +11,7 @@ from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.errors import NotFound
 from recollect.core.settings import Settings
-from recollect.core.values import Checkpoint, Record
+from recollect.core.values import Checkpoint, Entity, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
@@ -82,7 +82,7 @@ class House:
         ):
             arguments = dict(given.items())
             parts.append(tools.BY_NAME[name].run(self.runtime, {**arguments, **here}))
-        for one in self.store.graph.entities(NAMESPACE):
+        for one in self.store.graph.all(NAMESPACE, Entity):
             try:
                 parts.append(
                     tools.BY_NAME["recall_entity"].run(self.runtime, {"name": one.name, **here})
@@ -213,7 +213,10 @@ def test_where_a_session_stood_does_not_tell_it(house: House) -> None:
 
 def test_a_preference_taken_out_takes_its_statement_along(house: House) -> None:
     house.session("one", RULE, OTHER)
-    wishes = [*house.store.graph.preferences(NAMESPACE), *house.store.graph.preferences(GLOBAL)]
+    wishes = [
+        *house.store.graph.all(NAMESPACE, Preference),
+        *house.store.graph.all(GLOBAL, Preference),
+    ]
     wish = next(one for one in wishes if "pnpm" in one.value)
     before = house.everything(RULE)
     done = graph_edit.remove(house.runtime, wish.preference_id)

@@ -20,7 +20,7 @@ from recollect.core.values import (
     Usage,
 )
 from recollect.store import copying
-from recollect.store.interface import RecordFilter, Selection, Store, Transaction, Waiting
+from recollect.store.interface import Counted, RecordFilter, Selection, Store, Transaction, Waiting
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.stored import delete_records, put_graph
@@ -40,9 +40,9 @@ def fill(store: Store, clock: ManualClock) -> None:
     batch = store.events.claim(NAMESPACE, 700, 1 << 20)
     assert batch is not None
     store.transaction(lambda tx: tx.finish(batch))
-    poison = store.events.claim(NAMESPACE, 2, 1 << 20)
+    poison = store.events.claim(NAMESPACE, 2, 1 << 20, Counted("it never ended", 1))
     assert poison is not None
-    store.events.fail(store.events.begin(poison, "it never ended", 1), "garbage")
+    store.events.release(poison, failed="garbage")
     store.sessions.end([(NAMESPACE, "session-1")], "completed", clock.now())
     made = store.records.put([record(f"memory {number}") for number in range(20)])
     store.records.put([record("nul \0 title", facts=("a\0b",), detail="back\\slash \\u0000")])

@@ -83,13 +83,23 @@ def test_a_memory_that_no_event_tells_of_is_missed_too(tmp_path: pathlib.Path) -
         open_store(str(tmp_path))
 
 
+def test_the_scrubber_writes_down_how_much_there_is(tmp_path: pathlib.Path) -> None:
+    store = open_store(str(tmp_path))
+    converse(store, 0, quiet, range(5))
+    assert read(str(tmp_path / NAME)).held_events == 0
+    for _ in range(4):
+        store.upkeep.scrub(None, 10)
+    assert read(str(tmp_path / NAME)).held_events == 5
+    store.close()
+
+
 def test_forgetting_everything_is_no_loss(tmp_path: pathlib.Path) -> None:
     store = open_store(str(tmp_path))
     converse(store, 0, quiet, range(20))
     note = put_note(store, 0, quiet)
     delete_note(store, 0, note, quiet)
     store.bulk.erase(namespace(0), Selection(everything=True), "crash")
-    store.log.purge(SystemClock().now() + timedelta(days=1))
+    store.aging.purge("archive", SystemClock().now() + timedelta(days=1))
     store.bulk.sweep()
     kept = {name: (tmp_path / name).read_bytes() for name in (DATABASE, NAME)}
     store.close()

@@ -306,7 +306,7 @@ def test_backups_are_the_servers_and_it_is_told_how(opened: Opener) -> None:
     with pytest.raises(errors.StoreError) as refused:
         store.upkeep.backup("/tmp/nowhere")
     assert "pg_dump" in refused.value.hint
-    assert store.upkeep.size()[0] > 0
+    assert store.upkeep.space().bytes > 0
 
 
 def test_no_backup_of_a_server_is_ever_due(

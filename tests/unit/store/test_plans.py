@@ -12,6 +12,7 @@ import pytest
 
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite import statements as own
+from tests.unit.store.conftest import Opener
 from tests.unit.store.test_statements import named, shared
 
 NAMED = {**shared(), **named(own)}
@@ -38,17 +39,22 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("WAITING", {}),
     ("LIST_RECORDS", {}),
     ("LIST_RECORDS", {"kind": "episode"}),
-    ("LIST_SESSION_RECORDS", {"session_id": "s"}),
-    ("LIST_SESSION_RECORDS", {"session_id": "s", "kind": "observation", "since": 1, "until": 2}),
-    ("RECORD_BY_HASH", {}),
+    ("LIST_FEW_RECORDS", {"session_id": "s"}),
+    ("LIST_FEW_RECORDS", {"session_id": "s", "kind": "observation", "since": 1, "until": 2}),
+    ("LIST_FEW_RECORDS", {"content_hash": "h"}),
+    ("LAST_IN_SESSION", {"session_id": "s", "kind": "episode"}),
+    ("NEWER", {}),
+    ("NEWER", {"cites_files": True}),
     ("RECORDS_OF_EVENTS", {}),
     ("FACT_HISTORY", {}),
-    ("CURRENT_FACTS", {"entity_id": "e"}),
-    ("FACTS_AS_OF", {"entity_id": "e"}),
+    ("CURRENT_FACTS", {"entity_ids": "[]"}),
+    ("FACTS_AS_OF", {"entity_ids": "[]"}),
     ("RELATIONSHIPS_OF", {"entity_id": "e"}),
     ("GONE", {}),
     ("MARKED", {}),
     ("VERSIONS", {}),
+    ("SESSION_TURN_WORK", {}),
+    ("PAGE_OF_TURN_WORK", {}),
 )
 
 
@@ -77,3 +83,12 @@ def _plan(store: SqliteStore, name: str, given: dict[str, Any]) -> list[str]:
     values = dict.fromkeys(re.findall(r"\$(\w+)", asked)) | given
     with store.engine.reader() as db:
         return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {asked}", values)]
+
+
+def test_postgresql_reads_a_page_of_work_from_an_index(opened: Opener) -> None:
+    text = NAMED["PAGE_OF_TURN_WORK"].postgres
+    values = {"namespace": "/n/", "after_at": 7, "after_id": "", "limit": 9}
+    with opened().engine.reader() as db:
+        db.execute("SET LOCAL enable_seqscan = off")  # the table is empty
+        plan = "\n".join(str(line) for (line,) in db.execute(f"EXPLAIN {text}", values))
+    assert re.search(r"Index Cond: \(\(namespace = .*\) AND \(at >= '7'", plan), plan

@@ -77,8 +77,7 @@ def test_a_claim_outlives_its_connections_but_not_its_daemon(
 
     with pytest.raises(errors.StoreBusy, match="claim"):
         first.transaction(late)
-    batch = first.events.begin(batch, "late", 1)
-    assert first.events.fail(batch, "late") == 0
+    assert first.events.release(batch, failed="late") == 0
     first.events.release(batch)
     assert first.events.claim(NAMESPACE, 5, MIB) is None
     second.transaction(lambda tx: tx.finish(again))
@@ -209,7 +208,7 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     project = writer.projects.resolve(ProjectPlace(root="/src/a"))
     thing = Entity(entity_id="en_1", namespace=NAMESPACE, name="n", type="t")
     put_graph(writer, thing)
-    known = listener.graph.version(NAMESPACE)
+    known = listener.graph.changes(NAMESPACE).version
     heard = Heard()
     listener.changes.subscribe(heard)
     assert listener.changes.listening.wait(PATIENCE_S)
@@ -220,11 +219,11 @@ def test_decisions_projects_and_changed_knowledge_are_heard(opened: Opener) -> N
     assert sum(len(one.ids) for one in heard.changes) == 2, "what is only logged is nobody's news"
     put_graph(writer, msgspec.structs.replace(thing, aliases=("another name",)))
     assert heard.wait_for("graph", "en_1")
-    assert listener.graph.version(NAMESPACE) > known
-    writer.projects.alias(project, "root", "/src/b")
+    assert listener.graph.changes(NAMESPACE).version > known
+    writer.projects.update(project, mark=("root", "/src/b"))
     assert heard.wait_for("projects", project)
     heard.changes.clear()
-    writer.projects.rename(project, "a better name")
+    writer.projects.update(project, name="a better name")
     assert heard.wait_for("projects", project)
     assert [one.name for one in listener.projects.all()] == ["a better name"]
 

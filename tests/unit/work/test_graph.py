@@ -169,6 +169,39 @@ def test_a_file_is_also_named_by_the_end_of_its_path_that_no_other_has() -> None
     }
 
 
+def moved(old: str, new: str) -> Action:
+    return Action(how="edit", path=new, was=old)
+
+
+def test_a_renamed_file_is_one_file_under_its_new_name() -> None:
+    graph = build(
+        turn(edit("a.py"), edit("b.py"), defines=(("Client", "a.py"),)),
+        turn(moved("a.py", "c.py"), minutes=1),
+        turn(moved("c.py", "d.py"), edit("b.py"), minutes=2),
+    )
+    assert names(graph, "file") == ["b.py", "d.py"]
+    assert edges(graph, "edited_with") == {("b.py", "d.py")}
+    assert edges(graph, "defines") == {("d.py", "Client")}
+
+
+def test_files_of_a_renamed_folder_follow_it_and_the_folder_is_no_file() -> None:
+    graph = build(
+        turn(edit("old/a.py")),
+        turn(moved("old/", "new/"), minutes=1),
+        turn(edit("new/b.py"), minutes=2),
+    )
+    assert names(graph, "file") == ["new/a.py", "new/b.py"]
+
+
+def test_a_new_file_of_an_old_name_is_another_file() -> None:
+    graph = build(
+        turn(edit("a.py"), defines=(("Old", "a.py"),)),
+        turn(moved("a.py", "b.py"), minutes=1),
+        turn(edit("a.py"), minutes=2, defines=(("New", "a.py"),)),
+    )
+    assert edges(graph, "defines") == {("b.py", "Old"), ("a.py", "New")}
+
+
 def test_ids_last_and_belong_to_their_namespace() -> None:
     work = turn(edit("a.py"))
     one, again = (WorkGraph(NAMESPACE, [work]) for _ in range(2))

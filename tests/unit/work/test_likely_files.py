@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.core.ids import new_ulid
 from recollect.core.values import Action, How, TurnWork
+from recollect.work import bm25
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
 from recollect.work.lines import branch_line, files_line, runs_line
@@ -95,7 +96,7 @@ def test_what_the_session_touched_or_the_prompt_names_is_no_news() -> None:
 
 def test_a_bare_name_in_a_command_is_the_file_that_is_known() -> None:
     work = project(*OTHERS, turn("x", ("run", "parser.py"), ("run", "unknown.py")))
-    assert "parser.py" not in work.sessions and "unknown.py" not in work.sessions
+    assert "parser.py" not in work.number and "unknown.py" not in work.number
 
 
 def test_a_turn_that_grew_takes_the_place_of_what_it_was() -> None:
@@ -105,7 +106,8 @@ def test_a_turn_that_grew_takes_the_place_of_what_it_was() -> None:
         "terms": {"parser": 1}
     })  # fmt: skip
     work.add(again)
-    assert work.turns.search(["parser"]) and not work.turns.search(terms("retries"))
+    assert bm25.search(work.words, ["parser"]).any()
+    assert not bm25.search(work.words, terms("retries")).any()
 
 
 def test_lines_name_what_is_new_to_the_session() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.work.pairs import subject_of
-from recollect.work.paths import inside, looks_like_file, shortest_unique
+from recollect.work.paths import inside, is_output, looks_like_file, shortest_unique
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,20 @@ from recollect.work.paths import inside, looks_like_file, shortest_unique
         ("node_modules/x/index.js", "/w/repo", ""),
         (".git/HEAD", "/w/repo", ""),
         ("https://example.org/a.py", "/w/repo", ""),
+        ("tmp/try.py", "/w/repo", ""),
+        ("src/a.pyc", "/w/repo", ""),
+        ("server.log", "/w/repo", ""),
+        ("web/app.min.js", "/w/repo", ""),
         ("", "/w/repo", ""),
     ],
 )
 def test_only_files_of_the_repository_count(path: str, where: str, found: str) -> None:
     assert inside(path, where, "/w/repo") == found
+
+
+def test_what_a_build_made_is_told_from_sources_by_its_folder() -> None:
+    assert all(map(is_output, ("dist/app.js", "a/target/debug/x.rs", "coverage/index.html")))
+    assert not any(map(is_output, ("src/build.py", "distribution/a.py", "build.gradle")))
 
 
 def test_words_that_are_files() -> None:

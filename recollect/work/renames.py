@@ -1,0 +1,83 @@
+"""Files that got another name, by the word of git or of the tool that did it.
+
+In: a call of a tool. Out: old and new names, as they were given: of files, and with a slash at the
+end of folders. What failed renamed nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.work import commands
+from recollect.work.paths import base, looks_like_file
+
+MOST = 50  # of one call
+_MOST_OUTPUT = 40_000
+# What git prints of a commit, a merge or a pull: " rename src/{old => new}/a.py (97%)".
+_PRINTED = re.compile(r"^ rename (.{1,400}) \(\d{1,3}%\)$", re.MULTILINE)
+_BRACES = re.compile(r"\{([^{}]{0,200}) => ([^{}]{0,200})\}")
+_PATCHED = re.compile(r"^\*\*\* Update File: (.+)\n\*\*\* Move to: (.+)$", re.MULTILINE)
+_FIELDS = (
+    ("source", "destination"),
+    ("source_path", "destination_path"),
+    ("old_path", "new_path"),
+    ("oldPath", "newPath"),
+    ("from", "to"),
+)
+
+
+def by_command(line: str) -> Iterator[tuple[str, str]]:
+    """What `mv` and `git mv` were given, relative to where they ran."""
+    for words in commands.words_of_parts(line):
+        if words[:2] == ["git", "mv"]:
+            given = words[2:]
+        elif words[:1] == ["mv"]:
+            given = words[1:]
+        else:
+            continue
+        names = [one for one in given if not one.startswith("-")]
+        if len(names) < 2 or any("*" in one or "$" in one for one in names):
+            continue
+        *olds, last = names
+        for old in olds[:MOST]:
+            into = len(olds) > 1 or last.endswith("/") or (_is_folder(last) and not _is_folder(old))
+            yield _pair(old, f"{last.rstrip('/')}/{base(old.rstrip('/'))}" if into else last)
+
+
+def printed_by_git(output: Any) -> Iterator[tuple[str, str]]:
+    """Renames that git tells of, relative to the root of the repository."""
+    text = commands.printed(output)[:_MOST_OUTPUT]
+    for found in list(_PRINTED.finditer(text))[:MOST]:
+        braces = _BRACES.search(found[1])
+        if braces is not None:
+            before, after = found[1][: braces.start()], found[1][braces.end() :]
+            old, new = (f"{before}{part}{after}".replace("//", "/") for part in braces.groups())
+        else:
+            old, _, new = found[1].partition(" => ")
+        if old and new:
+            yield old, new
+
+
+def by_tool(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a patch moves, and what a tool that is called so moves or renames."""
+    given = call.get("input")
+    texts = given.values() if isinstance(given, dict) else [given]
+    for text in texts:
+        if isinstance(text, str) and "*** Move to: " in text:
+            yield from _PATCHED.findall(text)[:MOST]
+    name = str(call.get("tool", "")).lower()
+    if isinstance(given, dict) and ("move" in name or "rename" in name):
+        for old, new in _FIELDS:
+            if isinstance(given.get(old), str) and isinstance(given.get(new), str):
+                yield _pair(given[old], given[new])
+                return
+
+
+def _is_folder(name: str) -> bool:
+    return name.endswith("/") or not looks_like_file(base(name))
+
+
+def _pair(old: str, new: str) -> tuple[str, str]:
+    if _is_folder(old):
+        return f"{old.rstrip('/')}/", f"{new.rstrip('/')}/"
+    return old, new
