@@ -14,25 +14,30 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench import datasets, replay
+from recollect.bench import datasets
 from recollect.bench.ingest import DirectIngest
 from recollect.bench.vectors import CachedVectors
 from recollect.core.tuning import FILE_SIGNALS, SEARCH, FileSignals, SearchWeights, entries
 from recollect.core.values import TurnWork
 from recollect.retrieve.score import Signals
+from recollect.trial import transcripts
+from recollect.trial.measure import cases
+from recollect.trial.transcripts import Session, prompt_text
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, Likely, rank
-from recollect.work.turn_work import work_of
+from recollect.work.paths import base
+from recollect.work.turn_work import person_of, work_of
 
 MOST_QUESTIONS = 200  # of a set while fitting; it is judged on all
 STEPS = (0.5, 0.75, 1.33, 2.0)
 GAIN = 0.0005  # of the objective, for which a weight is moved
 FOLDS = 5
+MOST_SESSIONS = 1000  # the newest
 PROMPTS = 3  # of a session, from its start
 NEEDS = (
     "needs at least two families of benchmark sets, such as locomo_* and entire_* (--data DIR): "
@@ -202,7 +207,7 @@ class Prompt:
     """A prompt with the files that might be told, and those that the session then needed."""
 
     files: list[Likely]
-    need: frozenset[str]
+    need: frozenset[str]  # base names
 
     def score(self, weights: FileSignals) -> tuple[float, float]:
         def total(one: Likely) -> float:
@@ -213,18 +218,19 @@ class Prompt:
             )
 
         best = sorted(self.files, key=lambda one: (-total(one), one.path))[:10]
-        return _scored([one.path in self.need for one in best], len(self.need))
+        return _scored([base(one.path) in self.need for one in best], len(self.need))
 
 
 def files(folder: str, seconds: float) -> str:
     if not os.path.isdir(folder):
         return f"file signals: {NEEDS_SESSIONS}"
-    with tempfile.TemporaryDirectory(prefix="recollect-fit-") as plain:
-        sessions = replay.read_sessions(replay.unpacked(folder, plain))
-        parts: list[dict[str, list[Prompt]]] = [{} for _ in range(FOLDS)]
-        for name, prompt in _prompts(sessions):
-            fold = zlib.crc32(name.encode()) % FOLDS
-            parts[fold].setdefault(f"sessions, part {fold + 1}", []).append(prompt)
+    with tempfile.TemporaryDirectory(prefix="recollect-fit-") as unpacked:
+        sources, _ = transcripts.in_folder(folder, unpacked, MOST_SESSIONS)
+        sessions = transcripts.read(sources)
+    parts: list[dict[str, list[Prompt]]] = [{} for _ in range(FOLDS)]
+    for name, prompt in _prompts(sessions):
+        fold = zlib.crc32(name.encode()) % FOLDS
+        parts[fold].setdefault(f"sessions, part {fold + 1}", []).append(prompt)
     samples = [Sample(str(number), part) for number, part in enumerate(parts) if part]
     if len(samples) < FOLDS or len(sessions) < 2 * FOLDS:
         return f"file signals: {NEEDS_SESSIONS}"
@@ -232,36 +238,31 @@ def files(folder: str, seconds: float) -> str:
     return "file signals\n" + fit.report(samples, seconds)
 
 
-def _prompts(sessions: Sequence[replay.ReplayedSession]) -> Iterator[tuple[str, Prompt]]:
+def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
     """The first prompts of each session that need a file which earlier sessions touched."""
+    needs = {(one.session, one.turn): one.need for one in cases(sessions, PROMPTS)}
     ending = sorted(sessions, key=lambda one: one.ended)
-    earlier, touched_before = ProjectWork(), set[str]()
+    earlier = ProjectWork()
     for session in sorted(sessions, key=lambda one: one.started):
         while ending and ending[0].ended < session.started:
             for work in _works(ending.pop(0)):
                 earlier.add(work)
-                touched_before |= _touched(work)
-        work_so_far = copy.deepcopy(earlier)
-        works = list(_works(session))
-        done: set[str] = set()
-        for at, work in enumerate(works[:PROMPTS]):
-            prompt: Any = session.turns[at][0]
-            text = getattr(prompt.body, "content", "")
-            ask = Ask(text, work.at.timestamp(), work.session_id, work.person, prompt.source.branch)
-            need = set().union(*map(_touched, works[at:])) & touched_before - done
-            need = {path for path in need if path.rpartition("/")[2].lower() not in text.lower()}
+        so_far = copy.deepcopy(earlier)
+        for number, turn in enumerate(session.turns[:PROMPTS]):
+            need, prompt = needs.get((session.name, number)), turn[0]
             if need:
-                yield session.name, Prompt(rank(work_so_far, ask), frozenset(need))
-            work_so_far.add(work)
-            done |= _touched(work)
+                ask = Ask(
+                    prompt_text(turn),
+                    prompt.valid_time.timestamp(),
+                    prompt.session_id,
+                    person_of(prompt),
+                    prompt.source.branch,
+                )
+                yield session.name, Prompt(rank(so_far, ask), need)
+            done = work_of(turn)
+            if done is not None:
+                so_far.add(done)
 
 
-def _works(session: replay.ReplayedSession) -> Iterator[TurnWork]:
-    for turn in session.turns:
-        work = work_of(turn)
-        if work is not None:
-            yield work
-
-
-def _touched(work: TurnWork) -> set[str]:
-    return {one.path for one in work.actions if one.path and one.how != "run"}
+def _works(session: Session) -> Iterator[TurnWork]:
+    return (work for turn in session.turns if (work := work_of(turn)) is not None)

@@ -25,7 +25,7 @@ def _prompts(seed: int, right: str) -> Sample[Prompt]:
             parts = {name: chance.random() for name in ("often", "recent", "name")}
             parts[right] = 0.8 if number == 0 else 0.5 * parts[right]
             files.append(Likely(f"src/f{number}.py", sum(parts.values()), parts))
-        cases.append(Prompt(files, frozenset({"src/f0.py"})))
+        cases.append(Prompt(files, frozenset({"f0.py"})))
     return Sample(str(seed), {f"part {seed}": cases})
 
 
