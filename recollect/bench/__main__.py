@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from recollect.bench import ablation, datasets, ingest, latency, retrieval, silence
+from recollect.bench import ablation, datasets, fit, ingest, latency, retrieval, silence
 from recollect.bench.product import ProductIngest
 from recollect.bench.vectors import CachedVectors
 from recollect.core import settings
@@ -42,6 +42,9 @@ def bench(options: argparse.Namespace) -> int:
         _latency(options, embedder, sets)
         return 0
     vectors = CachedVectors(embedder, options.cache)
+    if options.fit:
+        _fit(options, sets, vectors)
+        return 0
     if options.silence:
         _silence(sets, vectors)
         return 0
@@ -80,6 +83,17 @@ def _silence(sets: list[datasets.BenchSet], vectors: CachedVectors) -> None:
         others = [other for other in sets if other.name != one.name]
         tallies.append(silence.run(one, others, ingest.DirectIngest(vectors)))
     _say(silence.table(tallies))
+
+
+def _fit(
+    options: argparse.Namespace, sets: list[datasets.BenchSet], vectors: CachedVectors
+) -> None:
+    for one in sets:
+        _learn(one, vectors)
+    seconds = 60 * options.minutes / 2
+    _say(fit.search(sets, vectors, seconds))
+    folder = options.sessions or os.path.join(options.data, "sessions")
+    _say("\n" + fit.files(folder, seconds))
 
 
 def _latency(
@@ -135,6 +149,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ablate", action="store_true", help="measure without each signal in turn")
     parser.add_argument(
         "--silence", action="store_true", help="measure how often nothing is returned"
+    )
+    parser.add_argument(
+        "--fit",
+        action="store_true",
+        help="fit the weights to data, judge them on what was left out, and change nothing",
+    )
+    parser.add_argument("--sessions", help="transcripts to fit to; else DATA/sessions")
+    parser.add_argument(
+        "--minutes", type=float, default=10, help="how long --fit may search (default 10)"
     )
     parser.add_argument(
         "--latency",

@@ -15,6 +15,7 @@ from recollect.embedding.chunking import parts
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.results import Fusion, Mode, Ranked
+from recollect.retrieve.score import Signals
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,10 @@ class DirectIngest:
             weights=variant.weights,
             floor=variant.floor,
         )
+
+    def signals(self, store: str, text: str) -> tuple[Signals, list[str]]:
+        """What ranking knows about the candidates, and their message ids."""
+        return self._engine.signals(text, store)
 
     def forget(self, store: str) -> None:
         self._engine.drop(store)

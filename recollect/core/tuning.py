@@ -26,6 +26,7 @@ class SearchWeights:
     neighbour: float = entry(0.30, 0, 1, "share of the better neighbour's score in the session")
     answer: float = entry(1.0, 0, 3, "how much more the question before a reply counts")
     session: float = entry(0.20, 0, 1, "BM25 over stems of the session around it")
+    alone: float = entry(0.25, 0, 1, "likeness of one that has no session, in place of its words")
     session_cosine: float = entry(0.08, 0, 0.5, "likeness of the session's mean vector")
     date: float = entry(0.15, 0, 0.5, "share of the date or time that the query names")
     user: float = entry(0.08, 0, 0.5, "the user said it, not the agent")

@@ -24,6 +24,7 @@ from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
 from recollect.retrieve.score import IndexQuery, Signals, gather
 
+_NO_VECTORS = "no memory here has a vector yet"
 _DAY_US = 86_400_000_000
 _CHUNK = 64  # documents added under one hold of the lock: searches run in between
 
@@ -160,7 +161,7 @@ class SearchEngine:
         watch.mark("query")
         vector = None
         if mode != "keyword" and query.text.strip():
-            vector = self._vector(query, left_out)
+            vector = self._vector(query, left_out, namespaces)
             watch.mark("embed")
         spans = self._spans(text, namespaces, now)
         return _Prompt(query, vector, now, spans, left_out, watch)
@@ -172,10 +173,9 @@ class SearchEngine:
         weights: SearchWeights,
         reached: Mapping[str, float] | None,
     ) -> tuple[dict[str, Index], Terms, list[Signals]]:
-        found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
-        if asked.vector is not None and not any(one.vectors.count for one in found.values()):
-            asked.left_out["semantic"] = "no memory here has a vector yet"
-            asked.vector = None
+        found = self._found(namespaces)
+        if asked.vector is not None and not _have_vectors(found):  # the last one was just removed
+            asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
         terms = weigh(asked.query, list(found.values()))
         asked.watch.mark("weigh")
         signals = []
@@ -193,6 +193,10 @@ class SearchEngine:
             signals.append(gather(index, question, chosen, weights))
             asked.watch.mark("score")
         return found, terms, signals
+
+    def _found(self, namespaces: Sequence[str]) -> dict[str, Index]:
+        with self._lock:
+            return {name: self._indexes[name] for name in namespaces if name in self._indexes}
 
     def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
         """The times that a prompt names. "Before the migration" means before the memory that
@@ -213,11 +217,16 @@ class SearchEngine:
         """The vector of a prompt, for searches outside the engine; None without a model."""
         return self._vector(parse(text), {})
 
-    def _vector(self, query: Query, left_out: dict[str, str]) -> NDArray[np.float32] | None:
+    def _vector(
+        self, query: Query, left_out: dict[str, str], namespaces: Sequence[str] | None = None
+    ) -> NDArray[np.float32] | None:
         if self._embedder is None:
             left_out["semantic"] = "no embedder"
         elif not self._embedder.ready:
             left_out["semantic"] = "the model is not loaded"
+        elif namespaces is not None and not _have_vectors(self._found(namespaces)):
+            # Embedding is most of the time of a search, and would change nothing.
+            left_out["semantic"] = _NO_VECTORS
         else:
             try:
                 vector = self._embedder.embed([query.gist])[0]
@@ -240,6 +249,10 @@ class _Prompt:
     spans: tuple[Span, ...]
     left_out: dict[str, str]
     watch: "_Watch"
+
+
+def _have_vectors(found: Mapping[str, Index]) -> bool:
+    return any(one.vectors.count for one in found.values())
 
 
 def _end_of_day(now: int) -> int:

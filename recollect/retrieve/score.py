@@ -19,6 +19,7 @@ from recollect.retrieve.index import Index
 from recollect.retrieve.query import Query, Terms
 from recollect.retrieve.rank import Floats
 
+_NEED_VECTOR = ("session_cosine", "alone")
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
 
 
@@ -85,28 +86,33 @@ class Signals:
     at: NDArray[Any]  # document -> its row in `own`
     beside: list[tuple[NDArray[Any], NDArray[Any]]]  # see _beside
     replies: Floats
+    in_session: NDArray[np.bool_]  # whether a document has others around it
     context: dict[str, Floats]  # the signals that do not come from a document's own text
     prior: Floats
 
     def score(self, weights: SearchWeights) -> ScoredDocuments:
         own, at, context = self.own, self.at, self.context
         parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
-        parts |= {name: one for name, one in context.items() if name != "session_cosine"}
-        fixed = weights.session * context["session"]
-        fixed = fixed + weights.date * context["date"] + weights.user * context["user"]
+        parts |= {name: one for name, one in context.items() if name not in _NEED_VECTOR}
+        fixed = weights.date * context["date"] + weights.user * context["user"]
         if "graph" in context:
             fixed = fixed + weights.graph * context["graph"]
         reply = 1 + weights.answer * self.replies
         words = own.words(weights)
         parts["neighbour"] = _neighbour(words, self.beside, reply)
         lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
+        lexical = lexical + weights.session * context["session"]
         total = lexical
         if own.cosine is not None:
             both = own.value(weights)
             parts["cosine"] = own.cosine[at]
-            parts["session_cosine"] = context["session_cosine"]
+            parts |= {name: context[name] for name in _NEED_VECTOR}
+            # A document without a session has no second witness: its own words, counted again as
+            # a session's, would outweigh its meaning.
+            parts["session"] = np.where(self.in_session, context["session"], 0.0)
             parts["neighbour"] = _neighbour(both, self.beside, reply)
             total = both[at] + weights.neighbour * parts["neighbour"] + fixed
+            total = total + weights.session * parts["session"] + weights.alone * parts["alone"]
             total = total + weights.session_cosine * parts["session_cosine"]
         lexical, total = (np.round(one * self.prior, 9) for one in (lexical, total))
         return ScoredDocuments(self.docs, lexical, total, parts)
@@ -128,13 +134,15 @@ def gather(
     if len(missing):
         own = own.joined(_own(index, question, missing))
     at = np.searchsorted(own.docs, docs)
+    in_session = index.session_windows.sizes(index.session_window.view[docs]) > 1
     return Signals(
         own,
         docs,
         at,
         _beside(index, docs, own.docs),
         rank.replies(index, docs),
-        _context(index, question, docs, None if own.cosine is None else own.cosine[at]),
+        in_session,
+        _context(index, question, docs, in_session, None if own.cosine is None else own.cosine[at]),
         priors.factor(index, docs, question.now),
     )
 
@@ -156,7 +164,11 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
 
 
 def _context(
-    index: Index, question: IndexQuery, docs: NDArray[np.int64], cosine: Floats | None
+    index: Index,
+    question: IndexQuery,
+    docs: NDArray[np.int64],
+    in_session: NDArray[np.bool_],
+    cosine: Floats | None,
 ) -> dict[str, Floats]:
     """What the session around a document, its time, its author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
@@ -174,6 +186,7 @@ def _context(
         found["session_cosine"] = _session_cosine(
             index, session_windows, question.vector, cosine, member
         )
+        found["alone"] = np.where(in_session, 0.0, np.maximum(cosine, 0.0))
     return found
 
 

@@ -258,8 +258,8 @@ def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
             known = bool(error) and form == forms[-1]
             error = cut(_TOOK.sub("", error_line(call.output)), _ERROR_CHARS)
             return CheckRun(_command(form), error) if known and error else None
-        if patterns.TIDYING.search(form):
-            continue
+        if not patterns.CHECKING.search(form) or patterns.TIDYING.search(form):
+            continue  # that it builds, or is formatted, says little
         # What is piped or followed by `|| true` always passes; a run of one test says little.
         return None if edited or error or len(form) > _COMMAND_CHARS else CheckRun(form, "")
     return None

@@ -164,3 +164,36 @@ def test_a_word_that_every_memory_holds_is_still_found() -> None:
     engine.add("n", (Document(id=str(n), text=f"billing item {n}", created=n) for n in range(900)))
     assert len(found(engine, "billing")) == 10
     assert found(engine, "billing 77")[0] == "77"
+
+
+def test_a_prompt_is_not_embedded_where_no_memory_has_a_vector() -> None:
+    class Counting(Fixed):
+        calls = 0
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.calls += 1
+            return super().embed(texts)
+
+    embedder = Counting(ship=1)
+    engine = SearchEngine(embedder)
+    engine.add("n", NOTES)
+    ranked = engine.search("ship the deploys", ["n", "unknown"])
+    assert ranked.results[0].id == "deploy" and embedder.calls == 0
+    assert ranked.left_out["semantic"] == "no memory here has a vector yet"
+    engine.add("n", [Document(id="ship", text="Release notes.", vectors=axis(1)[None])])
+    assert engine.search("ship the deploys", ["n"]).semantic and embedder.calls == 1
+
+
+def test_a_memory_without_a_session_is_ranked_by_meaning_not_by_its_words_twice() -> None:
+    lone = Document(id="lone", text="The retry storm came from billing.", vectors=axis(0)[None])
+    engine = SearchEngine(Fixed(retry=0))
+    engine.add("n", [lone])
+    (alone,) = engine.search("retry storm", ["n"], floor=False).results
+    assert alone.parts["alone"] == 1.0 and alone.parts["session"] == 0.0
+    (by_words,) = engine.search("retry storm", ["n"], mode="keyword", floor=False).results
+    assert by_words.parts["session"] > 0 and "alone" not in by_words.parts
+    talk = Document(id="talk", text=lone.text, session="s", vectors=axis(0)[None])
+    engine.add("n", [talk, Document(id="next", text="Jitter.", session="s", position=1)])
+    parts = {one.id: one.parts for one in engine.search("retry storm", ["n"]).results}
+    assert parts["talk"]["alone"] == 0.0 and parts["talk"]["session"] > 0
+    assert parts["lone"]["alone"] == 1.0

@@ -25,8 +25,8 @@ CLOSE = 0.0011  # scores are written with three digits
 
 
 class Notes:
-    """The notes of the package in sessions of four, with authors, dates and every prior, so that
-    each signal has something to say."""
+    """The notes of the package in sessions of four, a few in none, with authors, dates and every
+    prior, so that each signal has something to say."""
 
     def __init__(self, models: str) -> None:
         data = datasets.read(OWN_DATA, "notes")
@@ -42,7 +42,7 @@ class Notes:
                     id=one.id,
                     text=f"{one.text} Is that still so?" if number % 4 == 1 else one.text,
                     title=" ".join(one.text.split()[:6]) if number % 3 == 0 else "",
-                    session=f"s{number // 4}",
+                    session=f"s{number // 4}" if number % 8 < 6 else "",
                     position=number % 4,
                     author=("user", "assistant")[number % 2],
                     time=one.time,

@@ -133,6 +133,13 @@ def test_a_check_before_the_last_edit_says_nothing(store: SqliteStore) -> None:
     assert "check" not in summary(store, told).summary
 
 
+def test_a_test_that_passed_says_more_than_a_build(store: SqliteStore) -> None:
+    told = Told().ask("move the importer to streams").edit("imp/read.go")
+    told.run("go test ./imp", "ok").run("go build ./...").run("golangci-lint run")
+    told.answer("Split the reader in `imp/read.go` into two types.")
+    assert summary(store, told).summary == "Last check: go test ./imp passed"
+
+
 def test_a_next_step_lasts_until_it_is_asked_for(store: SqliteStore) -> None:
     told = mended()
     assert "Next: add a test for two vouchers" in summary(store, told).summary
