@@ -48,7 +48,7 @@ _FAILED = re.compile(
 )
 _NOT_TELLING = re.compile(
     r"^(?:Error: )?Exit code \d+$|^(?:npm ERR!|make(?:\[\d+\])?:) .*Error \d+|^=+|^-+$|^Traceback|"
-    r"^\s*$|^\S+ \$ |^FAIL\s*$|errors? found$",
+    r"^\s*$|^\S+ \$ |^FAIL\s*$|errors? found$|\btask failed$",
     re.IGNORECASE,
 )
 
