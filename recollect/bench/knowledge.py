@@ -30,7 +30,7 @@ from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import turns_of
-from recollect.inject import context, fence
+from recollect.inject import fence, render
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import LearningPlan, apply
 
@@ -224,7 +224,8 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerd
         replace(question, trigger="session-start", session_id=f"s-{session}")
     )
     told = [line for line in text.split("\n") if line.startswith("- ")]
-    begun = (fence.parse(start.context) or "").split(context.HISTORY)[0].split("\n")
+    rules = (fence.parse(start.context) or "").split("\n")
+    begun = [line for line in rules if line.startswith(render.RULES)]
     holds = [line for line in told if "(no longer so" not in line and not _dated(line)]
     stale = [
         line
@@ -249,7 +250,7 @@ def _mentions(line: str, value: str) -> bool:
 
 
 def _dated(line: str) -> bool:
-    return line.startswith("- [")
+    return line.startswith("- 20")
 
 
 def contradiction_table(verdicts: Sequence[HistoryVerdict]) -> str:

@@ -34,7 +34,8 @@ def command(
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
     It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
-    can also be the id of a receipt. A memory is named by its id or the beginning of it.
+    can also be the id of a receipt. A memory is named by its id, the beginning of it, or the
+    end of it that a brief shows in brackets.
     """
     client = daemon_client()
     receipts = _receipts(client, project, SEARCHED)
@@ -155,10 +156,15 @@ def _print_candidate(one: dict[str, Any], otherwise: str) -> None:
     click.secho(f"  {one['record_id']}", dim=True)
 
 
+def _has_id(whole: str, part: str) -> bool:
+    """Whether an id begins with a part, or ends with it: a brief tells the end in brackets."""
+    return whole.startswith(part) or whole.lower().endswith(part.strip("[]").lower())
+
+
 def _rate(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
-    """A memory is named by the beginning of its id, as the receipts show it."""
+    """A memory is named by a part of its id."""
     shown = [one for receipt in receipts for one in receipt["detail"]["candidates"]]
-    found = {one["record_id"] for one in shown if one["record_id"].startswith(record_id)}
+    found = {one["record_id"] for one in shown if _has_id(one["record_id"], record_id)}
     if len(found) != 1:
         several = "several memories in this project's receipts begin"
         none = "no memory in this project's receipts begins"

@@ -36,6 +36,7 @@ class Type:
     start_weight: float = 1.0  # of a belief, when memories are ranked without a question
     tone: Tone = ""  # of its badge; empty: the tone of its kind
     users_words_only: bool = False  # it instructs an agent, so only the user may have said it
+    is_rule: bool = False  # it is told at the start of every session
     is_lesson: bool = False  # a report lists it under what was learned
 
 
@@ -72,7 +73,7 @@ TYPES: dict[str, Type] = {
     one.name: one
     for one in (
         Type("constraint", "Constraint", "Constraints", importance=8, importance_by_hand=9,
-             start_weight=1.3, users_words_only=True),
+             start_weight=1.3, users_words_only=True, is_rule=True),
         Type("decision", "Decision", "Decisions", importance=7, importance_by_hand=8,
              start_weight=1.25, is_lesson=True),
         Type("heuristic", "Heuristic", "Heuristics", importance=7, importance_by_hand=6,

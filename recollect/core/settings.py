@@ -151,10 +151,10 @@ class Settings:
         160, "Megabytes of memory that the search indexes may take in all.", Range(16, 8192)
     )
     start_tokens: int = _setting(
-        2000, "The most tokens injected when a session starts; 0 for none.", Range(0, 8000)
+        400, "The most tokens injected when a session starts; 0 for none.", Range(0, 8000)
     )
     prompt_tokens: int = _setting(
-        1200, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
+        150, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
     )
     shadow: float = _setting(
         0.0,

@@ -132,6 +132,8 @@ class WorkFiles:
     search: float = entry(0.7, 0, 4, "vote for a file in which it searched")
     run: float = entry(0.7, 0, 4, "vote for a file that its command named")
     name_weight: int = entry(2, 1, 6, "a word of a file's name counts as this many of its folders")
+    rare_share: float = entry(0.08, 0, 1, "a name that more sessions hold tells nothing")
+    rare_sessions: int = entry(3, 1, 10, "but one in so few is never too common")
     command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
 
 
@@ -144,8 +146,35 @@ class Speaking:
     score: float = entry(0.84, 0, 3, "per point of the file's score")
     later: float = entry(-1.07, -4, 2, "not the first prompt of its session")
     names_nothing: float = entry(-0.93, -4, 2, "a later prompt with at most one word of meaning")
-    speak: float = entry(0.12, 0, 1, "the best file must be as likely as this")
-    least: float = entry(0.04, 0, 1, "and every other one as this")
+    idle: float = entry(-0.2, -4, 0, "a later prompt that only carries the conversation on")
+    publishes: float = entry(-2.0, -6, 0, "it asks to commit or publish what was done")
+    speak: float = entry(0.05, 0, 1, "the best file must be as likely as this")
+    least: float = entry(0.02, 0, 1, "and every other one as this")
+
+
+@dataclass(frozen=True)
+class Notes:
+    """How likely a memory is to be of use at a prompt, and how likely it must be."""
+
+    base: float = entry(-8.1, -20, 4, "constant of the regression")
+    cosine: float = entry(21.6, 0, 40, "likeness of meaning, less what chance gives")
+    by_chance: float = entry(0.27, 0, 1, "as much as chance gives in a store of 40 is left")
+    words: float = entry(1.7, 0, 20, "share of the prompt's 4-grams that it holds")
+    many_words: float = entry(12.0, 0, 40, "what of that share is above the next number")
+    many: float = entry(0.35, 0, 1, "so large a share is no accident")
+    unseen_cosine: float = entry(0.32, 0, 1, "counted for likeness where there are no vectors")
+    graph: float = entry(2.0, 0, 10, "the graph leads to it")
+    idle: float = entry(-3.0, -10, 0, "the prompt only carries the conversation on")
+    by_rules: float = entry(-0.7, -5, 0, "it is a note that rules made, not a person or a model")
+    thing: float = entry(1.0, -5, 5, "a fact or a thing that the prompt names")
+    unasked: float = entry(-2.0, -10, 0, "the prompt names the thing, and nothing of the fact")
+    idle_thing: float = entry(-4.0, -10, 0, "the same, when it only carries the conversation on")
+    speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
+    is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
+    turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
+    turn_by_words: float = entry(0.65, 0, 1, "the same where there are no vectors")
+    past: float = entry(0.15, 0, 1, "a line for a question about the past")
+    near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
 
 
 SEARCH = SearchWeights()
@@ -157,6 +186,7 @@ START = StartWeights()
 FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
+NOTES = Notes()
 
 GROUPS = {
     "search": SEARCH,
@@ -168,6 +198,7 @@ GROUPS = {
     "file signals": FILE_SIGNALS,
     "work files": WORK_FILES,
     "speaking": SPEAKING,
+    "notes": NOTES,
 }
 
 

@@ -11,6 +11,7 @@ from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
+from recollect.inject.gather import Sources
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.inject.rule_cache import RuleCache
@@ -37,18 +38,18 @@ class RecallParts:
         runtime.tombstones.listeners.append(self.rules.drop_all)
         runtime.memories.listeners.append(self.rules)
         self.receipts = Receipts(store, runtime.counters)
-        self.recall_now = Recall(
+        sources = Sources(
             store,
             self.engine,
             self.index_cache,
             self.graphs,
+            runtime.work,
             self.feedback,
-            self.receipts,
-            runtime.counters,
             clock,
             settings,
             self.rules,
         )
+        self.recall_now = Recall(sources, self.receipts, runtime.counters)
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )

@@ -26,6 +26,7 @@ from recollect.work.commands import ActingStep, acting_steps
 from recollect.work.paths import words_of
 
 MOST_FOUND = 12
+NAMED = "the prompt names"
 _MOST_WORDS = 3  # of a program with its subcommands
 _MOST_FOLDERS = 8
 # Verbs that take any object, so that alone they name no action. They led five or more of 443
@@ -251,7 +252,7 @@ def _paths_above(words: Iterable[str]) -> set[str]:
 def _named_in(parsed: _ParsedRule, given: Sequence[Token]) -> str:
     for name in parsed.telling:
         if any(_stands_at(name, given, at) for at in range(len(given))):
-            return f"the prompt names {' '.join(name.words)}"
+            return f"{NAMED} {' '.join(name.words)}"
     return ""
 
 

@@ -14,7 +14,8 @@ LINES = 20_000
 SHORTEST = 40  # a shorter line may well be somebody's own
 
 _DRESS = re.compile(r"^[\s>*•\-–—\"'`|]++|(?<![\s\"'`|.…])[\s\"'`|.…]++$")
-_DATE = re.compile(r"^\[\d{4}-\d\d-\d\d\]\s*")
+_DATE = re.compile(r"^\[?\d{4}-\d\d-\d\d\]?\s*")
+_ID = re.compile(r"\s\[[0-9a-z]{5}\]$")
 
 
 class OwnText:
@@ -45,7 +46,7 @@ class OwnText:
 
 def _mark(session_id: str, line: str) -> bytes | None:
     """What a line says, however it is dressed: quoted, as a list item, in other white space."""
-    bare = _DATE.sub("", _DRESS.sub("", line))
+    bare = _DRESS.sub("", _ID.sub("", _DATE.sub("", _DRESS.sub("", line))))
     if len(bare) < SHORTEST:
         return None
     said = f"{session_id}\0{' '.join(bare.lower().split())}"

@@ -1,35 +1,26 @@
 """The rules and procedures of each namespace, in memory, found by the action they are about.
 
 In: preferences, beliefs and procedures of the store, and a prompt or a shell line. Out: those that
-are about it, as lines of a brief or as memories, each with the reason. A namespace is read when it
+are about it, as lines of a brief, each with the reason. A namespace is read when it
 is first asked about, and again when something in it changed; nothing else waits for the store.
 """
 
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.core.kinds import KINDS
+from recollect.core.kinds import KINDS, TYPES
 from recollect.core.values import Preference, Procedure, Record
-from recollect.inject import context
 from recollect.inject.actions import Rule, RuleIndex, RuleMatch
-from recollect.inject.known import Item
+from recollect.inject.draft import BriefLine
 from recollect.store.interface import RecordFilter, Store
 
 MOST_BELIEFS = 500  # of a namespace, the newest
 MOST_NAMESPACES = 32
+_ADDS_FILE = re.compile(r"git add [^-.*\s]")
 _TOOLS = "tools"  # the category of preferences whose words name programs
 _BELIEFS = [kind.name for kind in KINDS.values() if kind.is_belief]
-
-
-@dataclass(frozen=True)
-class FoundRule:
-    """A rule about an action: a line of a brief, or a memory that has forms of its own."""
-
-    id: str
-    reason: str
-    item: Item | None
-    record: Record | None
 
 
 @dataclass
@@ -47,10 +38,10 @@ class RuleCache:
         self._known: dict[str, _Rules] = {}
         self._changes = 0
 
-    def for_prompt(self, namespaces: Sequence[str], text: str) -> list[FoundRule]:
+    def for_prompt(self, namespaces: Sequence[str], text: str) -> list[BriefLine]:
         return self._found([(one, one.index.for_prompt(text)) for one in self._of(namespaces)])
 
-    def for_command(self, namespaces: Sequence[str], line: str) -> list[FoundRule]:
+    def for_command(self, namespaces: Sequence[str], line: str) -> list[BriefLine]:
         return self._found([(one, one.index.for_command(line)) for one in self._of(namespaces)])
 
     # --- listening to writes ---
@@ -92,19 +83,24 @@ class RuleCache:
             text = preference.value
             rules.append(Rule(preference.preference_id, text, about_tools=about))
             sources[preference.preference_id] = preference
-        for procedure in self._store.graph.all(namespace, Procedure):
+        procedures = self._store.graph.all(namespace, Procedure)
+        for procedure in sorted(procedures, key=lambda one: -one.confidence):
+            if any(_ADDS_FILE.match(step) for step in procedure.steps):
+                continue  # it was for that change alone
             name = procedure.name.partition(":")[0]
             rules.append(Rule(procedure.procedure_id, name, trigger=procedure.trigger))
             sources[procedure.procedure_id] = procedure
         for kind in _BELIEFS:
             page = self._store.records.page(namespace, RecordFilter(kind=kind), limit=MOST_BELIEFS)
             for record in page.items:
+                if not record.knowledge_type or not TYPES[record.knowledge_type].is_rule:
+                    continue  # a decision is told to a question that it answers
                 rules.append(Rule(record.record_id, record.title))
                 sources[record.record_id] = record
         return _Rules(version, RuleIndex(rules), sources)
 
-    def _found(self, matched: Sequence[tuple[_Rules, list[RuleMatch]]]) -> list[FoundRule]:
-        found: list[FoundRule] = []
+    def _found(self, matched: Sequence[tuple[_Rules, list[RuleMatch]]]) -> list[BriefLine]:
+        found: list[BriefLine] = []
         stated: set[tuple[str, str]] = set()
         for rules, matches in matched:
             for match in matches:
@@ -114,19 +110,23 @@ class RuleCache:
                     if (source.category, source.key) in stated:
                         continue
                     stated.add((source.category, source.key))
-                found.append(_of_source(source, match))
+                if isinstance(source, Procedure):
+                    # Of several ways to do the same, the first: they come best known first.
+                    same = ("procedure", source.trigger.casefold())
+                    if same in stated:
+                        continue
+                    stated.add(same)
+                found.append(_line(source, match))
         return found
 
 
-def _of_source(source: Preference | Procedure | Record, match: RuleMatch) -> FoundRule:
-    item, record = None, None
+def _line(source: Preference | Procedure | Record, match: RuleMatch) -> BriefLine:
+    line = BriefLine(match.rule.id, "rules", 1.0, match.reason, by_action=True)
     match source:
         case Preference():
-            line = context.preference_line(source)
-            item = Item(match.rule.id, "preferences", line, source.strength, match.reason)
+            line.thing, line.score = source, source.strength
         case Procedure():
-            line = context.procedure_line(source)
-            item = Item(match.rule.id, "procedures", line, source.confidence, match.reason)
+            line.section, line.thing, line.score = "procedures", source, source.confidence
         case Record():
-            record = source
-    return FoundRule(match.rule.id, match.reason, item, record)
+            line.record = source
+    return line

@@ -17,7 +17,7 @@ from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import candidates
 from recollect.retrieve.dates import Span, anchors_in, spans_in
-from recollect.retrieve.floor import confidence
+from recollect.retrieve.floor import confidence, near_by_chance
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, Terms, parse, weigh
 from recollect.retrieve.rank import stem_numbers
@@ -142,7 +142,15 @@ class SearchEngine:
                 scored, found = [], {}
             results = rows(found, scored, mode, fusion, semantic, limit)
             asked.watch.mark("fuse")
-        return Ranked(results, sure, asked.watch.stages, semantic, asked.left_out, asked.vector)
+        return Ranked(
+            results,
+            sure,
+            asked.watch.stages,
+            semantic,
+            asked.left_out,
+            asked.vector,
+            near_by_chance(vectors, self._floor),
+        )
 
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""

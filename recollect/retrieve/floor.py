@@ -23,10 +23,13 @@ def confidence(
     a large store has to be higher.
     """
     words = floor.grams * _most(scored, "grams") + floor.window * _most(scored, "window")
-    near = _most(scored, "cosine")
-    if vectors:
-        near -= floor.chance * math.sqrt(2 * math.log(max(2, vectors)))
+    near = _most(scored, "cosine") - near_by_chance(vectors, floor)
     return near + terms.known * words
+
+
+def near_by_chance(vectors: int, floor: Floor) -> float:
+    """The cosine that the nearest of so many vectors has although it means something else."""
+    return floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0
 
 
 def _most(scored: Sequence[ScoredDocuments], part: str) -> float:

@@ -39,6 +39,7 @@ class Ranked:
     semantic: bool  # whether vectors were used
     left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    by_chance: float = 0.0  # a cosine that means nothing in a store of this size
 
 
 _Place = tuple[int, int]  # which namespace, which row of its scores

@@ -93,7 +93,7 @@ class Explanation(Value, frozen=True, kw_only=True):
 def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQuery) -> "Preview":
     if asked.as_of is None:
         return runtime.recall().recall_now.preview(question, asked.token_budget)
-    from recollect.inject.past import recall_as_of
+    from recollect.inject.recall_as_of import recall_as_of
 
     recall = recall_as_of(
         runtime.visible_store,

@@ -16,7 +16,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import BELIEF_TYPES, KINDS, NOTE
 from recollect.core.values import Record, RecordId, convert
 from recollect.inject import fence
-from recollect.inject.private import SENSITIVE, told
+from recollect.inject.consent import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import context, graph, read, report, search, sessions, write
 from recollect.service.runtime import ServiceRuntime
@@ -113,8 +113,12 @@ def search_text(answer: search.SearchAnswer) -> str:
     return "\n".join(lines)
 
 
+CONTEXT_TOKENS = 2000  # unless the agent names its budget; the seeds'
+
+
 def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
-    answer = context.context(runtime, convert(context.ContextQuery, given))
+    asked = convert(context.ContextQuery, {"token_budget": CONTEXT_TOKENS, **given})
+    answer = context.context(runtime, asked)
     if not answer.context:
         return "No memory is relevant to this."
     return f"{answer.context}\nids: {', '.join(answer.records)}"

@@ -23,6 +23,7 @@ from recollect.work.terms import terms
 
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
 DAY_S = 86_400.0
+MOST_NAMES = 60  # of one turn
 
 
 @dataclass(slots=True)
@@ -36,6 +37,17 @@ class Turn:
     # What commands named that was no known file: it may become one.
     loose: tuple[str, ...]
     terms: tuple[str, ...]
+    names: tuple[str, ...]  # that files define which it read or edited
+
+
+@dataclass(slots=True)
+class NameUse:
+    """How a name came up so far."""
+
+    sessions: int = 0
+    last_session: str = ""
+    last_at: float = 0.0
+    branch: str = ""  # where it came up last
 
 
 @dataclass(slots=True)
@@ -109,6 +121,7 @@ class ProjectWork:
         self.runs: dict[str, CommandRuns] = {}  # by the command's normal form
         self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
         self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
+        self.names: dict[str, NameUse] = {}  # by name
         self.turn: list[Turn | None] = []  # by number; None for one that was replaced
         self.words = Postings()  # of turns
         self.path_words = Postings()  # of files
@@ -137,6 +150,7 @@ class ProjectWork:
             weights=tuple(touched.values()),
             loose=tuple(dict.fromkeys(loose)),
             terms=tuple(counts),
+            names=tuple(sys.intern(name) for name, _ in work.defines[:MOST_NAMES]),
         )
         self.turn.append(turn)
         session.turns[work.turn_id] = turn
@@ -152,6 +166,15 @@ class ProjectWork:
                     self.usual[action.command] = runs
         for name, path in work.defines:
             self._define(name, self._number_of(path))
+            self._use_name(name, work, at)
+
+    def _use_name(self, name: str, work: TurnWork, at: float) -> None:
+        use = self.names.setdefault(name, NameUse())
+        if use.last_session != work.session_id:
+            use.sessions += 1
+            use.last_session = work.session_id
+        if at >= use.last_at:
+            use.last_at, use.branch = at, sys.intern(work.branch)
 
     def _touched(self, actions: Iterable[Action]) -> dict[int, float]:
         """Files with how much was done to each. What a command names is one when a tool has touched
@@ -187,6 +210,13 @@ class ProjectWork:
             if known is not None:
                 found.append(known)
         return found
+
+    def concerns(self, session_id: str, branch: str, person: str) -> bool:
+        """Whether a session worked on this branch, or was this person's. One of which nothing is
+        known may have been."""
+        on_branch = branch not in MAIN and session_id in self.by_branch[branch].sessions
+        known = self.of_session.get(session_id)
+        return on_branch or known is None or person in known.files
 
     def touched(self, turn: Turn) -> dict[int, float]:
         """Files of a turn with how much it had to do with each."""

@@ -5,15 +5,18 @@ nothing is told twice in a session.
 """
 
 import heapq
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from recollect.core.token_count import count_tokens
 from recollect.work.index import BranchWork, ProjectWork
 from recollect.work.likely_files import Ask, Likely
+from recollect.work.likely_names import likely_names
 from recollect.work.paths import shortest_unique
 
 MOST_RUNS = 3
+FILES_TOKENS = 140
 MOST_COMMITS = 2
 
 
@@ -23,13 +26,30 @@ class Line:
     keys: tuple[str, ...]  # what it tells
 
 
-def files_line(work: ProjectWork, likely: Sequence[Likely], told: Collection[str]) -> Line | None:
-    """Files that are likely to be needed, without those the session was told of."""
-    new = [one.path for one in likely if f"file {one.path}" not in told]
+def files_line(
+    work: ProjectWork, ask: Ask, likely: Sequence[Likely], told: Collection[str]
+) -> Line | None:
+    """Files that are likely to be needed, some with names that they define; without what the
+    session was told of."""
+    new = [one for one in likely if f"file {one.path}" not in told]
     if not new:
         return None
-    names = shortest_unique(new, work.by_name)
-    return Line(f"Likely files: {', '.join(names)}", tuple(f"file {path}" for path in new))
+    names = likely_names(work, ask, new, told)
+    for size in range(len(new), 0, -1):
+        line = _files_line(work, [one.path for one in new[:size]], names)
+        if count_tokens(line.text) <= FILES_TOKENS:
+            return line
+    return None
+
+
+def _files_line(work: ProjectWork, paths: list[str], names: Mapping[str, list[str]]) -> Line:
+    texts = [
+        f"{short} ({', '.join(names[path])})" if path in names else short
+        for path, short in zip(paths, shortest_unique(paths, work.by_name), strict=True)
+    ]
+    keys = [f"file {path}" for path in paths]
+    keys += [f"name {name}" for path in paths for name in names.get(path, ())]
+    return Line(f"Likely files: {', '.join(texts)}", tuple(keys))
 
 
 def runs_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> Line | None:

@@ -17,7 +17,7 @@ from recollect.bench.product import ProductIngest, _namespace
 from recollect.bench.vectors import CachedVectors, available
 from recollect.core import vector_bytes as layout
 from recollect.embedding.embedder import MODEL
-from recollect.inject.recall import CANDIDATES, EARLY_TERMS
+from recollect.inject.gather import CANDIDATES, EARLY_TERMS
 from tests.fakes.postgres import running
 
 SHIPPED = str(pathlib.Path(datasets.__file__).parent / "data")

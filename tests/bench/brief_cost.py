@@ -148,7 +148,11 @@ def _word(number: int) -> str:
 def everything(work: ProjectWork, ask: Ask) -> list[str]:
     """All that a brief takes from work."""
     likely = rank(work, ask)[:8]
-    found = (branch_line(work, ask, ()), runs_line(work, ask, ()), files_line(work, likely, ()))
+    found = (
+        branch_line(work, ask, ()),
+        runs_line(work, ask, ()),
+        files_line(work, ask, likely, ()),
+    )
     return [line.text for line in found if line is not None]
 
 

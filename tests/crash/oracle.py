@@ -128,7 +128,9 @@ def put_note(store: SqliteStore, client: int, tell: Tell) -> str:
 
 def delete_note(store: SqliteStore, client: int, record_id: str, tell: Tell) -> None:
     tell(Told("deleting", client, record_id))
-    assert delete_records(store, namespace(client), [record_id], actor="crash") is not None
+    # It finds nothing where an earlier try deleted it and failed afterwards; the checks at the end
+    # look for the memory itself.
+    delete_records(store, namespace(client), [record_id], actor="crash")
     tell(Told("deleted", client, record_id))
 
 

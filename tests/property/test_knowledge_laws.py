@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from recollect.core.entity_keys import key, object_key
 from recollect.core.values import Entity, Fact, Relationship
 from recollect.extract.interface import EntityClaim, FactClaim
-from recollect.inject.budget import SHARES, allot
+from recollect.inject.draft import Section
+from recollect.inject.fit import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
 from recollect.reconcile.entity_names import EntityNames
 from recollect.reconcile.knowledge import learn
@@ -170,7 +171,7 @@ def test_seen_again_is_never_less_sure_and_never_above_one(said: Any) -> None:
     st.dictionaries(st.sampled_from(sorted(SHARES)), st.integers(0, 4000)),
 )
 def test_shares_never_exceed_the_budget_and_leave_nothing_idle(
-    total: int, wanted: dict[str, int]
+    total: int, wanted: dict[Section, int]
 ) -> None:
     given_out = allot(total, wanted)
     room = max(0, total)

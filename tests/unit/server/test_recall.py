@@ -55,8 +55,7 @@ def test_a_memory_of_one_session_reaches_the_next(
     started = home.run_hook(
         "claude-code", "SessionStart", {"session_id": "new", "cwd": str(place), "source": "startup"}
     )
-    told = json.loads(started.stdout)["hookSpecificOutput"]
-    assert told["hookEventName"] == "SessionStart" and "capped at five" in told["additionalContext"]
+    assert started.stdout == b""  # the words of turns wait for a question
 
     answered = home.client.ask("POST", "/v1/events?retrieve=true", {
         "session_id": new_ulid(), "kind": "prompt",

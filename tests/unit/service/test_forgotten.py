@@ -172,7 +172,8 @@ def test_receipts_do_not_tell_it_and_undo_brings_their_text_back(
     house.session("one", RULE, OTHER)
     house.it.index_cache.fill((NAMESPACE, GLOBAL))
     house.it.graphs.fill((NAMESPACE, GLOBAL))
-    question = RecallQuestion("session-start", "", (NAMESPACE, GLOBAL), "another", None, 20_000)
+    asked = "what did we decide about pnpm in packages/ui, and about PostgreSQL?"
+    question = RecallQuestion("prompt", asked, (NAMESPACE, GLOBAL), "another", None, 20_000)
     told = house.it.recall_now(question)
     house.it.receipts.flush()
     assert "pnpm" in told.context and "PostgreSQL" in told.context

@@ -15,7 +15,7 @@ from recollect.service import search, tools
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, record
-from tests.unit.inject.test_known import RELEASE, Setup, fact, wish
+from tests.unit.inject.test_graph_lines import RELEASE, Setup, fact, wish
 
 PAY = "85,000"
 # Tools that store what an agent gives them, and tell nothing else.
@@ -39,6 +39,7 @@ def fill(setup: Setup) -> None:
     )  # fmt: skip
     setup.learn(
         wish("salary", f"{PAY} a year"),
+        wish("budget_script", "run budgetmaker for the budget sheet"),
         replace(RELEASE, name="Budget sheet", trigger="for the budget sheet",
                 steps=(f"enter my salary of {PAY}", "run scripts/budget.py")),
     )  # fmt: skip
@@ -60,7 +61,7 @@ def test_nothing_that_is_injected_tells_pay_without_consent(
     question = "which script makes the budget sheet, and what about the salary?"
     text, receipt = setup.recalled(question if trigger == "prompt" else "", trigger=trigger)
     assert (PAY in text) == consent, text
-    assert "scripts/budget.py" in text  # what is harmless is still told
+    assert "budgetmaker" in text  # what is harmless is still told
     if not consent:
         told = [*receipt.detail["candidates"], *receipt.detail["known"]]
         assert any("sensitive" in one["why_not"] for one in told)

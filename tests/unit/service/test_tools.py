@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
+from recollect.core.token_count import count_tokens
 from recollect.daemon.runtime import Runtime
-from recollect.inject.budget import count_tokens
 from recollect.service import conversation_compaction, tools
 from recollect.service.alarms import AlarmInputs, alarms
 from tests.make import NAMESPACE

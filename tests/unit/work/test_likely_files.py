@@ -130,6 +130,6 @@ def test_lines_name_what_is_new_to_the_session() -> None:
     line = branch_line(work, question, set())
     assert line is not None
     assert line.text == "Branch fix (1 session, last 2026-11-15): Cap retries at 5"
-    line = files_line(work, rank(work, question), set())
+    line = files_line(work, question, rank(work, question), set())
     assert line is not None and line.text == "Likely files: a.py"
-    assert files_line(work, rank(work, question), set(line.keys)) is None
+    assert files_line(work, question, rank(work, question), set(line.keys)) is None

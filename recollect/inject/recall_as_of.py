@@ -13,6 +13,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.inject.feedback import Feedback
+from recollect.inject.gather import Sources
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.as_of import engine_as_of
@@ -20,6 +21,7 @@ from recollect.retrieve.engine import QueryEmbedder
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.store_as_of import StoreAsOf
 from recollect.store.interface import Store
+from recollect.work.cache import WorkCache
 
 
 def recall_as_of(
@@ -39,7 +41,8 @@ def recall_as_of(
     graphs.fill(namespaces)
     filled: Any = _Filled()
     clock = ManualClock(moment)
-    return Recall(then, engine, filled, graphs, feedback, receipts, counters, clock, settings)
+    sources = Sources(then, engine, filled, graphs, WorkCache(then), feedback, clock, settings)
+    return Recall(sources, receipts, counters)
 
 
 class _Filled:

@@ -14,11 +14,11 @@ KEPT = 16_384
 DETAIL_CHARS = 4_000
 
 
-class Private:
+class Consent:
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
 
-    def holds(self, record: Record) -> bool:
+    def needed(self, record: Record) -> bool:
         text = told(record)
         mark = hash(text)
         judged = self._known.get(mark)

@@ -1,6 +1,5 @@
 """What only repeats another memory is left out; what differs stays."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -8,25 +7,22 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Record
-from recollect.inject.echoes import drop_echoes, newest_first
+from recollect.ingest.pipeline import RecallQuestion
+from recollect.inject.draft import Draft
+from recollect.inject.gather import memory_line
+from recollect.inject.order import newest_first, put_in_order
 from tests.make import NOON, record
-
-
-@dataclass
-class Found:
-    record: Record
-    why_not: str = ""
-    older: bool = False
-
 
 TURN = (ids.new_ulid(), ids.new_ulid())
 OTHER = (ids.new_ulid(),)
 
 
 def kept(*records: Record, told: tuple[Record, ...] = (), whole: bool = False) -> list[str]:
-    found = [Found(one) for one in records]
-    drop_echoes(found, told, whole=whole)
-    return [one.record.title for one in found if not one.why_not]
+    trigger = "session-start" if whole else "prompt"
+    draft = Draft(RecallQuestion(trigger, "", ("a",), "s", None, 9500))
+    draft.lines = [memory_line(one, 1.0) for one in records]
+    put_in_order(draft, told)
+    return [line.record.title for line in draft.kept if line.record]
 
 
 def of(title: str, kind: Any, events: tuple[str, ...] = TURN, **fields: Any) -> Record:
@@ -79,9 +75,12 @@ def test_the_same_question_with_another_answer_stays() -> None:
 
 def ordered(*said: tuple[str, int]) -> list[tuple[str, bool]]:
     """Titles, each said so many hours after noon, in the order in which they are told."""
-    found = [Found(record(text, valid_from=NOON + timedelta(hours=hour))) for text, hour in said]
+    found = [
+        memory_line(record(text, valid_from=NOON + timedelta(hours=hour)), 1.0)
+        for text, hour in said
+    ]
     newest_first(found)
-    return [(one.record.title, one.older) for one in found]
+    return [(line.record.title, line.older) for line in found if line.record]
 
 
 def test_the_newer_of_two_that_are_much_alike_comes_first() -> None:
@@ -93,9 +92,11 @@ def test_the_newer_of_two_that_are_much_alike_comes_first() -> None:
 
 
 def test_a_session_in_short_does_not_make_its_turns_old() -> None:
-    turn = Found(record("Always use ruff for formatting", kind="episode", valid_from=NOON))
+    turn = memory_line(
+        record("Always use ruff for formatting", kind="episode", valid_from=NOON), 1.0
+    )
     summary = record("Session: always use ruff for formatting", kind="summary")
-    short = Found(msgspec.structs.replace(summary, valid_from=NOON + timedelta(hours=1)))
+    short = memory_line(msgspec.structs.replace(summary, valid_from=NOON + timedelta(hours=1)), 1.0)
     told = [turn, short]
     newest_first(told)
     assert told == [turn, short] and not turn.older

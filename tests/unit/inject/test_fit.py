@@ -1,4 +1,5 @@
-from recollect.inject.budget import count_tokens, fit, retrieval_budget
+from recollect.core.token_count import count_tokens
+from recollect.inject.fit import fit
 
 
 def test_tokens_are_counted_high() -> None:
@@ -8,11 +9,6 @@ def test_tokens_are_counted_high() -> None:
     assert count_tokens("12345") == 5
     assert count_tokens("日本語") >= 3
     assert count_tokens("a\n\nb") == 4
-
-
-def test_the_budget_keeps_a_margin_and_is_never_negative() -> None:
-    assert retrieval_budget(1000, 300, 200) == 450
-    assert retrieval_budget(1000, 990) == 0
 
 
 def test_what_does_not_fit_is_taken_in_its_short_form_or_left_out() -> None:

@@ -1,17 +1,13 @@
-"""What the graph has to say to a prompt, before it is cut to its budget.
+"""What the graph knows about a prompt.
 
-In: a prompt, the graphs and what the session was told already. Out: `Item`s by kind: preferences,
-facts and things that the prompt names, facts further along, procedures; and of each why it is there
-or why not. What is sensitive needs consent.
+In: a prompt and the graphs. Out: lines: preferences, facts and things that the prompt names, facts
+further along, procedures; and of each why it is there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recollect.core.values import Entity, Fact, Preference
-from recollect.inject import context
-from recollect.inject.private import SENSITIVE
-from recollect.privacy.sensitive import is_sensitive
+from recollect.inject.draft import BriefLine, Section
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import Intent
 
@@ -23,20 +19,7 @@ LONG = 30  # telling words
 BY_WORDS = 0.5  # share of the prompt's telling words that a fact found by words must have
 
 
-@dataclass
-class Item:
-    """One line that may be injected."""
-
-    id: str
-    kind: str  # one of budget.SHARES
-    line: str
-    score: float
-    why: str
-    why_not: str = ""
-    sensitive: bool = False
-
-
-def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[Item]:
+def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[BriefLine]:
     """Those of all namespaces; what the project says goes before what holds everywhere."""
     held: dict[tuple[str, str], Preference] = {}
     for namespace in namespaces:
@@ -44,28 +27,29 @@ def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[Item]:
             held.setdefault((one.category, one.key), one)
     ordered = sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
     return [
-        Item(one.preference_id, "preferences", context.preference_line(one), one.strength, "stated")
-        for one in ordered
+        BriefLine(one.preference_id, "rules", one.strength, "stated", thing=one) for one in ordered
     ]
 
 
-def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) -> list[Item]:
+def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) -> list[BriefLine]:
     """Of the preferences those that a prompt is about."""
     asked = content_stems(text)
     found = []
-    for item in preferences(graphs, namespaces):
-        name = item.line.partition(":")[0]
-        about = content_stems(name.rpartition(".")[2].replace("_", " "))
-        shared = len(asked & content_stems(item.line.replace("_", " ").replace(".", " ")))
+    for line in preferences(graphs, namespaces):
+        one = line.thing
+        assert isinstance(one, Preference)
+        about = content_stems(one.key.replace("_", " "))
+        whole = f"{one.category} {one.key} {one.value}"
+        shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
         if (about and about <= asked) or shared >= 2:
-            item.why = "the prompt is about it"
-            found.append(item)
+            line.why = "the prompt is about it"
+            found.append(line)
     return found
 
 
-def facts(walks: Sequence[GraphWalk]) -> list[Item]:
+def facts(walks: Sequence[GraphWalk]) -> list[BriefLine]:
     """Things that the prompt names, with what is known of them and around them."""
-    items: list[Item] = []
+    items: list[BriefLine] = []
     for walk in walks:
         unasked: dict[str, int] = {}
         further = 0
@@ -80,7 +64,9 @@ def facts(walks: Sequence[GraphWalk]) -> list[Item]:
                     unasked[start] = unasked.get(start, 0) + 1
                     if unasked[start] > UNASKED:
                         continue
-                items.append(_fact(reached.fact, "known", reached.worth, f"of {start}"))
+                items.append(
+                    _fact(reached.fact, "known", reached.worth, f"of {start}", reached.overlap)
+                )
             elif reached.overlap >= FURTHER_OVERLAP and further < FURTHER:
                 further += 1
                 way = " > ".join(reached.path)
@@ -90,11 +76,11 @@ def facts(walks: Sequence[GraphWalk]) -> list[Item]:
 
 def by_words(
     graphs: GraphCache, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
-) -> list[Item]:
+) -> list[BriefLine]:
     """Facts, described things and procedures that words alone find; each must share enough with
     the prompt."""
     asked = content_stems(text[:4000])
-    items: list[Item] = []
+    items: list[BriefLine] = []
     # No fact has half of the words of a long prompt: it is not looked for.
     least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
     for namespace in namespaces:
@@ -108,40 +94,23 @@ def by_words(
             if thing.entity_id not in have:
                 items.append(_entity(thing, _shares(shared)))
         for one, shared in procedures[:SEARCHED]:
-            line = context.procedure_line(one)
             items.append(
-                Item(one.procedure_id, "procedures", line, one.confidence, _shares(shared))
+                BriefLine(
+                    one.procedure_id, "procedures", one.confidence, _shares(shared), thing=one
+                )
             )
     return items
-
-
-def judge(items: Sequence[Item], told: frozenset[str], *, consent: bool, repeat: bool) -> None:
-    """Say of each item why it may not be injected, if so."""
-    for item in items:
-        if not consent and (item.sensitive or is_sensitive(item.line)):
-            item.sensitive = True
-            item.why_not = SENSITIVE
-        elif item.id in told and not repeat:
-            item.why_not = "injected earlier in this session"
-
-
-def value_of(item: Item) -> str:
-    """What a preference says, without its name."""
-    return plain(item.line.partition(": ")[2])
-
-
-def plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".! ")
 
 
 def _shares(words: int) -> str:
     return f"shares {words} words with the prompt"
 
 
-def _entity(entity: Entity, why: str) -> Item:
-    return Item(entity.entity_id, "known", context.entity_line(entity), 1.0, why)
+def _entity(entity: Entity, why: str) -> BriefLine:
+    return BriefLine(entity.entity_id, "known", 1.0, why, thing=entity)
 
 
-def _fact(fact: Fact, kind: str, score: float, why: str) -> Item:
-    line = context.fact_line(fact)
-    return Item(fact.fact_id, kind, line, round(score, 4), why, sensitive=fact.sensitive)
+def _fact(fact: Fact, section: Section, score: float, why: str, overlap: float = 1.0) -> BriefLine:
+    line = BriefLine(fact.fact_id, section, round(score, 4), why, thing=fact)
+    line.sensitive, line.parts = fact.sensitive, {"overlap": overlap}
+    return line

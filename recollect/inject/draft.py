@@ -1,0 +1,81 @@
+"""What may be told at a prompt, on its way through the stages.
+
+`gather` finds lines, `judge` takes out those that must not be told, `speaking` those not worth
+telling, `order` those that repeat; `fit` cuts to the budget, `render` writes. A line that is left
+out stays in the draft with its reason: the receipt shows it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recollect.core.values import Entity, Fact, Preference, Procedure, Record
+from recollect.ingest.pipeline import RecallQuestion
+from recollect.retrieve.graph import Rival
+
+Section = Literal["rules", "files", "place", "state", "known", "history", "related", "procedures"]
+
+
+@dataclass
+class BriefLine:
+    """One line that may be told: a memory, or something made of the graph or of work."""
+
+    id: str
+    section: Section
+    score: float
+    why: str
+    record: Record | None = None
+    thing: Preference | Fact | Entity | Procedure | None = None
+    line: str = ""  # its text, if it is none of these
+    parts: dict[str, float] = field(default_factory=dict)
+    chance: float = 1.0  # that it will be of use
+    why_not: str = ""
+    sensitive: bool = False
+    stale: str = ""  # the file that changed since or is gone
+    older: bool = False  # a newer memory, told before it, is much like it
+    by_action: bool = False  # a rule about what the prompt asks for or the command does
+    keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
+
+    @property
+    def told_as(self) -> tuple[str, ...]:
+        """What a session that was told this need not be told again: a turn, its note and what else
+        was made of it are one memory."""
+        return (self.id, *self.keys, *self.turn_events)
+
+    @property
+    def same_as(self) -> tuple[str, ...]:
+        """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
+        is_belief = self.record is not None and self.record.traits.is_belief
+        return (self.id,) if is_belief else (self.id, *self.turn_events)
+
+    @property
+    def turn_events(self) -> tuple[str, ...]:
+        """The events of the turn that it was made of; a summary is made of many turns."""
+        record = self.record
+        return () if record is None or record.traits.is_summary else record.source_event_ids
+
+
+@dataclass
+class Draft:
+    """What one question found."""
+
+    question: RecallQuestion
+    about_past: bool = False  # it asks in so many words for what was
+    is_start: bool = False  # it is answered with what a session starts with
+    as_sections: bool = False  # asked on purpose: in the seeds' sections, not as a brief
+    lines: list[BriefLine] = field(default_factory=list)
+    rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
+    confidence: float = 0.0  # that memory holds anything about it
+    by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+    semantic: bool = False  # meaning was compared, not words alone
+    idle: float = 0.0  # how much it reads like a word that only carries the conversation on
+    stages: dict[str, float] = field(default_factory=dict)  # microseconds
+    notes: dict[str, Any] = field(default_factory=dict)  # for the receipt
+
+    @property
+    def asked_on_purpose(self) -> bool:
+        """Somebody wants to know: less is needed to answer, and turns may be quoted."""
+        return self.about_past or self.as_sections
+
+    @property
+    def kept(self) -> list[BriefLine]:
+        return [one for one in self.lines if not one.why_not]

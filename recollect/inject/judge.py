@@ -1,0 +1,99 @@
+"""Second stage: what must not be told, whatever it is worth.
+
+In: a draft and what its session was told. Out: the same lines, some with a reason why not.
+"""
+
+import msgspec
+
+from recollect.core.values import Preference, Record
+from recollect.inject import render
+from recollect.inject.consent import SENSITIVE, Consent
+from recollect.inject.draft import BriefLine, Draft
+from recollect.inject.feedback import factor
+from recollect.inject.gather import Sources
+from recollect.lifecycle.file_freshness import FreshnessChecker
+from recollect.privacy.sensitive import is_sensitive
+from recollect.retrieve.priors import STALE
+
+FORGOTTEN = "forgotten, with what was made of it"
+TOLD = "told earlier in this session"
+
+
+class Judge:
+    def __init__(self, sources: Sources) -> None:
+        self._feedback = sources.feedback
+        self._settings = sources.settings
+        self._clock = sources.clock
+        self._files = FreshnessChecker(sources.store)
+        self._consent = Consent()
+
+    def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
+        """`repeat`: what was told before may be told again."""
+        self._look_at_files(draft)
+        wishes = {
+            _plain(line.thing.value) for line in draft.lines if isinstance(line.thing, Preference)
+        }
+        for line in draft.lines:
+            if line.why_not:
+                continue
+            if line.record is None:
+                self._made(line, draft)
+            else:
+                self._memory(line, line.record, draft, wishes)
+            before = not told.isdisjoint(line.same_as)
+            if not line.why_not and before and not repeat:
+                line.why_not = TOLD
+
+    def _made(self, line: BriefLine, draft: Draft) -> None:
+        text = render.forms(line, as_sections=True)[0]
+        visible = self._feedback.tombstones.visible_text(draft.question.namespaces[0], text)
+        if visible != text:
+            line.thing, line.line, line.why_not = None, "(forgotten)", FORGOTTEN
+        elif not self._settings.share_sensitive and (line.sensitive or is_sensitive(text)):
+            line.sensitive, line.why_not = True, SENSITIVE
+
+    def _memory(self, line: BriefLine, record: Record, draft: Draft, wishes: set[str]) -> None:
+        now = self._clock.now()
+        weight = factor(self._feedback.of(record.namespace), record.record_id)
+        line.score *= weight
+        visible = self._feedback.tombstones.visible_record(record)
+        if weight == 0:
+            line.why_not = "you said: never again"
+            return
+        if visible is None:
+            line.why_not = FORGOTTEN
+            line.record = msgspec.structs.replace(record, title="(forgotten)")
+            return
+        line.record = record = visible
+        if record.session_id == draft.question.session_id:
+            line.why_not = "said in this very session"
+        elif record.traits.is_belief and _plain(record.title) in wishes:
+            line.why_not = "told as a preference"
+        elif not record.traits.section:
+            line.why_not = "a kind of memory that no brief holds"
+        elif record.expires_at and record.expires_at <= now:
+            line.why_not = "expired"
+        elif record.valid_until and record.valid_until <= now:
+            line.why_not = "no longer holds"
+        elif not self._settings.share_sensitive and self._consent.needed(record):
+            line.sensitive, line.why_not = True, SENSITIVE
+
+    def _look_at_files(self, draft: Draft) -> None:
+        """A memory whose files changed or are gone says so, and sinks a little."""
+        found = [line for line in draft.lines if line.record is not None]
+        standing = self._files.freshness_of([line.record for line in found if line.record])
+        for line in found:
+            assert line.record is not None
+            now = standing.get(line.id)
+            if now is None or now.state == "unknown":
+                continue
+            before = STALE.get(line.record.freshness, 1.0)
+            line.score *= STALE.get(now.state, 1.0) / before
+            line.stale = now.path
+            line.record = msgspec.structs.replace(line.record, freshness=now.state)
+        if standing and draft.question.trigger != "session-start":
+            draft.lines.sort(key=lambda line: -line.score if line.record is not None else -2.0)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".! ")

@@ -1,0 +1,214 @@
+"""Lines of a brief as the agent reads them: short, dated, without empty sections.
+
+In: lines that were kept. Out: their texts, each in a long and a short form, and the whole. There
+are two layouts: the brief that a hook gives, and the seeds' sections for whoever asks on purpose.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
+from recollect.inject.draft import BriefLine, Section
+
+HEADS: dict[Section, str] = {
+    "rules": "### Preferences",
+    "known": "### Known Context",
+    "history": "### Relevant History",
+    "procedures": "### Learned Procedures",
+}
+RULES = "Rules here: "
+SUMMARY_CHARS = 400
+NOTE_CHARS = 220
+RULE_CHARS = 120
+STATE_CHARS = 100
+QUOTE_CHARS = 300
+TASK_CHARS = 160
+FACTS = 3
+SHORT_ID = 5
+# Of a session in short, what the next one should know: what failed, what is next, what is open.
+_OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
+WORDY = 3  # a preference of so many words says by itself what it is about
+
+
+def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> str:
+    """The whole content."""
+    if not as_sections:
+        rules = "; ".join(texts.get("rules", ()))
+        order: tuple[Section, ...] = (
+            "files", "place", "state", "procedures", "known", "related", "history"
+        )  # fmt: skip
+        lines = [text for section in order for text in texts.get(section, ())]
+        return "\n".join([RULES + rules, *lines] if rules else lines)
+    merged: dict[Section, list[str]] = {
+        "rules": [*texts.get("rules", ())],
+        "known": [*texts.get("known", ()), *texts.get("related", ())],
+        "history": [*texts.get("state", ()), *texts.get("history", ())],
+        "procedures": [*texts.get("procedures", ())],
+    }
+    headed = [line for head, some in merged.items() if some for line in (HEADS[head], *some)]
+    return "\n".join([*texts.get("files", ()), *texts.get("place", ()), *headed])
+
+
+def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[str, ...]:
+    """A line in full and, if it can be cut, in short. `quoted`: a question about the past may read
+    the words of a turn."""
+    record, thing = line.record, line.thing
+    if record is None:
+        if thing is None:
+            return (line.line,)
+        return (_thing_in_section(thing) if as_sections else _thing(thing),)
+    if as_sections:
+        return _record_in_section(record, line.stale)
+    if line.section == "rules":
+        return (f"{shortened(one_line(record.title), RULE_CHARS).rstrip('. ')}{_id(record)}",)
+    return _record(record, line.stale, quoted=quoted)
+
+
+def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
+    day = record.valid_from.strftime("%Y-%m-%d")
+    title = one_line(record.title)
+    end = _freshness(record, stale) + _id(record)
+    if record.traits.is_turn:
+        answer = shortened(one_line(record.summary), QUOTE_CHARS)
+        asked = f'- {day} asked: "{shortened(title, NOTE_CHARS)}"'
+        long = f'{asked}; answered: "{answer}"{end}' if answer else f"{asked}{end}"
+        return (long, f"{asked}{end}")
+    short = f"- {day} {title}{end}"
+    if record.traits.is_summary and not quoted:
+        title = shortened(title, STATE_CHARS).rstrip(".")
+        short = f"- {day} {title}{end}"
+        left = _OPEN.search(record.summary)
+        return (f"- {day} {title}. {left[0]}{end}" if left else short, short)
+    if record.strategy == "rules" and not quoted:
+        return (short,)  # its title is what came of the turn; the rest is how
+    said = shortened(one_line(record.summary), NOTE_CHARS)
+    if not said or (said.startswith(title) and len(said) <= len(title) + 1):
+        return (short,)
+    whole = said if said.startswith(title.rstrip(".… ")) else f"{title}: {said}"
+    return (f"- {day} {whole}{end}", short)
+
+
+def _record_in_section(record: Record, stale: str) -> tuple[str, str]:
+    day = record.valid_from.strftime("%Y-%m-%d")
+    short = f"- [{day}] {one_line(record.title)}{_freshness(record, stale)}"
+    said = shortened(one_line(record.summary), SUMMARY_CHARS)
+    long = f"- [{day}] {one_line(record.title)}"
+    if said and said != one_line(record.title):
+        long += f": {said}"
+    long += _freshness(record, stale)
+    for fact in record.facts[:FACTS]:
+        long += f"\n  - {one_line(fact)}"
+    return long, short
+
+
+def _thing(thing: Preference | Fact | Entity | Procedure) -> str:
+    match thing:
+        case Preference():
+            value = shortened(one_line(thing.value), RULE_CHARS).rstrip(". ")
+            return value if len(value.split()) >= WORDY else f"{spoken(thing.key)}: {value}"
+        case Fact():
+            return f"- {spell_fact(thing)}"
+        case Entity():
+            return f"- {one_line(thing.name)} ({thing.type}): {_description(thing)}"
+        case Procedure():
+            steps = "; ".join(one_line(step) for step in thing.steps)
+            asked_for = one_line(thing.trigger or thing.name).removeprefix("asked to ")
+            return f"Steps for {asked_for}: {steps}"
+
+
+def _thing_in_section(thing: Preference | Fact | Entity | Procedure) -> str:
+    match thing:
+        case Preference():
+            return f"- {thing.category}.{thing.key}: {one_line(thing.value)}"
+        case Fact():
+            return f"- {spell_fact(thing)} (confidence: {_number(thing.confidence)})"
+        case Entity():
+            return f"- **{one_line(thing.name)}** ({thing.type}): {_description(thing)}"
+        case Procedure():
+            steps = ", ".join(one_line(step) for step in thing.steps)
+            trigger = one_line(thing.trigger)
+            how = f"{trigger} -> {steps}" if trigger else steps
+            name = one_line(thing.name)
+            return f"- **{name}** (confidence: {_number(thing.confidence)}): {how}"
+
+
+def _description(entity: Entity) -> str:
+    return shortened(one_line(entity.description), 200)
+
+
+def spoken(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _id(record: Record) -> str:
+    """The end of its id, by which people and tools can name it."""
+    return f" [{short_id(record.record_id)}]"
+
+
+def short_id(record_id: str) -> str:
+    return record_id[-SHORT_ID:].lower()
+
+
+def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
+    """Where the last session stopped, for the one that begins; or only what it left open."""
+    day = checkpoint.created_at.strftime("%Y-%m-%d") if checkpoint.created_at else "?"
+    parts = (
+        [] if only_open else [f"Left off {day}: {shortened(one_line(checkpoint.task), TASK_CHARS)}"]
+    )
+    for step in checkpoint.next_steps[:FACTS]:
+        parts.append(f"next: {shortened(one_line(step), TASK_CHARS)}")
+    for question in checkpoint.questions[:FACTS]:
+        parts.append(f"open: {shortened(one_line(question), TASK_CHARS)}")
+    return "; ".join(parts)
+
+
+def older(form: str) -> str:
+    """A memory of the same day as a newer one that is much like it."""
+    first, *rest = form.split("\n")
+    return "\n".join([f"{first} (older than one above)", *rest])
+
+
+def no_longer(text: str, facts: Sequence[Fact]) -> str:
+    """A memory that says what no longer holds, with what holds now behind its first line."""
+    now = shortened("; ".join(map(spell_fact, facts[:FACTS])), 200)
+    first, line_end, rest = text.partition("\n")
+    return f"{first} (no longer so; now: {now}){line_end}{rest}"
+
+
+def beside(text: str, facts: Sequence[Fact]) -> str:
+    """A memory that speaks of something else than what holds, with what holds."""
+    now = shortened("; ".join(map(spell_fact, facts[:FACTS])), 200)
+    first, line_end, rest = text.partition("\n")
+    return f"{first} (what holds: {now}){line_end}{rest}"
+
+
+def spell_fact(fact: Fact) -> str:
+    predicate = fact.predicate.replace("_", " ")
+    return one_line(f"{fact.subject} {predicate} {shortened(one_line(fact.object), 200)}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut at the end of a sentence, or at a word."""
+    if len(text) <= most:
+        return text
+    head = text[:most]
+    stop = max(head.rfind(". "), head.rfind("! "), head.rfind("? "))
+    if stop > most // 3:
+        return head[: stop + 1]
+    return head[: most - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _freshness(record: Record, stale: str) -> str:
+    path = stale or next(iter(record.files), "")
+    if record.freshness not in ("drifted", "orphaned") or not path:
+        return ""
+    what = "changed since" if record.freshness == "drifted" else "is gone"
+    return f" ({record.freshness}: {one_line(path)} {what})"
