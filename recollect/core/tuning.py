@@ -172,7 +172,7 @@ class Notes:
     speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
     is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
-    turn_by_words: float = entry(0.65, 0, 1, "the same where there are no vectors")
+    turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
 

@@ -143,7 +143,10 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    lines = graph_lines.asked_preferences(graphs, namespaces, text) + graph_lines.facts(walks)
+    lines = graph_lines.asked_preferences(
+        graphs, namespaces, text, by_likeness=draft.asked_on_purpose
+    )
+    lines += graph_lines.facts(walks)
     lines += graph_lines.by_words(
         graphs, namespaces, text, intent(text), have | {line.id for line in lines}
     )

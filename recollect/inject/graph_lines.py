@@ -31,8 +31,11 @@ def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[BriefLine
     ]
 
 
-def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) -> list[BriefLine]:
-    """Of the preferences those that a prompt is about."""
+def asked_preferences(
+    graphs: GraphCache, namespaces: Sequence[str], text: str, *, by_likeness: bool
+) -> list[BriefLine]:
+    """Of the preferences those that a prompt is about. A rule comes by what it is about or by the
+    action (`inject/actions.py`); by two words in common only to those who ask on purpose."""
     asked = content_stems(text)
     found = []
     for line in preferences(graphs, namespaces):
@@ -41,7 +44,7 @@ def asked_preferences(graphs: GraphCache, namespaces: Sequence[str], text: str) 
         about = content_stems(one.key.replace("_", " "))
         whole = f"{one.category} {one.key} {one.value}"
         shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
-        if (about and about <= asked) or shared >= 2:
+        if (about and about <= asked) or (by_likeness and shared >= 2):
             line.why = "the prompt is about it"
             found.append(line)
     return found

@@ -44,7 +44,8 @@ def _compare(line: BriefLine, least: float) -> None:
 def _choose_memories(draft: Draft) -> None:
     """Of memories only the best few; a turn only where nothing was made of it that answers."""
     memories = [(line, line.record) for line in draft.kept if line.record is not None]
-    distilled = [line for line, record in memories if not record.traits.is_turn]
+    distilled = [line for line in draft.kept if line.thing is not None]
+    distilled += [line for line, record in memories if not record.traits.is_turn]
     if not draft.asked_on_purpose:
         for line, record in memories:
             if record.traits.is_summary:
@@ -62,7 +63,7 @@ def _choose_memories(draft: Draft) -> None:
         elif draft.asked_on_purpose or not line.parts:
             continue
         elif distilled:
-            line.why_not = "a turn, and a note answers"
+            line.why_not = "a turn, and a note or a belief answers"
         elif draft.idle > NOTES.is_idle:
             line.why_not = "the prompt only carries the conversation on"
         else:

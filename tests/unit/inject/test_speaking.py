@@ -64,7 +64,9 @@ def test_a_turn_waits_for_a_question_about_the_past_or_near_certainty() -> None:
     assert certain.kept
     beside = draft(note("Retries", STRONG), turn("Cap them", {"cosine": 0.8, "grams": 0.9}))
     decide(beside)
-    assert [line.why_not for line in beside.lines if line.why_not] == ["a turn, and a note answers"]
+    assert [line.why_not for line in beside.lines if line.why_not] == [
+        "a turn, and a note or a belief answers"
+    ]
 
 
 def test_a_rule_about_the_action_needs_no_likeness() -> None:
