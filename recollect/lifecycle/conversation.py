@@ -19,6 +19,7 @@ KEEP_SHARE = 0.3
 KEEP_MOST = 10
 MARGIN = 0.05
 SUMMARY_SHARE = 0.15  # of the conversation's budget
+KEPT_ROOM = 0.8  # the rest of it, less the margin
 AUTO = "auto-compaction"
 
 
@@ -90,7 +91,7 @@ def compact_conversation(
     if tokens_of(messages) < budget * FULL:
         return None
     keep = min(KEEP_MOST, int(len(messages) * KEEP_SHARE))
-    room = budget * (1 - SUMMARY_SHARE - MARGIN)
+    room = budget * KEPT_ROOM
     while keep > 1 and tokens_of(messages[-keep:]) > room:
         keep -= 1  # the kept messages and the summary must fit
     edge = len(messages) - keep
