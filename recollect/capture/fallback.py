@@ -145,25 +145,31 @@ def deliver_or_spool(
 
 def note_private(directory: str, call: list[str], mono_ns: int) -> None:
     """A session that the environment makes private: nothing is sent, nothing is spooled. Only which
-    session it is is noted, so that no import of its transcript brings it in. The call is the host
-    and the event."""
-    deadline = Deadline(mono_ns)
-    for number in STOP_SIGNALS:
-        _signal.signal(number, _stop)
-    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
-    from contextlib import suppress
-
-    from recollect.capture import hook_keepout
-
-    stdin = Stdin()
-    with suppress(Stopped):  # what was read by then may name it
+    session it is is noted, so that no import of its transcript brings it in; by a child, which
+    outlives a stop. The call is the host and the event."""
+    deadline, stdin = Deadline(mono_ns), Stdin()
+    try:
+        for number in STOP_SIGNALS:
+            _signal.signal(number, _stop)
+        _signal.setitimer(_signal.ITIMER_REAL, deadline.left(STOP_SECONDS))
         stdin.read(deadline, STOP_SECONDS)
+        hold_signals(deadline.left(STOP_SECONDS))
+    except Stopped:
+        hold_signals(0)
     try:
         cwd = os.getcwd()
     except OSError:
         cwd = ""
     host, event = [*call, "", ""][:2]
-    hook_keepout.keep_private(directory, host, event, stdin.data, cwd, time_ns() // 1_000_000)
+
+    def note() -> None:
+        from recollect.capture import hook_keepout
+
+        if stdin.is_open:  # what names the session comes late
+            stdin.read(Deadline(), LATE_SECONDS)
+        hook_keepout.keep_private(directory, host, event, stdin.data, cwd, time_ns() // 1_000_000)
+
+    detach(note, deadline.left(STOP_SECONDS))
 
 
 def deliver(directory: str, payload: bytes, flags: int, deadline: "Deadline") -> bytes:

@@ -4,16 +4,18 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
+from recollect.capture.fallback import STOP_SECONDS
 from recollect.core import private_sessions
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.hooks import KINDS, install
-from tests.fakes.waiting import PATIENCE_S
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.torture import keepout as torture
 
 SEED = 15
@@ -37,16 +39,35 @@ def test_the_variable_keeps_a_hook_silent(tmp_path: pathlib.Path, kind: str, val
         )
         assert (done.code, done.stdout, done.stderr) == (0, b"", b"")
     assert hook.spooled() == [] and not os.path.exists(hook.socket)
-    assert (
-        private_sessions.PrivateSessions(str(hook.directory)).open("of-ada")
-        == private_sessions.ENVIRONMENT
-    )
+    private = private_sessions.PrivateSessions(str(hook.directory))
+    wait_until(lambda: private.open("of-ada") == private_sessions.ENVIRONMENT)
     for folder, _, names in os.walk(hook.directory):
         for name in names:
             assert bird.encode() not in pathlib.Path(folder, name).read_bytes()
     for off in ("", "0", "false"):
         hook.call("claude-code", "Stop", stdin=payload, env=hook.environment(RECOLLECT_PRIVATE=off))
-    assert len(hook.spooled()) == 3
+    wait_until(lambda: len(hook.spooled()) == 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_private_session_is_noted_on_a_machine_that_stalls(
+    tmp_path: pathlib.Path, kind: str
+) -> None:
+    """The hook's time is over before it has read its input: the session is noted all the same."""
+    hook = install(kind, tmp_path / "home")
+    private = private_sessions.PrivateSessions(str(hook.directory))
+    environment = hook.environment(RECOLLECT_PRIVATE="1")
+    for number in range(6):
+        payload = json.dumps({"session_id": f"s{number}", "cwd": str(tmp_path)}).encode()
+        with hook.start("claude-code", "SessionStart", env=environment) as process:
+            time.sleep(0.01 * number)
+            process.send_signal(signal.SIGSTOP)
+            assert process.stdin is not None
+            process.stdin.write(payload)
+            process.stdin.close()
+            time.sleep(STOP_SECONDS)
+            process.send_signal(signal.SIGCONT)
+        wait_until(lambda key=f"s{number}": private.open(key))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,11 +79,13 @@ def test_a_session_private_by_the_variable_ends_with_its_last_hook(
     private = private_sessions.PrivateSessions(str(hook.directory))
     environment = hook.environment(RECOLLECT_PRIVATE="1")
     hook.call("claude-code", "SessionStart", stdin=payload, env=environment)
+    wait_until(private.running)
     assert private.running() == [
         private_sessions.PrivateSession("claude-code", private_sessions.ENVIRONMENT)
     ]
     hook.call("claude-code", "SessionEnd", stdin=payload, env=environment)
-    assert private.running() == [] and private.covers("of-ada", int(time.time() * 1000))
+    wait_until(lambda: not private.running())
+    assert private.covers("of-ada", int(time.time() * 1000))
 
 
 def prompt(daemon: RealDaemon, text: str, where: pathlib.Path, session: str = "s") -> bytes:
