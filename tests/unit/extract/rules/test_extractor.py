@@ -242,7 +242,7 @@ def test_a_long_session_is_read_around_what_is_new(
     found = extract(store, told)
     (last,) = records(found, kind="summary")
     assert last.record_id == first.record_id
-    assert last.title.startswith("Renamed helper") and "mailer" in last.summary
+    assert last.title.startswith("Rename") and "mailer" in last.summary
     assert len(told.events) > 90 and max(read) <= extractor.HEAD + 1
     (came,) = outcomes(found)
     assert "mailer" in came.title and came.observation_type == "error"
