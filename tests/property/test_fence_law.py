@@ -15,8 +15,8 @@ from tests.torture import leaks
 PIECES = [
     "[", "[/", "]", "［", "[recollect", "[/recollect", "[recollect 7f3a]", "[/recollect 7f3a]",
     "<", "</", ">", "recollect", "RECOLLECT", "ReCollect", " ", "\n", "\\", "\\\\", "/", "＜", "／",
-    "⟨", "\u200b", "\u00ad", "\t", 'id="', '"', "a", "0" * 32, "<recollect", "</recollect", "é", "【",
-    '<recollect id="x">', '</recollect id="x">', "re\u200bcollect", "&lt;recollect", "'", "=",
+    "⟨", "\u200b", "\u00ad", "\t", 'id="', '"', "a", "0" * 32, "<recollect", "</recollect", "é",
+    '<recollect id="x">', '</recollect id="x">', "re\u200bcollect", "&lt;recollect", "'", "=", "【",
 ]  # fmt: skip
 
 
