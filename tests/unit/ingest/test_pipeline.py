@@ -323,6 +323,29 @@ def test_kiro_announces_a_start_before_every_prompt_and_stays_one_session(
     assert len({row.event.session_id for row in stored(store)}) == 2
 
 
+def test_a_host_without_session_ids_begins_another_session_after_four_hours_of_silence(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock
+) -> None:
+    def sessions_after(text: str, **silence: int) -> int:
+        clock.advance(**silence)
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": text}))
+        return len({row.event.session_id for row in stored(store)})
+
+    assert sessions_after("first") == 1
+    assert sessions_after("the same", hours=3, minutes=59) == 1
+    assert sessions_after("another", hours=4) == 2
+
+
+def test_a_start_within_half_an_hour_is_no_new_session(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock
+) -> None:
+    for minutes, sessions in ((0, 1), (29, 1), (30, 2)):
+        clock.advance(minutes=minutes)
+        send(pipeline, frame("kiro-cli", "agentSpawn", {"cwd": "/", "at": minutes}))
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": str(minutes)}))
+        assert len({row.event.session_id for row in stored(store)}) == sessions
+
+
 def test_a_session_goes_on_after_a_restart_of_the_daemon(
     store: SqliteStore, clock: ManualClock, counters: Counters
 ) -> None:

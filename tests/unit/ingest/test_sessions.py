@@ -18,6 +18,15 @@ def test_the_oldest_are_forgotten_first() -> None:
     assert recent.first("d", "new") == "d"
 
 
+def test_ten_thousand_keys_are_remembered() -> None:
+    recent = SeenCache[str]()
+    for number in range(10_001):
+        recent.first(str(number), "first")
+    assert len(recent) == 10_000
+    assert recent.first("1", "again") == "first"
+    assert recent.first("0", "again") == "again"
+
+
 def test_a_key_with_a_time_counts_only_within_it_on_either_side() -> None:
     recent = SeenCache[str]()
     assert recent.first("key", "a", at=10.0, seconds=2.0) == "a"
