@@ -16,7 +16,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Fact, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.service import beliefs, write
-from recollect.store.interface import Store, Transaction
+from recollect.store.interface import Transaction
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.postgres import Server
@@ -37,7 +37,7 @@ def runtime(
         assert isinstance(server, Server)
         url = server.url(server.shared, "ada")
         chosen = Settings(home=str(tmp_path / "pg"), actor="ada", store=url)
-        store: Store = PostgresStore(chosen, clock)
+        store: PostgresStore | SqliteStore = PostgresStore(chosen, clock)
     else:
         store = SqliteStore(chosen, clock)
     made = Runtime(replace(chosen, embedding=False), clock, store)

@@ -115,9 +115,7 @@ def test_what_a_user_stated_is_current_and_what_was_inferred_is_proposed(migrate
 
 def test_other_kinds_and_the_hashes_stay_as_they_were(migrated: Store) -> None:
     others = [
-        one
-        for one in migrated.records.page(NAMESPACE, limit=200).items
-        if not one.traits.is_belief
+        one for one in migrated.records.page(NAMESPACE, limit=200).items if not one.traits.is_belief
     ]
     assert others and {(one.state, one.scope, one.subject) for one in others} == {
         ("current", "project", "")
