@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from recollect.core.token_count import count_tokens
 from recollect.work.index import BranchWork, ProjectWork
-from recollect.work.likely_files import Ask, Likely
-from recollect.work.likely_names import likely_names
+from recollect.work.likely_files import Ask, Likely, likely_names
 from recollect.work.paths import shortest_unique
 
 MOST_RUNS = 3
