@@ -82,6 +82,7 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
         latency = (self._clock.mono_ns() - began) // 1000
+        self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
             return Recalled(latency_us=latency)  # the same command may come a hundred times
         receipt = make_receipt(draft, text, injected, latency, self._clock.now())
