@@ -1,7 +1,7 @@
 """Gemini CLI: one settings.json."""
 
 from recollect.hosts.gemini.facts import FACTS
-from recollect.hosts.gemini_format import OneSettingsFile
+from recollect.hosts.installer import OneSettingsFile
 
 
 class GeminiInstaller(OneSettingsFile):

@@ -1,6 +1,6 @@
 """Qwen Code: one settings.json, in the form of Gemini CLI."""
 
-from recollect.hosts.gemini_format import OneSettingsFile
+from recollect.hosts.installer import OneSettingsFile
 from recollect.hosts.qwen.facts import FACTS
 
 
