@@ -63,6 +63,7 @@ def command(
     for host in wanted:
         if not dry_run and host.name not in failed and host.needs_trust(context):
             _offer_trust(host, context, trust=trust, ask=not yes and not as_json)
+            report = report.with_notes(host.name, host.notes(context))
     if as_json:
         print_json(_as_data(report))
     else:

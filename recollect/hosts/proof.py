@@ -1,8 +1,9 @@
 """Proof that a host's hook works: a marker goes through it, is stored, found again and injected.
 
-In: a host's installer, and a function that reads what was stored. Out: a Proof. The hook runs as
-the host would run it, in a project that holds nothing else: a marker is typed in one session, and
-asked for in another.
+In: a host's installer, a Context, and a function that reads what was stored. Out: a Proof. The
+command is the one in the host's own file, run as the host runs it, in a project that holds nothing
+else: a marker is typed in one session and asked for in another. What the proof cannot show is that
+the host itself runs the command: its switches are read, and `live_proof` runs the host.
 """
 
 import os
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core import ids, oslayer
-from recollect.core.settings import Settings
+from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
 
 PROVE_S = 10.0
@@ -28,30 +29,72 @@ class Proof:
     hint: str = ""
 
 
-def prove(chosen: Settings, host: Installer, stored: Stored) -> Proof:
+@dataclass(frozen=True)
+class Typist:
+    """Types prompts as the host would report them."""
+
+    host: Installer
+    context: Context
+    place: str
+
+    def type(self, text: str, session: str) -> bytes:
+        """What the hook prints when this is typed."""
+        call = self.host.prompt_call(text, session, self.place)
+        command = self.host.hook_command(self.context, call.event)
+        if command is None:
+            raise FileNotFoundError(f"no hook of Recollect for {call.event} in its files")
+        done = subprocess.run(
+            command,
+            input=call.stdin,
+            cwd=self.place,
+            env={**os.environ, **dict.fromkeys(self.host.facts.project_env, self.place)},
+            capture_output=True,
+            timeout=PROVE_S,
+            check=True,
+        )
+        return done.stdout
+
+
+def prove(context: Context, host: Installer, stored: Stored, cwd: str = "") -> Proof:
+    """`cwd` is where the user would start the host: a project may switch hooks off too."""
+    off = host.off_switches(context, cwd or context.home)
+    if off:
+        told = "; ".join(one.what for one in off)
+        return Proof(False, f"{host.title} does not run hooks: {told}", off[0].hint)
     marker = f"recollect-marker-{ids.new_ulid()}"
-    place = chosen.path("prove")
-    oslayer.private_directory(place)
-    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
+    place = scratch_project(context.data_dir)
+    typist = Typist(host, context, place)
     try:
         began = time.monotonic()
-        _type(
-            chosen, host, f"{marker} is the word of the day", f"{SESSION_PREFIX}{marker}-1", place
-        )
+        typist.type(f"{marker} is the word of the day", f"{SESSION_PREFIX}{marker}-1")
         took = (time.monotonic() - began) * 1000
-        if not _arrived(stored, marker, place):
+        if not arrived(stored, marker, place):
             return Proof(False, "a marker was sent and did not arrive", "recollect logs")
         stored_so_far = f"a marker came through its hook in {took:.0f} ms and is stored"
         if not _injects(host):
-            return Proof(True, f"{stored_so_far} (this host takes no text with a prompt)")
-        if _asked_for(chosen, host, marker, place):
-            return Proof(True, f"{stored_so_far}, found again and injected")
+            return Proof(True, f"{stored_so_far} (this agent takes no text with a prompt)")
+        if not recalled(typist, marker, f"what is {marker}?", marker):
+            return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
     except (OSError, subprocess.SubprocessError) as error:
-        return Proof(False, f"its hook does not run ({error})", "recollect doctor --fix")
-    return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
+        return Proof(False, f"its hook does not run ({error})", f"recollect install {host.name}")
+    if not host.facts.verified:
+        return Proof(
+            True,
+            f"{stored_so_far} and found again; whether {host.title} puts it before its model was "
+            "never seen with the real program",
+        )
+    return Proof(True, f"{stored_so_far}, found again and injected")
 
 
-def _arrived(stored: Stored, marker: str, place: str) -> bool:
+def scratch_project(data_dir: str) -> str:
+    """A project of its own, in which only proofs are made."""
+    place = os.path.join(data_dir, "prove")
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))
+    return place
+
+
+def arrived(stored: Stored, marker: str, place: str) -> bool:
     """At once, or, when the machine was too busy to answer the hook, by way of the spool."""
     deadline = time.monotonic() + PROVE_S
     while True:
@@ -62,29 +105,15 @@ def _arrived(stored: Stored, marker: str, place: str) -> bool:
         time.sleep(0.2)
 
 
-def _type(chosen: Settings, host: Installer, text: str, session: str, place: str) -> bytes:
-    """What the hook prints when this is typed."""
-    call = host.prompt_call(text, session, place)
-    done = subprocess.run(
-        [chosen.path("bin", "recollect-hook"), host.name, call.event],
-        input=call.stdin,
-        cwd=place,
-        env={**os.environ, "RECOLLECT_HOME": chosen.directory},
-        capture_output=True,
-        timeout=PROVE_S,
-        check=True,
-    )
-    return done.stdout
-
-
-def _asked_for(chosen: Settings, host: Installer, marker: str, place: str) -> bool:
-    """The next prompt ends the first turn, which makes it a memory; another session asks."""
-    _type(chosen, host, "thanks", f"{SESSION_PREFIX}{marker}-1", place)
+def recalled(typist: Typist, marker: str, question: str, wanted: str) -> bool:
+    """Whether another session is told what was typed in the first: the next prompt ends its turn,
+    which makes it a memory."""
+    typist.type("thanks", f"{SESSION_PREFIX}{marker}-1")
     deadline = time.monotonic() + PROVE_S
     attempt = 2
     while time.monotonic() < deadline:
         session = f"{SESSION_PREFIX}{marker}-{attempt}"
-        if marker.encode() in _type(chosen, host, f"what is {marker}?", session, place):
+        if wanted.encode() in typist.type(question, session):
             return True
         attempt += 1
         time.sleep(0.3)

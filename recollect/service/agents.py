@@ -57,11 +57,11 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
 def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
     """Send a marker through the agent's hook and look for it in the store. BadInput for an unknown
     agent."""
-    host = installer(name)
+    host, here = installer(name), of_this_machine(runtime.settings)
 
     def stored(place: str) -> list[str]:
         page = runtime.store.events.page(runtime.namespaces.of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
-    proof: Proof = prove(runtime.settings, host, stored)
+    proof: Proof = prove(here, host, stored)
     return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)
