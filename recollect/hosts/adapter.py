@@ -85,7 +85,7 @@ class Adapter:
     answered: ClassVar[tuple[str, ...]] = ()
     session_fields: ClassVar[tuple[str, ...]] = ("session_id", "sessionId", "sessionID")
     injects_prompt: ClassVar[bool] = True
-    # Hosts whose hook files this one runs too, and how sure its `sent` is (see recognise.py).
+    # Hosts whose hook files this one runs too, and how sure its `sent` is (see hooks.guests).
     runs_hooks_of: ClassVar[tuple[str, ...]] = ()
     sent_by: ClassVar[Sign] = "own field"
 

@@ -42,7 +42,9 @@ def fit(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit_text(text: str) -> str:
-    """The same for a single text."""
+    """The same for a single text. In JSON a character takes at most six bytes."""
+    if len(text) * 6 <= STRING_BYTES:
+        return text
     fitted = fit({"content": text})["content"]
     assert isinstance(fitted, str)
     return fitted

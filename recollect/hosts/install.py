@@ -50,7 +50,7 @@ class InstallReport:
 
 def installer(name: str) -> Installer:
     """By name or alias; BadInput lists the known ones."""
-    known = registry.name_of(name)
+    known = registry.names().get(name.strip().lower())
     if known is None:
         names = ", ".join(registry.facts())
         raise BadInput(f"there is no host {name!r}; known are {names}", field="host")

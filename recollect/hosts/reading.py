@@ -149,12 +149,9 @@ def _literal(word: str) -> Any:
 # --- plain data ----------------------------------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
-    """A copy that can be stored as JSON: bounded in depth and number, every text valid."""
-    return _plain(value, 0, [MAX_NODES])
-
-
-def _plain(value: Any, depth: int, left: list[int]) -> Any:
+def plain(value: Any, depth: int = 0, left: list[int] | None = None) -> Any:
+    """A copy that can be stored as JSON: bounded in depth and number (`left`), every text valid."""
+    left = [MAX_NODES] if left is None else left
     left[0] -= 1
     match value:
         case str():
@@ -173,7 +170,7 @@ def _plain(value: Any, depth: int, left: list[int]) -> Any:
                 if left[0] <= 0:
                     out["…"] = f"[{len(value) - len(out)} more]"
                     break
-                out[plain_text(str(key))[:MAX_KEY]] = _plain(item, depth + 1, left)
+                out[plain_text(str(key))[:MAX_KEY]] = plain(item, depth + 1, left)
             return out
         case list():
             items: list[Any] = []
@@ -181,7 +178,7 @@ def _plain(value: Any, depth: int, left: list[int]) -> Any:
                 if left[0] <= 0:
                     items.append(f"… [{len(value) - len(items)} more]")
                     break
-                items.append(_plain(item, depth + 1, left))
+                items.append(plain(item, depth + 1, left))
             return items
         case _:
             return plain_text(str(value))

@@ -82,6 +82,7 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
         latency = (self._clock.mono_ns() - began) // 1000
+        self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
             return Recalled(latency_us=latency)  # the same command may come a hundred times
         receipt = make_receipt(draft, text, injected, latency, self._clock.now())
@@ -134,7 +135,7 @@ class Recall:
         decide(draft)
         put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
         room = self._room(draft) if tokens is None else tokens
-        return draft, *self._fitted(draft, room)
+        return draft, *self._fitted(draft, room, headed=not told)
 
     def _told_records(self, question: RecallQuestion, told: frozenset[str]) -> Sequence[Record]:
         return records(self._sources.store, question.namespaces, sorted(told))
@@ -147,7 +148,7 @@ class Recall:
         first = any(line.section == "place" for line in draft.kept)
         return room + (min(PLACE_TOKENS, self._settings.start_tokens) if first else 0)
 
-    def _fitted(self, draft: Draft, tokens: int) -> tuple[str, tuple[str, ...]]:
+    def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
         mark = fence.nonce()
         heads = _HEADS if draft.as_sections else render.RULES
@@ -177,8 +178,7 @@ class Recall:
         if not any(texts.values()):
             return "", ()
         content = render.assemble(texts, as_sections=draft.as_sections)
-        text = f'<recollect id="{mark}">\n{fence.HEAD}\n{content}\n</recollect id="{mark}">'
-        return text, tuple(injected)
+        return fence.wrap(content, mark, headed=headed), tuple(injected)
 
     def _forms(self, line: BriefLine, draft: Draft) -> tuple[str, ...]:
         """A line as text, long and short. A memory that says what no longer holds says so, and one

@@ -22,6 +22,7 @@ from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
+from recollect.service.mcp_clients import McpClients
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
@@ -52,6 +53,7 @@ class ServiceRuntime(Protocol):
     counters: Counters
     tombstones: Tombstones
     work: WorkCache
+    mcp_clients: McpClients
     add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 
     @property

@@ -14,6 +14,7 @@ from recollect.store.postgres import (
     schema_0004,
     schema_0005,
     schema_0006,
+    schema_0007,
 )
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.migrations import Migration, Step, a_beginning
@@ -38,6 +39,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "channels that others cannot name", schema_0004.SQL),
     Migration(5, "kinds by the table of kinds", schema_0005.SQL),
     Migration(6, "what was done in each turn", schema_0006.SQL),
+    Migration(7, "the life of a belief", schema_0007.SQL),
 )
 
 

@@ -23,6 +23,7 @@ from recollect.store.sqlite import (
     schema_0008,
     schema_0009,
     schema_0010,
+    schema_0011,
 )
 
 BOOKKEEPING = """
@@ -46,6 +47,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(8, "sessions by their own clock", schema_0008.SQL),
     Migration(9, "kinds by the table of kinds", schema_0009.SQL),
     Migration(10, "what was done in each turn", schema_0010.SQL),
+    Migration(11, "the life of a belief", schema_0011.SQL),
 )
 
 

@@ -1,4 +1,4 @@
-from recollect.ingest.seen_cache import SeenCache
+from recollect.ingest.sessions import SeenCache
 
 
 def test_a_key_stands_for_what_it_was_first_met_with_until_it_is_forgotten() -> None:
@@ -16,6 +16,15 @@ def test_the_oldest_are_forgotten_first() -> None:
     assert len(recent) == 3
     assert recent.first("a", "new") == "new"
     assert recent.first("d", "new") == "d"
+
+
+def test_ten_thousand_keys_are_remembered() -> None:
+    recent = SeenCache[str]()
+    for number in range(10_001):
+        recent.first(str(number), "first")
+    assert len(recent) == 10_000
+    assert recent.first("1", "again") == "first"
+    assert recent.first("0", "again") == "again"
 
 
 def test_a_key_with_a_time_counts_only_within_it_on_either_side() -> None:

@@ -1,15 +1,22 @@
-"""Assigns events to sessions when their host names none, and tracks how sessions begin and end.
+"""What the write path remembers of the sessions that send events.
 
-In: a host and a namespace. Out: a session id: the one that the host last used there, or a new one.
+In: hosts, namespaces, keys of events. Out: the session of an event whose host names none, which
+start, end or firing of a hook is a repeat, and whether a host runs in a loop.
 """
 
 import threading
+from collections import OrderedDict
 from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.store.interface import Store
 
+T = TypeVar("T")
+
+# A loop in a host, not a person: beyond this a session's events are refused until the next minute.
+RUNAWAY_PER_MINUTE = 3000
 # A host that names no session and was silent for so long has begun another one. It says so itself
 # when it starts, but kiro-cli says it before every prompt: a start soon after is no new session.
 SAME_SESSION = timedelta(hours=4)
@@ -66,3 +73,55 @@ class SessionContinuity:
             if session.surface == host and session.status == "active":
                 return session.session_id, session.last_event_at
         return None
+
+
+class SeenCache(Generic[T]):
+    """Remembers keys, so that the second firing of the same hook is recognised. The oldest are
+    forgotten first. A key that is known here need not be stored: only the store can tell that."""
+
+    def __init__(self, limit: int = 10_000) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[str, tuple[T, float]] = OrderedDict()
+
+    def first(self, key: str, given: T, at: float = 0.0, seconds: float | None = None) -> T:
+        """The value of the key: the given one, unless the key is known (and, with `seconds`, not
+        older than that)."""
+        with self._lock:
+            known = self._seen.get(key)
+            if known is not None and (seconds is None or abs(at - known[1]) < seconds):
+                return known[0]
+            self._seen[key] = (given, at)
+            self._seen.move_to_end(key)
+            while len(self._seen) > self._limit:
+                self._seen.popitem(last=False)
+        return given
+
+    def forget(self, key: str) -> None:
+        """Let the next value under this key be new."""
+        with self._lock:
+            self._seen.pop(key, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._seen.clear()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+
+class SessionRate:
+    """Counts the events of a session per minute, to stop a host that runs in a loop."""
+
+    def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._minute = 0
+        self._counts: dict[str, int] = {}
+
+    def allows(self, session_id: str) -> bool:
+        minute = self._clock.mono_ns() // 60_000_000_000
+        if minute != self._minute:
+            self._minute, self._counts = minute, {}
+        self._counts[session_id] = self._counts.get(session_id, 0) + 1
+        return self._counts[session_id] <= self._limit
