@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
-from urllib.parse import quote
 
 import click
 
@@ -24,7 +23,7 @@ from recollect.hosts import registry
 from recollect.hosts.context import Context
 from recollect.hosts.install import installer
 from recollect.hosts.installer import Installer
-from recollect.hosts.proof import SESSION_PREFIX, Proof, prove
+from recollect.hosts.proof import SESSION_PREFIX, Daemon, prove
 
 Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
@@ -376,16 +375,23 @@ def _state(host: Installer, context: Context) -> str:
 
 
 def _prove(chosen: Settings, host: Installer) -> Finding:
-    def stored(place: str) -> list[str]:
-        page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
-        return [str(row["event"]["body"]) for row in page["items"]]
-
-    return _proven(host, prove(hosts_context.context(chosen), host, stored, os.getcwd()))
-
-
-def _proven(host: Installer, proof: Proof) -> Finding:
+    client = Client(chosen)
+    daemon = Daemon(
+        events=lambda place: [str(one["body"]) for one in _events(client, place)],
+        remember=lambda place, text: _remember(client, place, text),
+    )
+    proof = prove(hosts_context.context(chosen), host, daemon, os.getcwd())
     seen: Verdict = "ok" if host.facts.verified else "warn"
     return Finding(f"prove {host.name}", seen if proof.ok else "fail", proof.message, proof.hint)
+
+
+def _events(client: Client, place: str) -> list[dict[str, Any]]:
+    page = client.get("/v1/events", project_path=place, limit=20)
+    return [row["event"] for row in page["items"]]
+
+
+def _remember(client: Client, place: str, text: str) -> object:
+    return client.ask("POST", "/api/notes", {"project": place, "text": text})
 
 
 def _cost(host: Installer) -> str:
@@ -396,24 +402,23 @@ def _cost(host: Installer) -> str:
 
 
 def _prove_live(chosen: Settings, host: Installer) -> Finding:
-    from recollect.hosts.live_proof import Daemon, prove_live
+    from recollect.hosts.live_proof import LiveDaemon, prove_live
 
     client = Client(chosen)
 
-    def prompts(place: str) -> list[str]:
-        page = client.get("/v1/events", project_path=place, limit=20)
-        events = [row["event"] for row in page["items"]]
-        return [str(one["body"]) for one in events if of_the_agent(one["session_id"])]
+    def of_the_agent(row: dict[str, Any]) -> bool:
+        session = row["session_id"]
+        return bool(session) and not session.startswith(SESSION_PREFIX)
 
-    def of_the_agent(session: str | None) -> bool:
-        return bool(session) and not str(session).startswith(SESSION_PREFIX)
-
-    daemon = Daemon(
-        prompts=prompts,
+    daemon = LiveDaemon(
+        events=lambda place: [
+            str(one["body"]) for one in _events(client, place) if of_the_agent(one)
+        ],
+        remember=lambda place, text: _remember(client, place, text),
         briefs=lambda place: [
             str(one["detail"])
             for one in client.get("/api/receipts", project=place, limit=20)["items"]
-            if one["injected"] and of_the_agent(one["session_id"])
+            if one["injected"] and of_the_agent(one)
         ],
     )
     proof = prove_live(hosts_context.context(chosen), host, daemon)

@@ -15,11 +15,12 @@ from recollect.core import ids
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
 from recollect.hosts.proof import (
-    SESSION_PREFIX,
+    Daemon,
     Proof,
-    Stored,
+    Texts,
     Typist,
     arrived,
+    question,
     recalled,
     scratch_project,
 )
@@ -30,11 +31,10 @@ _NOT_PASSED_ON = ("RECOLLECT_INTERNAL",)
 
 
 @dataclass(frozen=True)
-class Daemon:
-    """What the proof needs of the daemon."""
+class LiveDaemon(Daemon):
+    """`events` are those of the agent's own sessions, `briefs` what was injected into them."""
 
-    prompts: Stored  # the newest events of a project that this host itself sent
-    briefs: Stored  # the newest texts that were put before it there
+    briefs: Texts
 
 
 def command_line(host: Installer, context: Context, prompt: str) -> tuple[str, ...] | None:
@@ -45,26 +45,25 @@ def command_line(host: Installer, context: Context, prompt: str) -> tuple[str, .
     return (found.program, *(prompt if one == "{}" else one for one in host.facts.headless))
 
 
-def prove_live(context: Context, host: Installer, daemon: Daemon) -> Proof:
+def prove_live(context: Context, host: Installer, daemon: LiveDaemon) -> Proof:
     place = scratch_project(context.data_dir)
     key, value = f"recollect-marker-{ids.new_ulid()}", f"lantern{secrets.randbelow(10**6):06d}"
-    question = f"what is {key}?"
-    command = command_line(host, context, question)
+    command = command_line(host, context, question(key))
     if command is None:
         told = f"Recollect cannot start {host.title} by itself"
         return Proof(False, told, "recollect doctor --prove")
     typist = Typist(host, context, place)
     try:
-        typist.type(f"{key} is the word of the day, {value}", f"{SESSION_PREFIX}{key}-1")
-        if not recalled(typist, key, question, value):
+        daemon.remember(place, f"{key} is the word of the day, {value}")
+        if not recalled(typist, key, value):
             return Proof(False, "its hook finds no memory", "recollect doctor --prove")
         code, printed = _run(command, place, context)
     except (OSError, subprocess.SubprocessError) as error:
         return Proof(False, f"it does not run ({error})", f"recollect install {host.name}")
     ended = f"{host.title} ended with {code}: {printed[-300:].strip()}"
-    if not arrived(daemon.prompts, key, place):
+    if not arrived(daemon.events, key, place):
         return Proof(False, f"no prompt of it arrived; {ended}", "recollect doctor --prove")
-    if not any(value in brief for brief in daemon.briefs(place)):
+    if not arrived(daemon.briefs, value, place):
         told = f"its prompt arrived, but nothing was injected; {ended}"
         return Proof(False, told, f"recollect why -p {place}")
     if value not in printed:

@@ -1,8 +1,8 @@
 """Proof that a host's hook works: a marker goes through it, is stored, found again and injected.
 
-In: a host's installer, a Context, and a function that reads what was stored. Out: a Proof. The
-command is the one in the host's own file, run as the host runs it, in a project that holds nothing
-else: a marker is typed in one session and asked for in another. What the proof cannot show is that
+In: a host's installer, a Context, and what is asked of the daemon. Out: a Proof. The command is the
+one in the host's own file, run as the host runs it, in a project that holds nothing else: a marker
+is typed in one session; a note about it is asked for in another. What the proof cannot show is that
 the host itself runs the command: its switches are read, and `live_proof` runs the host.
 """
 
@@ -18,8 +18,8 @@ from recollect.hosts.installer import Installer
 
 PROVE_S = 10.0
 SESSION_PREFIX = "prove-"  # sessions of a proof are nobody's work
-# The newest events of a folder, as text.
-Stored = Callable[[str], list[str]]
+# The newest of a folder, as text.
+Texts = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ class Proof:
     ok: bool
     message: str
     hint: str = ""
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """What a proof asks of the daemon, by project folder."""
+
+    events: Texts
+    remember: Callable[[str, str], object]  # folder, text of a note
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class Typist:
         return done.stdout
 
 
-def prove(context: Context, host: Installer, stored: Stored, cwd: str = "") -> Proof:
+def prove(context: Context, host: Installer, daemon: Daemon, cwd: str = "") -> Proof:
     """`cwd` is where the user would start the host: a project may switch hooks off too."""
     off = host.off_switches(context, cwd or context.home)
     if off:
@@ -66,14 +74,15 @@ def prove(context: Context, host: Installer, stored: Stored, cwd: str = "") -> P
     typist = Typist(host, context, place)
     try:
         began = time.monotonic()
-        typist.type(f"{marker} is the word of the day", f"{SESSION_PREFIX}{marker}-1")
+        typist.type(f"Hello from {marker}", f"{SESSION_PREFIX}{marker}-1")
         took = (time.monotonic() - began) * 1000
-        if not arrived(stored, marker, place):
+        if not arrived(daemon.events, marker, place):
             return Proof(False, "a marker was sent and did not arrive", "recollect logs")
         stored_so_far = f"a marker came through its hook in {took:.0f} ms and is stored"
         if not _injects(host):
             return Proof(True, f"{stored_so_far} (this agent takes no text with a prompt)")
-        if not recalled(typist, marker, f"what is {marker}?", marker):
+        daemon.remember(place, f"{marker} is the word of the day")
+        if not recalled(typist, marker, f"{marker} is the word"):
             return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
     except (OSError, subprocess.SubprocessError) as error:
         return Proof(False, f"its hook does not run ({error})", f"recollect install {host.name}")
@@ -94,26 +103,29 @@ def scratch_project(data_dir: str) -> str:
     return place
 
 
-def arrived(stored: Stored, marker: str, place: str) -> bool:
+def arrived(texts: Texts, marker: str, place: str) -> bool:
     """At once, or, when the machine was too busy to answer the hook, by way of the spool."""
     deadline = time.monotonic() + PROVE_S
     while True:
-        if any(marker in body for body in stored(place)):
+        if any(marker in text for text in texts(place)):
             return True
         if time.monotonic() > deadline:
             return False
         time.sleep(0.2)
 
 
-def recalled(typist: Typist, marker: str, question: str, wanted: str) -> bool:
-    """Whether another session is told what was typed in the first: the next prompt ends its turn,
-    which makes it a memory."""
-    typist.type("thanks", f"{SESSION_PREFIX}{marker}-1")
+def question(marker: str) -> str:
+    """One about the past is answered without an embedding model too."""
+    return f"What did I tell you about {marker} earlier?"
+
+
+def recalled(typist: Typist, marker: str, wanted: str) -> bool:
+    """Whether a new session is told of the note; it may take a moment until it can be found."""
     deadline = time.monotonic() + PROVE_S
     attempt = 2
     while time.monotonic() < deadline:
         session = f"{SESSION_PREFIX}{marker}-{attempt}"
-        if wanted.encode() in typist.type(question, session):
+        if wanted.encode() in typist.type(question(marker), session):
             return True
         attempt += 1
         time.sleep(0.3)

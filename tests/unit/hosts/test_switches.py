@@ -13,7 +13,7 @@ from recollect.hosts.apply import apply_install
 from recollect.hosts.codex.installer import INSTALLER as CODEX
 from recollect.hosts.context import Context
 from recollect.hosts.install import install, installer
-from recollect.hosts.proof import prove
+from recollect.hosts.proof import Daemon, prove
 from tests.unit.hosts.golden import context
 from tests.unit.hosts.test_codex_trust import prepared
 
@@ -61,6 +61,9 @@ CASES = {
 }
 
 
+NOBODY = Daemon(events=lambda place: [], remember=lambda place, text: None)
+
+
 def yes(*_: object) -> bool:
     return True
 
@@ -92,7 +95,7 @@ def test_a_switch_is_noticed_and_its_file_named(case: tuple[str, str, str], tmp_
     path = write(tmp_path / name, text)
     (told,) = off(host, where)
     assert str(path) in told
-    proof = prove(where, installer(host), lambda place: [], str(tmp_path / "shop"))
+    proof = prove(where, installer(host), NOBODY, str(tmp_path / "shop"))
     assert not proof.ok and str(path) in proof.message
 
 
@@ -184,7 +187,7 @@ def test_a_host_that_was_never_run_is_not_called_injected(
     """Its hook answers with the marker, and still nobody has seen the host take it."""
     told: list[str] = []
     program = tmp_path / "hook"
-    program.write_text(f"#!/bin/sh\ncat | tee -a {tmp_path}/told\n")
+    program.write_text(f"#!/bin/sh\ncat >> {tmp_path}/told; cat {tmp_path}/note || true\n")
     program.chmod(0o755)
     where = replace(context(tmp_path), hook_command=str(program))
     monkeypatch.setattr("recollect.hosts.proof.PROVE_S", 5.0)
@@ -192,7 +195,11 @@ def test_a_host_that_was_never_run_is_not_called_injected(
         host = installer(name)
         command = ("/bin/sh", "-c", str(program))
         monkeypatch.setattr(host, "hook_command", lambda *_, command=command: command)
-        proof = prove(where, host, lambda place: [(tmp_path / "told").read_text()])
+        daemon = Daemon(
+            events=lambda place: [(tmp_path / "told").read_text()],
+            remember=lambda place, text: (tmp_path / "note").write_text(text),
+        )
+        proof = prove(where, host, daemon)
         assert proof.ok and sentence in proof.message, proof
         told.append(proof.message)
     assert "injected" not in told[0]
