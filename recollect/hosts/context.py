@@ -30,6 +30,7 @@ class Context:
     project: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     set_default: bool = True  # kiro-cli: make our agent the default one if there is none
+    allow_writes: bool = False  # with consent, the tools that change memory run without asking
     merge_agents: bool = False  # kiro-cli: with consent, add our hooks to the user's own agents
     platform: str = sys.platform
 
@@ -67,7 +68,11 @@ class Context:
 
 
 def of_this_machine(
-    settings: Settings, *, project: str | None = None, set_default: bool = True
+    settings: Settings,
+    *,
+    project: str | None = None,
+    set_default: bool = True,
+    allow_writes: bool = False,
 ) -> Context:
     """Where hosts keep their files here, and the commands that they shall run."""
     return Context(
@@ -79,6 +84,7 @@ def of_this_machine(
         project=os.path.abspath(project) if project else "",
         env=dict(os.environ),
         set_default=set_default,
+        allow_writes=allow_writes,
     )
 
 

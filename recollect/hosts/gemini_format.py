@@ -4,7 +4,7 @@ import os
 
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, grouped_hooks
-from recollect.hosts.pieces import JsonFile, Member, Piece
+from recollect.hosts.pieces import JsonFile, Piece, Server
 
 
 class OneSettingsFile(Installer):
@@ -15,7 +15,7 @@ class OneSettingsFile(Installer):
         root = context.project if context.in_project else context.at(self.home_variable)
         path = os.path.join(root, self.directory, "settings.json")
         # Trusted, because our tools would else ask at each call; they only reach our own daemon.
-        server = Member(("mcpServers", SERVER), context.server(trust=True))
+        server = Server(("mcpServers", SERVER), context.server(trust=True))
         edits = (grouped_hooks(self.facts, context, milliseconds=True), server)
         return [JsonFile(path, "hooks and the MCP server", edits)]
 

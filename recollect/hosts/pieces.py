@@ -5,6 +5,7 @@ raises BadInput; a file of someone else where ours should be raises ConfigChange
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -94,20 +95,74 @@ class JsonFile:
 
 
 @dataclass(frozen=True)
-class Member:
-    """A member that is ours by its name, such as mcpServers.recollect."""
+class Server:
+    """Our MCP server, such as mcpServers.recollect. The user's own server of that name makes room
+    for it and comes back when ours goes; `kept` are its members that others write too."""
 
     path: Path
-    value: Any
+    value: Mapping[str, Any]
+    kept: tuple[str, ...] = ()
 
     def put(self, document: JsonDocument) -> JsonDocument:
-        return document.set(self.path, self.value)
+        there = document.get(self.path)
+        kept = {name: there[name] for name in self.kept if runs_our_server(there) and name in there}
+        return document.set(self.path, {**self.value, **kept})
 
     def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
+        if document.has(self.path) and not self.holds(document):
+            return document  # somebody has put another one in its place
+        if keep is not None and keep.has(self.path) and not self.holds(keep):
+            return document.copied(self.path, keep)
         return _pruned(document.remove(self.path), self.path[:-1], keep)
 
     def holds(self, document: JsonDocument) -> bool:
-        return document.has(self.path)
+        return runs_our_server(document.get(self.path))
+
+
+def runs_our_server(entry: Any) -> bool:
+    """Whether the entry of an MCP server runs `recollect mcp`, in any host's form."""
+    if not isinstance(entry, dict):
+        return False
+    command, arguments = entry.get("command"), entry.get("args")
+    words = [*(command if isinstance(command, list) else [command]),
+             *(arguments if isinstance(arguments, list) else [])]  # fmt: skip
+    return words[-1:] == ["mcp"] and os.path.basename(str(words[-2:][0])) == "recollect"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Rules of ours in a list of what an agent may do without asking. `on_demand` are those that
+    only a user's own word brings: they are not missed, and go with the others. Nothing is added
+    where a rule of the user's (`wider`) allows it all."""
+
+    path: Path
+    rules: tuple[str, ...]
+    on_demand: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
+
+    def put(self, document: JsonDocument) -> JsonDocument:
+        there = self._there(document)
+        if any(rule in there for rule in self.wider):
+            return document
+        for rule in self.rules:
+            if rule not in there:
+                document = document.append(self.path, rule)
+        return document
+
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
+        theirs = [] if keep is None else self._there(keep)
+        ours = {*self.rules, *self.on_demand}.difference(map(str, theirs))
+        there = self._there(document)
+        for place in reversed([at for at, rule in enumerate(there) if str(rule) in ours]):
+            document = document.remove((*self.path, place))
+        return _pruned(document, self.path, keep)
+
+    def holds(self, document: JsonDocument) -> bool:
+        return any(rule in self._there(document) for rule in (*self.rules, *self.on_demand))
+
+    def _there(self, document: JsonDocument) -> list[Any]:
+        found = document.get(self.path)
+        return found if isinstance(found, list) else []
 
 
 @dataclass(frozen=True)
@@ -313,8 +368,9 @@ class TextBlock:
 
 
 @dataclass(frozen=True)
-class TomlTable:
-    """One table of a TOML file. `also` are tables of ours that only go, never come."""
+class TomlServer:
+    """Our MCP server as a table of a TOML file; the user's own of that name comes back when ours
+    goes. `also` are tables of ours that only go, never come."""
 
     path: str
     why: str
@@ -327,12 +383,18 @@ class TomlTable:
         return toml_edit.put(before, self.table, dict(self.values), self.path)
 
     def strip(self, now: bytes, keep: bytes | None) -> bytes | None:
-        for table in (*self.also, self.table):
+        for table in self.also:
             now = toml_edit.remove(now, table, self.path)
+        if self.holds(now):
+            theirs = toml_edit.get(keep, self.table, self.path)
+            if keep is not None and theirs is not None and not runs_our_server(theirs):
+                now = toml_edit.copied(now, self.table, keep, self.path)
+            else:
+                now = toml_edit.remove(now, self.table, self.path)
         return None if keep is None and not now.strip() else now
 
     def holds(self, now: bytes) -> bool:
-        return toml_edit.get(now, self.table, self.path) is not None
+        return runs_our_server(toml_edit.get(now, self.table, self.path))
 
 
 def _own(list_: Any) -> list[int]:

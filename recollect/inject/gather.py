@@ -254,7 +254,7 @@ def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> 
     if checkpoint is None or checkpoint.session_id == question.session_id:
         return
     left = checkpoint.session_id
-    if not sources.work.ask(here, lambda work: work.concerns(left, branch, person)):
+    if not sources.work.ask(here, lambda work: work.goes_on(left, branch, person)):
         return
     told = summary is not None and summary.session_id == checkpoint.session_id
     text = render.checkpoint_line(checkpoint, only_open=told)

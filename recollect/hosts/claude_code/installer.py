@@ -4,8 +4,8 @@ import os
 
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.context import SERVER, Context
-from recollect.hosts.installer import Installer, grouped_hooks
-from recollect.hosts.pieces import JsonFile, Member, Piece
+from recollect.hosts.installer import Installer, allowed, grouped_hooks
+from recollect.hosts.pieces import JsonFile, Piece, Server
 
 
 class ClaudeCodeInstaller(Installer):
@@ -20,9 +20,12 @@ class ClaudeCodeInstaller(Installer):
         # Without alwaysLoad only the tools' names would reach the model.
         server = {"type": "stdio", **context.server(alwaysLoad=True)}
         hooks = grouped_hooks(self.facts, context)
+        tools = f"mcp__{SERVER}"
+        may = allowed(("permissions", "allow"), context, f"{tools}__{{}}", tools, f"{tools}__*")
+        why = "hooks that capture and recall; tools that read memory run without asking"
         return [
-            JsonFile(settings, "hooks that capture and recall", (hooks,)),
-            JsonFile(servers, "the MCP server", (Member(("mcpServers", SERVER), server),)),
+            JsonFile(settings, why, (hooks, may)),
+            JsonFile(servers, "the MCP server", (Server(("mcpServers", SERVER), server),)),
         ]
 
     def notes(self, context: Context) -> list[str]:

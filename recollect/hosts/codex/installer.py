@@ -8,7 +8,7 @@ from recollect.hosts.codex import trust
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, grouped_hooks
-from recollect.hosts.pieces import JsonFile, Piece, TomlTable
+from recollect.hosts.pieces import JsonFile, Piece, TomlServer
 
 
 class CodexInstaller(Installer):
@@ -23,7 +23,7 @@ class CodexInstaller(Installer):
         trusted = tuple(("hooks", "state", key) for key in trust.hook_keys(context))
         return [
             JsonFile(trust.hooks_path(context), "hooks that capture and recall", (hooks,)),
-            TomlTable(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
+            TomlServer(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
         ]
 
     def plan_install(self, context: Context) -> list[FileChange]:

@@ -6,7 +6,7 @@ from recollect.hosts.context import SERVER, Context
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.installer import Installer
 from recollect.hosts.marker import HookRun, call
-from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, Piece
+from recollect.hosts.pieces import Default, Hooks, JsonFile, Piece, Server
 
 
 class CopilotInstaller(Installer):
@@ -30,7 +30,7 @@ class CopilotInstaller(Installer):
         if not context.in_project:
             server = {"type": "local", **context.server(tools=["*"])}
             path = os.path.join(base, "mcp-config.json")
-            edit = Member(("mcpServers", SERVER), server)
+            edit = Server(("mcpServers", SERVER), server)
             found.append(JsonFile(path, "the MCP server", (edit,)))
         return found
 

@@ -11,7 +11,7 @@ from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer
 from recollect.hosts.marker import HookRun, call
 from recollect.hosts.opencode.facts import FACTS
-from recollect.hosts.pieces import GENERATED, MARK, JsonFile, Member, OwnFile, Piece
+from recollect.hosts.pieces import GENERATED, MARK, JsonFile, OwnFile, Piece, Server
 
 PLUGIN = """\
 // @generated@; `recollect uninstall` removes it. Edits are lost at the next install.
@@ -152,7 +152,7 @@ class OpenCodeInstaller(Installer):
         plugin = os.path.join(folder, "plugins", "recollect.js")
         return [
             OwnFile(plugin, "a plugin that captures and recalls", _plugin(context), 0o644),
-            JsonFile(_config(config), "the MCP server", (Member(("mcp", SERVER), server),)),
+            JsonFile(_config(config), "the MCP server", (Server(("mcp", SERVER), server),)),
         ]
 
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
