@@ -12,7 +12,9 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.retrieve.graph import Rival
 
-Section = Literal["rules", "files", "place", "state", "known", "history", "related", "procedures"]
+Section = Literal[
+    "profile", "rules", "files", "place", "state", "known", "history", "related", "procedures"
+]
 
 
 @dataclass

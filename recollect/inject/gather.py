@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
-from recollect.core.kinds import TYPES
+from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.settings import Settings
 from recollect.core.tuning import NOTES
 from recollect.core.values import Record
@@ -202,6 +202,8 @@ def _start(sources: Sources, draft: Draft) -> None:
         for record in sources.store.records.page(namespace, limit=START_POOL).items
         if record.category != UNANSWERED
     ]
+    draft.lines += _profile(pool)
+    pool = [one for one in pool if one.category != PROFILE]
     if draft.as_sections:
         draft.lines += preferences
         ranked = rank_for_start(
@@ -226,6 +228,15 @@ def _start(sources: Sources, draft: Draft) -> None:
     draft.lines += [line for line in preferences if not _names_file(line)]
     summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
     draft.lines += _last_state(sources, draft, summaries)
+
+
+def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:
+    """Who the person is, in the order in which it was said."""
+    for one in sorted(pool, key=lambda one: one.record_id):
+        if one.category == PROFILE:
+            line = memory_line(one, 1.0)
+            line.section = "profile"
+            yield line
 
 
 def _names_file(line: BriefLine) -> bool:
