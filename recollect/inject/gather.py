@@ -15,6 +15,7 @@ from recollect.core.settings import Settings
 from recollect.core.tuning import NOTES
 from recollect.core.values import Record
 from recollect.embedding.embedder import MODEL
+from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import graph_lines, render
@@ -57,6 +58,7 @@ class Sources:
     feedback: Feedback
     clock: Clock
     settings: Settings
+    ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
     rules: RuleCache | None = None  # without it no rule comes by the action it is about
     results: ResultCache[Found] = field(default_factory=ResultCache)
 
@@ -211,7 +213,14 @@ def _start(sources: Sources, draft: Draft) -> None:
         draft.lines += _last_state(sources, draft, ())
         return
     # Only what instructs; decisions and the rest wait for a question that they answer.
-    rules = [one for one in pool if one.knowledge_type and TYPES[one.knowledge_type].is_rule]
+    rules = [
+        one
+        for one in pool
+        if one.knowledge_type
+        and TYPES[one.knowledge_type].is_rule
+        and one.stands
+        and one.holds_in(question.session_id, question.branch)
+    ]
     for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
@@ -251,6 +260,8 @@ def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> 
     checkpoint = sources.store.sessions.last_checkpoint(here)
     if checkpoint is not None:
         checkpoint = sources.feedback.tombstones.visible_checkpoint(checkpoint)
+    if checkpoint is not None and sources.ended is not None:
+        checkpoint = sources.ended.current_checkpoint(checkpoint, question.namespaces)
     if checkpoint is None or checkpoint.session_id == question.session_id:
         return
     left = checkpoint.session_id

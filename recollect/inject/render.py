@@ -168,10 +168,15 @@ def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
     return "; ".join(parts)
 
 
+def noted(form: str, note: str) -> str:
+    """A line with what a reader must know of it."""
+    first, *rest = form.split("\n")
+    return "\n".join([f"{first}{note}", *rest])
+
+
 def older(form: str) -> str:
     """A memory of the same day as a newer one that is much like it."""
-    first, *rest = form.split("\n")
-    return "\n".join([f"{first} (older than one above)", *rest])
+    return noted(form, " (older than one above)")
 
 
 def no_longer(text: str, facts: Sequence[Fact]) -> str:
