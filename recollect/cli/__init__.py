@@ -60,6 +60,7 @@ HEADINGS = {
         "service": ("service", "Start the daemon when you log in"),
     },
     "Setup": {
+        "profile": ("profile", "Tell agents who you are, at the start of every session"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
         "completion": ("completion", "Print the completion script for bash, zsh or fish"),

@@ -18,6 +18,7 @@ from recollect.hosts.json_edit import Path
 from recollect.hosts.ledger import InstallLedger
 from recollect.hosts.marker import HookRun, prompt_call
 from recollect.hosts.pieces import Allowed, Hooks, JsonFile, OwnFile, Piece, Server
+from recollect.hosts.switches import OffSwitch
 
 State = Literal["installed", "partial", "absent", "foreign"]
 
@@ -47,6 +48,20 @@ class Installer:
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         """How the host reports that somebody typed this text."""
         return prompt_call(self.facts.prompts[0], text, session, cwd)
+
+    def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
+        """What the host runs for this event, read from its own files; None when it runs nothing of
+        ours."""
+        for piece in self.pieces(context):
+            now = read(piece.path)
+            found = piece.command(now, event) if now is not None else None
+            if found:
+                return found
+        return None
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        """What keeps the host from running our hooks in this directory."""
+        return []
 
     def needs_trust(self, context: Context) -> bool:
         """Whether the host runs our hooks only after the user has trusted them."""
@@ -158,22 +173,3 @@ def grouped_hooks(facts: Facts, context: Context, milliseconds: bool = False) ->
         },
         groups=True,
     )
-
-
-class OneSettingsFile(Installer):
-    """Hooks and MCP servers in one settings.json, as Gemini CLI and Qwen Code have them."""
-
-    directory: str  # below home, or below the project
-    home_variable = ""  # moves home itself
-
-    def pieces(self, context: Context) -> list[Piece]:
-        root = context.project if context.in_project else context.at(self.home_variable)
-        path = os.path.join(root, self.directory, "settings.json")
-        # Trusted, because our tools would else ask at each call; they only reach our own daemon.
-        server = Server(("mcpServers", SERVER), context.server(trust=True))
-        edits = (grouped_hooks(self.facts, context, milliseconds=True), server)
-        return [JsonFile(path, "hooks and the MCP server", edits)]
-
-    def notes(self, context: Context) -> list[str]:
-        trust = f"{self.title} runs no project hooks in a folder that it does not trust."
-        return [*super().notes(context), *([trust] if context.in_project else [])]

@@ -201,6 +201,8 @@ class Recall:
                     forms = tuple(render.beside(form, list(facts.values())) for form in forms)
             if line.older and not later:
                 forms = tuple(render.older(form) for form in forms)
+            if line.note:
+                forms = tuple(render.noted(form, line.note) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
 

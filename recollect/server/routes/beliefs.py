@@ -1,14 +1,15 @@
-"""`/api/beliefs`: what holds, what waits for a decision, and deciding it."""
+"""`/api/beliefs` and `/api/profile`: what holds, what waits for a decision, and deciding it."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from recollect.core.values import BeliefScope, Operation, Record, RecordId, Value
-from recollect.server.endpoints import Endpoint
+from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
-from recollect.service import beliefs
+from recollect.service import beliefs, profile
 from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
+from recollect.service.write import Added
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
@@ -92,6 +93,16 @@ def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
     return _decided(runtime, asked, operation)
 
 
+def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
+    return Beliefs(items=tuple(profile.lines(runtime)))
+
+
+def add_to_profile(
+    runtime: ServerRuntime, asked: NoParameters, new: profile.NewProfileLine
+) -> Added:
+    return profile.add(runtime, new)
+
+
 def _decided(runtime: ServerRuntime, asked: OneBelief, operation: Operation) -> Decided:
     return Decided(operation=operation, belief=beliefs.find(runtime, asked.record_id))
 
@@ -116,5 +127,13 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/beliefs/{record_id}/scope", "Change how far a belief holds.",
         reach, Decided, OneBelief, Reach,
+    ),
+    Endpoint(
+        "GET", "/api/profile", "Who the person is: lines that every session starts with.",
+        profile_lines, Beliefs,
+    ),
+    Endpoint(
+        "POST", "/api/profile", "Add a line to the profile.",
+        add_to_profile, Added, body=profile.NewProfileLine,
     ),
 )  # fmt: skip
