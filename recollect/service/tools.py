@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, RecordId, convert
 from recollect.inject import fence
-from recollect.inject.consent import SENSITIVE, told
+from recollect.inject.judge import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import context, graph, read, report, search, sessions, write
 from recollect.service.runtime import ServiceRuntime
