@@ -25,6 +25,12 @@ class NotRunning(RecollectError):
     hint = "recollect up"
 
 
+class NoAnswer(NotRunning):
+    """The daemon runs and does not answer in time."""
+
+    hint = "recollect status; recollect logs"
+
+
 class Refused(RecollectError):
     """The daemon refused."""
 
@@ -82,6 +88,8 @@ class Client:
             return response.status, response.read()
         except (FileNotFoundError, ConnectionRefusedError):
             raise NotRunning() from None
+        except TimeoutError as error:
+            raise NoAnswer() from error
         except (OSError, http.client.HTTPException) as error:
             raise NotRunning(f"The daemon does not answer: {error}") from error
         finally:

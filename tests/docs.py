@@ -12,11 +12,10 @@ import click
 
 from recollect.cli import COMMANDS, HEADINGS
 from recollect.cli.groups import ROOT
-from recollect.core import settings
+from recollect.core import settings, tool_schemas
 from recollect.hosts import registry
 from recollect.server.app import ENDPOINTS
 from recollect.server.endpoints import openapi
-from recollect.service import tools
 from tests import hook_lists
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "reference"
@@ -128,9 +127,9 @@ def tool_page() -> str:
         "",
         "Over `recollect mcp` (stdio) and at `/mcp` (streamable HTTP). What agents are told:",
         "",
-        *(f"> {line}" for line in tools.INSTRUCTIONS.splitlines()),
+        *(f"> {line}" for line in tool_schemas.INSTRUCTIONS.splitlines()),
     ]
-    for tool in tools.TOOLS:
+    for tool in tool_schemas.TOOLS:
         lines += ["", f"## {tool.name}", "", tool.description, ""]
         lines += ["| argument | type | default |", "|---|---|---|"]
         for name, part in tool.schema["properties"].items():

@@ -67,9 +67,15 @@ BLOCKS: dict[str, Fate] = {
 
 # A tag must stand on one line: a removed block leaves a line break, so nothing can close up over
 # the gap into a tag that was not there. Quotes may be escaped: text inside JSON comes here too.
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]{2,40})([ \t][^<>\n]*)?>")
+_TAG = re.compile(
+    r"<(/?)([A-Za-z][A-Za-z0-9_:-]{2,40})([ \t][^<>\n]*)?>|\[(/?)recollect ([0-9a-f]{4,16})\]"
+)
+# Our own mark once had angle brackets; transcripts have it still.
 _OWN = re.compile(r'[ \t]id=\\*"([\w.-]{1,64})\\*"$')
-_OWN_OPENING = re.compile(r'<recollect id=\\*"[\w.-]{1,64}\\*">(?:[ \t]*\r?\n|\\+n)', re.IGNORECASE)
+_OWN_OPENING = re.compile(
+    r'(?:\[recollect [0-9a-f]{4,16}\]|<recollect id=\\*"[\w.-]{1,64}\\*">)(?:[ \t]*\r?\n|\\+n)',
+    re.IGNORECASE,
+)
 
 
 class _Cut(NamedTuple):
@@ -81,14 +87,14 @@ class _Cut(NamedTuple):
 
 def strip_foreign(text: str) -> str:
     """The text without any known block."""
-    if "<" not in text:
+    if "<" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=False))))
 
 
 def strip_own(text: str) -> str:
     """The text without what Recollect injected; everything else stays as it is."""
-    if "<recollect id=" not in text:
+    if "<recollect id=" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=True))))
 
@@ -97,10 +103,10 @@ def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:
     """Pair every opening tag with its closing tag, as brackets pair; single tags pair with none."""
     opened: dict[str, list[re.Match[str]]] = {}
     for tag in _TAG.finditer(text):
-        key = _block(tag[2].lower(), tag[3])
+        key = f"recollect {tag[5]}" if tag[5] else _block(tag[2].lower(), tag[3])
         if not key or (own_only and key in BLOCKS):
             continue
-        if not tag[1]:
+        if not (tag[1] or tag[4]):
             opened.setdefault(key, []).append(tag)
         elif opened.get(key):
             opening = opened[key].pop()

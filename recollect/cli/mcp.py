@@ -1,107 +1,159 @@
 """`recollect mcp`: the stdio side of the MCP server, for agents that start it themselves.
 
-In: JSON-RPC lines. Out: the daemon's answers, line by line. It knows no tool: it starts the daemon
-when there is none, says where the agent works, and goes on after a restart. What the daemon cannot
-answer is answered here, at once, with an error.
+In: JSON-RPC lines. Out: answers, line by line. Everything but the call of a tool is answered here
+at once, whatever the daemon does: some agents wait a second for the tools and then do without them
+for the whole session. Meanwhile the daemon is started and learns where the agent works. A call
+waits for a daemon that starts, for a bounded time; what goes wrong is told in words.
 """
 
-import json
 import os
 import sys
-from typing import Any
+import threading
+from typing import IO, Any
 from urllib.parse import quote
 
 import click
 
-from recollect.core import private_sessions
+from recollect.core import mcp_protocol, private_sessions
 from recollect.core.errors import RecollectError
+from recollect.core.mcp_protocol import Message, tool_result
 
-TIMEOUT_S = 120.0
+# Together less than the minute after which agents give up on a tool.
+CALL_S = 30.0
+START_S = 20.0
 PRIVATE = "This session is private: nothing is remembered of it, and nothing is told in it."
-PARSE_ERROR, INVALID, FAILED = -32700, -32600, -32603
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+
+
+class StillStarting(RecollectError):
+    """Recollect is still starting."""
+
+    hint = "Go on without it, or try again in a moment."
 
 
 @click.command()
 def command() -> None:
     """Run the MCP server on standard input and output. Agents start this command themselves."""
-    proxy = Proxy(os.getcwd())
-    for line in sys.stdin.buffer:
-        if line.strip():
-            answer = proxy.answer(line)
-            if answer:
-                sys.stdout.write(answer + "\n")
-                sys.stdout.flush()
+    serve(sys.stdin.buffer, sys.stdout.buffer, Proxy(os.getcwd()))
+
+
+def serve(lines: IO[bytes], out: IO[bytes], proxy: "Proxy") -> None:
+    """Answer until the agent hangs up. Calls run in threads of their own, so that a slow one delays
+    neither a ping nor another call."""
+    writing = threading.Lock()
+    calls: list[threading.Thread] = []
+
+    def write(answer: Message | None) -> None:
+        with writing:
+            try:
+                if answer is not None:
+                    out.write(mcp_protocol.encoded(answer) + b"\n")
+                    out.flush()
+            except OSError:
+                pass  # the agent has hung up
+
+    for line in filter(bytes.strip, lines):
+        try:
+            message = mcp_protocol.read(line)
+        except ValueError:
+            write(mcp_protocol.error(None, mcp_protocol.PARSE_ERROR, "not JSON"))
+            continue
+        if isinstance(message, dict) and message.get("method") == "tools/call":
+            call = threading.Thread(target=lambda asked=message: write(proxy.answer(asked)))
+            call.daemon = True
+            call.start()
+            calls = [*filter(threading.Thread.is_alive, calls), call]
+        else:
+            write(proxy.answer(message))
+    for call in calls:
+        call.join()
 
 
 class Proxy:
+    """Answers the messages of one agent, which works in `cwd`."""
+
+    def __init__(self, cwd: str) -> None:
+        self._daemon = DaemonLink(cwd)
+
+    def answer(self, message: Any) -> Message | None:
+        if private_sessions.private_environment(os.environ):
+            return mcp_protocol.answer(message, lambda *_: tool_result(PRIVATE, failed=True))
+        if isinstance(message, dict) and message.get("method") == "initialize":
+            self._daemon.introduce()
+        return mcp_protocol.answer(message, self._daemon.call)
+
+
+class DaemonLink:
+    """The way to the daemon, which is started when it is not there."""
+
     def __init__(self, cwd: str) -> None:
         self._headers = {
             "Host": "localhost",
             "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
             "X-Recollect-Cwd": quote(cwd),
+            "X-Recollect-Pid": str(os.getpid()),
         }
+        self._lock = threading.Lock()
+        self._starting: threading.Thread | None = None
+        self._failure: Exception | None = None
 
-    def answer(self, line: bytes) -> str:
-        """The answer to one message; nothing for a notification."""
+    def introduce(self) -> None:
+        """Tell the daemon, in a thread, that an agent has our tools. What fails is told by the
+        first call."""
+        threading.Thread(target=self._asked, args=(INITIALIZED,), daemon=True).start()
+
+    def call(self, name: str, arguments: Any) -> Message:
+        """The result of calling a tool, or in its place the words for what went wrong."""
+        parameters = {"name": name, "arguments": arguments}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}
+        return self._asked(mcp_protocol.encoded(asked))
+
+    def _asked(self, request: bytes) -> Message:
         try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            return _error(None, PARSE_ERROR, "not JSON")
-        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-            # The answer of a client to something that we never ask is nobody's business.
-            known = isinstance(message, dict) and ("result" in message or "error" in message)
-            return "" if known else _error(None, INVALID, "not a JSON-RPC request")
-        identity = message.get("id")
-        if message["method"] == "tools/call" and private_sessions.private_environment(os.environ):
-            told = {"content": [{"type": "text", "text": PRIVATE}], "isError": True}
-            return json.dumps({"jsonrpc": "2.0", "id": identity, "result": told})
-        try:
-            raw = self._sent(line)
+            raw = self._send(request)
+            answer = mcp_protocol.read(raw)
+            if isinstance(answer, dict) and isinstance(answer.get("result"), dict):
+                return dict(answer["result"])
+            error = answer.get("error") if isinstance(answer, dict) else None
+            words = error.get("message") if isinstance(error, dict) else None
+            return tool_result(words or "the daemon refused", failed=True)
+        except ValueError:
+            return tool_result("the daemon gave no answer; recollect logs", failed=True)
         except RecollectError as error:
-            return "" if identity is None else _error(identity, FAILED, _told(error))
-        return self._checked(raw, message) if identity is not None else ""
+            return tool_result(f"{error} {error.hint}".strip(), failed=True)
 
-    def _sent(self, line: bytes) -> bytes:
-        """Ask the daemon; when it is not there, start it and ask once more."""
-        from recollect.client import Client, NotRunning
+    def _send(self, request: bytes) -> bytes:
+        from recollect.client import Client, NoAnswer, NotRunning
         from recollect.core import settings
 
         chosen = settings.load()
-        client = Client(chosen, TIMEOUT_S)
+        client = Client(chosen, CALL_S)
         try:
-            return client.send("POST", "/mcp", line, self._headers)[1]
+            return client.send("POST", "/mcp", request, self._headers)[1]
+        except NoAnswer:
+            raise
         except NotRunning:
-            from recollect.cli import process
+            self._start(chosen)
+            return client.send("POST", "/mcp", request, self._headers)[1]
 
-            process.start(chosen)
-            return client.send("POST", "/mcp", line, self._headers)[1]
+    def _start(self, chosen: Any) -> None:
+        """Start the daemon, once for all calls that wait; StillStarting when it takes long."""
+        with self._lock:
+            if self._starting is None or not self._starting.is_alive():
+                self._starting = threading.Thread(target=self._run, args=(chosen,), daemon=True)
+                self._starting.start()
+            starting = self._starting
+        starting.join(START_S)
+        if starting.is_alive():
+            raise StillStarting
+        if self._failure is not None:
+            raise self._failure
 
-    def _checked(self, raw: bytes, message: dict[str, Any]) -> str:
-        identity = message["id"]
+    def _run(self, chosen: Any) -> None:
+        from recollect.cli import process
+
+        self._failure = None
         try:
-            answer = json.loads(raw)
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            return _error(identity, FAILED, "the daemon gave no answer; recollect logs")
-        told = answer.get("error")
-        if "jsonrpc" not in answer:
-            words = told.get("message") if isinstance(told, dict) else None
-            return _error(identity, FAILED, words or "the daemon refused")
-        if isinstance(told, dict) and answer.get("id") in (None, "server-error"):
-            answer["id"] = identity
-        if message["method"] == "initialize" and isinstance(answer.get("result"), dict):
-            version = answer["result"].get("protocolVersion")
-            if isinstance(version, str):
-                self._headers["MCP-Protocol-Version"] = version
-        return json.dumps(answer, separators=(",", ":"))
-
-
-def _told(error: RecollectError) -> str:
-    return f"{error} {error.hint}".strip()
-
-
-def _error(identity: Any, code: int, message: str) -> str:
-    error = {"code": code, "message": message}
-    return json.dumps({"jsonrpc": "2.0", "id": identity, "error": error})
+            process.start(chosen)
+        except RecollectError as error:
+            self._failure = error

@@ -37,6 +37,7 @@ from recollect.portable.backups import Backups
 from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
+from recollect.service.mcp_clients import McpClients
 from recollect.store import open_store
 from recollect.work.cache import WorkCache
 
@@ -101,6 +102,7 @@ class Runtime:
         self.tombstones = Tombstones(self.store)
         # For whoever only reads: without what was forgotten.
         self.visible_store = visible_store(self.store, self.tombstones)
+        self.mcp_clients = McpClients(clock, self.namespaces.of)
         self.add_lock = threading.Lock()
         self.work = WorkCache(self.store, self.tombstones.visible_work)
         self.tombstones.listeners.append(self.work.drop_all)

@@ -51,6 +51,23 @@ class ChangeClaim:
 
 
 @dataclass(frozen=True)
+class EndClaim:
+    """Words of the user that end or replace a belief. Which one follows from the beliefs that are
+    held: `text` is the sentence, `ends` the words in it for what no longer holds (the whole
+    sentence where it names no old value), `value` what holds instead, if anything does."""
+
+    text: str
+    ends: str
+    subject: str
+    value: str
+    at: datetime
+    author: Author
+    source_type: SourceType
+    event_ids: tuple[str, ...] = ()
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
 class RelationClaim:
     """Two entities by name, and how the first is related to the second."""
 
@@ -92,7 +109,15 @@ class ProcedureClaim:
     new: int | None = None  # successes not counted by an earlier batch; None: all
 
 
-Claim = EntityClaim | FactClaim | ChangeClaim | RelationClaim | PreferenceClaim | ProcedureClaim
+Claim = (
+    EntityClaim
+    | FactClaim
+    | ChangeClaim
+    | EndClaim
+    | RelationClaim
+    | PreferenceClaim
+    | ProcedureClaim
+)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from recollect.extract.interface import (
     ChangeClaim,
     Claim,
     Dropped,
+    EndClaim,
     FactClaim,
     PreferenceClaim,
     ProcedureClaim,
@@ -150,7 +151,7 @@ def filter_claims(
         match claim:
             case PreferenceClaim():
                 value = claim.value
-            case ChangeClaim():
+            case ChangeClaim() | EndClaim():
                 value = claim.text
             case FactClaim():
                 value = f"{claim.subject} {claim.predicate} {claim.object}"
@@ -171,7 +172,7 @@ def filter_claims(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNTIMED: dict[type[Claim], dict[str, Any]] = {
     kind: {"at": _EPOCH}
-    for kind in (FactClaim, ChangeClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
+    for kind in (FactClaim, ChangeClaim, EndClaim, RelationClaim, PreferenceClaim, ProcedureClaim)
 }
 
 

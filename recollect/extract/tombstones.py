@@ -42,6 +42,7 @@ from recollect.extract.interface import (
     ChangeClaim,
     Claim,
     Dropped,
+    EndClaim,
     Extraction,
     FactClaim,
     PreferenceClaim,
@@ -706,6 +707,6 @@ def _text_of_claim(claim: Claim) -> str:
             return f"{claim.subject} {claim.predicate} {claim.object}"
         case PreferenceClaim():
             return claim.value
-        case ChangeClaim():
+        case ChangeClaim() | EndClaim():
             return claim.text
     return ""

@@ -1,8 +1,9 @@
 """The fence around injected text: quoted data that no content can close.
 
-In: text of memories, whoever wrote it. Out: a block that begins and ends with a tag of ours, in
+In: text of memories, whoever wrote it. Out: a block that begins and ends with a mark of ours, in
 which nothing else looks like one, nor like what a host or a model's chat template marks its own
-text with. `parse` gives back exactly what went in.
+text with. The mark has square brackets: Gemini CLI and Qwen Code escape angle brackets on their way
+to the model. `parse` gives back exactly what went in.
 """
 
 import re
@@ -66,6 +67,7 @@ _ANYWHERE = (
 _ALONE = rf"{_ANYWHERE}|{_UNSEEN}(?:(?:{_WORDS}){_ENDS}|{_JOINED})"
 _TEMPLATE = r"/?+(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\]"
 _OPEN = "[<＜﹤‹〈⟨]"
+_SQUARE = r"[\[［〔【⟦]"
 _TYPED = r"[\w)\]]"
 
 
@@ -76,12 +78,13 @@ def _brackets(taken: str) -> re.Pattern[str]:
         rf"(?<={_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ANYWHERE}))"
         rf"|(?<!{_TYPED}){_OPEN}{taken}(?=\\*+(?:{_ALONE}))"
         rf"|[＜﹤]{taken}(?=\\*+{_UNSEEN}{_LETTER})"
-        rf"|\[{taken}(?=\\*+(?-i:{_TEMPLATE}))",
+        rf"|\[{taken}(?=\\*+(?-i:{_TEMPLATE}))"
+        rf"|{_SQUARE}{taken}(?=\\*+{_GAP}{_SLASH}?+{_GAP}{_NAME})",
         re.IGNORECASE,
     )
 
 
-_BLOCK = re.compile(r'\A<recollect id="([0-9a-f]+)">\n(.*)\n</recollect id="\1">\Z', re.DOTALL)
+_BLOCK = re.compile(r"\A\[recollect ([0-9a-f]+)\]\n(.*)\n\[/recollect \1\]\Z", re.DOTALL)
 
 
 def nonce() -> str:
@@ -101,15 +104,22 @@ def _disarmed() -> re.Pattern[str]:
 
 
 def fence(content: str, mark: str) -> str:
-    return f'<recollect id="{mark}">\n{HEAD}\n{disarm(content)}\n</recollect id="{mark}">'
+    """Any text as a block of ours."""
+    return wrap(disarm(content), mark)
+
+
+def wrap(disarmed: str, mark: str, *, headed: bool = True) -> str:
+    """The head stands in the first block of a session: later ones are known by their marks."""
+    head = f"{HEAD}\n" if headed else ""
+    return f"[recollect {mark}]\n{head}{disarmed}\n[/recollect {mark}]"
 
 
 def parse(text: str) -> str | None:
     """The content of a whole block of ours; None for anything else."""
     block = _BLOCK.match(text)
-    if block is None or not block.group(2).startswith(HEAD + "\n"):
+    if block is None:
         return None
-    return _disarmed().sub(lambda found: found[0][:1], block.group(2)[len(HEAD) + 1 :])
+    return _disarmed().sub(lambda found: found[0][:1], block.group(2).removeprefix(HEAD + "\n"))
 
 
 def disarm(content: str) -> str:

@@ -1,7 +1,7 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, fit, render, receipt. A hook's question
+stages, one module each: gather, judge, speaking, order, fit, render, receipts. A hook's question
 never raises: what is late or fails is answered with nothing, and the receipt says so.
 """
 
@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
@@ -21,12 +21,10 @@ from recollect.inject.fit import allot, fit
 from recollect.inject.gather import Sources, gather, records, rules_for_command
 from recollect.inject.judge import Judge
 from recollect.inject.order import put_in_order
-from recollect.inject.own_text import OwnText
-from recollect.inject.receipt import make_receipt, told_by
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import Receipts, make_receipt, told_by
 from recollect.inject.shadow import Shadow
 from recollect.inject.speaking import decide
-from recollect.inject.told import Told
+from recollect.inject.told import OwnText, Told
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +80,7 @@ class Recall:
             self._counters.error(f"recall failed: {type(error).__name__}")
         text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
         latency = (self._clock.mono_ns() - began) // 1000
+        self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
             return Recalled(latency_us=latency)  # the same command may come a hundred times
         receipt = make_receipt(draft, text, injected, latency, self._clock.now())
@@ -134,7 +133,7 @@ class Recall:
         decide(draft)
         put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
         room = self._room(draft) if tokens is None else tokens
-        return draft, *self._fitted(draft, room)
+        return draft, *self._fitted(draft, room, headed=not told)
 
     def _told_records(self, question: RecallQuestion, told: frozenset[str]) -> Sequence[Record]:
         return records(self._sources.store, question.namespaces, sorted(told))
@@ -147,7 +146,7 @@ class Recall:
         first = any(line.section == "place" for line in draft.kept)
         return room + (min(PLACE_TOKENS, self._settings.start_tokens) if first else 0)
 
-    def _fitted(self, draft: Draft, tokens: int) -> tuple[str, tuple[str, ...]]:
+    def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
         mark = fence.nonce()
         heads = _HEADS if draft.as_sections else render.RULES
@@ -177,8 +176,7 @@ class Recall:
         if not any(texts.values()):
             return "", ()
         content = render.assemble(texts, as_sections=draft.as_sections)
-        text = f'<recollect id="{mark}">\n{fence.HEAD}\n{content}\n</recollect id="{mark}">'
-        return text, tuple(injected)
+        return fence.wrap(content, mark, headed=headed), tuple(injected)
 
     def _forms(self, line: BriefLine, draft: Draft) -> tuple[str, ...]:
         """A line as text, long and short. A memory that says what no longer holds says so, and one
@@ -201,6 +199,8 @@ class Recall:
                     forms = tuple(render.beside(form, list(facts.values())) for form in forms)
             if line.older and not later:
                 forms = tuple(render.older(form) for form in forms)
+            if line.note:
+                forms = tuple(render.noted(form, line.note) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
 

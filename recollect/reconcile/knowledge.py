@@ -28,6 +28,7 @@ from recollect.extract.interface import (
     ChangeClaim,
     Claim,
     Dropped,
+    EndClaim,
     EntityClaim,
     FactClaim,
     PreferenceClaim,
@@ -128,6 +129,8 @@ class _Learner:
         if isinstance(claim, EntityClaim):
             self._entity_claim(claim)
             return
+        if isinstance(claim, EndClaim):
+            return  # it concerns beliefs, not the graph
         reason = claim_gate.why_not(claim)
         if reason:
             self.drop(claim, reason)
@@ -454,7 +457,7 @@ def _title(claim: Claim) -> str:
             return f"{claim.source} {claim.type} {claim.target}"[:200]
         case PreferenceClaim():
             return f"{claim.category}.{claim.key}: {claim.value}"[:200]
-        case ChangeClaim():
+        case ChangeClaim() | EndClaim():
             return claim.text[:200]
     return claim.name[:200]
 

@@ -9,18 +9,18 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.core.errors import RecollectError
-from recollect.server import dashboard_files, responses
+from recollect.server import dashboard_files, mcp, responses
 from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
-from recollect.server.mcp import Mcp
 from recollect.server.routes import (
+    beliefs,
     dashboard,
     doctor,
     events,
@@ -46,6 +46,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: `search` in /api/memories/search is not an id
     *memories.ENDPOINTS,
+    *beliefs.ENDPOINTS,
     *sessions.ENDPOINTS,
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,
@@ -92,12 +93,13 @@ def build(runtime: ServerRuntime) -> ASGIApp:
             *routes(ENDPOINTS, runtime),
             Route("/openapi.json", describe, methods=["GET"]),
             Route("/api/events", watch, methods=["GET"]),
-            Route("/mcp", Mcp(runtime)),
+            Route("/mcp", mcp.endpoint(runtime), methods=["POST"]),
             *dashboard_files.routes(runtime.tokens, runtime.port),
         ],
         exception_handlers={
             RecollectError: _ours,
             HTTPException: _http,
+            ClientDisconnect: _gone,
             Exception: _unexpected,
         },
     )
@@ -119,6 +121,11 @@ async def _http(request: Request, error: Any) -> Response:
         hint="GET /openapi.json" if status == 404 else "",
         headers=dict(error.headers or {}),
     )
+
+
+async def _gone(request: Request, error: Any) -> Response:
+    """The client hung up before it had sent everything: nobody reads this, and nothing is wrong."""
+    return Response(status_code=400)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.embedder import Embedder
+from recollect.extract.ended_statements import EndedStatements
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
@@ -22,6 +23,7 @@ from recollect.inject.receipts import Receipts
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
+from recollect.service.mcp_clients import McpClients
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
@@ -32,6 +34,7 @@ class LoadedRecall(Protocol):
     index_cache: IndexCache
     graphs: GraphCache
     feedback: Feedback
+    ended: EndedStatements
     receipts: Receipts
     recall_now: Recall
 
@@ -52,6 +55,7 @@ class ServiceRuntime(Protocol):
     counters: Counters
     tombstones: Tombstones
     work: WorkCache
+    mcp_clients: McpClients
     add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 
     @property

@@ -1,11 +1,11 @@
 """Fits the weights that choose which sentences of an answer are kept, and which can be a title.
 
     .venv/bin/python -m tests.bench.fit_sentences SESSIONS           # figures only
-    .venv/bin/python -m tests.bench.fit_sentences SESSIONS --write   # and the files with the weights
+    .venv/bin/python -m tests.bench.fit_sentences SESSIONS --write   # and the weights
 
-In: a folder of transcripts, and `sentence_labels.csv`: a transcript, the id of an answer's event, and
-a digit for each of its sentences (0 not worth keeping, 1 worth keeping, 2 and can be a title). No
-text is stored here. Out: `recollect/extract/rules/sentence_weights.f32` and
+In: a folder of transcripts, and `sentence_labels.csv`: a transcript, the id of an answer's event,
+and a digit for each of its sentences (0 not worth keeping, 1 worth keeping, 2 and can be a title).
+No text is stored here. Out: `recollect/extract/rules/sentence_weights.f32` and
 `recollect/extract/sentence_meaning.f32`. The figures come from sessions left out of their fit.
 """
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ MEANING = os.path.join("recollect", "extract", "sentence_meaning.f32")
 FOLDS = 8
 RIDGE = 5.0  # of features with a spread of one
 RIDGE_MEANING = 2.0
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,10 @@ def _report(name: str, labels: Matrix, keep: Matrix, title: Matrix, turn: Matrix
         )
     turns = [np.flatnonzero(turn == one) for one in np.unique(turn)]
     best = [one[np.argmax(keep[one] * title[one])] for one in turns if keep[one].max() >= 0.5]
+    worth, good = (labels[best] > 0).mean(), (labels[best] > 1).mean()
     print(
-        f"  {len(best)} of {len(turns)} turns make a note; of their titles "
-        f"{(labels[best] > 0).mean():.2f} worth keeping, {(labels[best] > 1).mean():.2f} good titles"
+        f"  {len(best)} of {len(turns)} turns make a note; of their titles {worth:.2f} worth "
+        f"keeping, {good:.2f} good titles"
     )
 
 

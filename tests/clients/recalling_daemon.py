@@ -17,9 +17,7 @@ MARK = "RECALLED"
 
 def recalled(question: RecallQuestion) -> Recalled:
     return Recalled(
-        '<recollect id="t">\n'
-        f"Notes from earlier work. {MARK}-{question.trigger}\n"
-        '</recollect id="t">'
+        f"[recollect 7e57]\nNotes from earlier work. {MARK}-{question.trigger}\n[/recollect 7e57]"
     )
 
 

@@ -90,7 +90,7 @@ def complaints(
         found["session"].append("from another host")
     for one in typed:
         _check_outputs(events, one, found["tools"])
-    if MARK in json.dumps(events) or "<recollect" in json.dumps(events):
+    if MARK in json.dumps(events) or "[recollect " in json.dumps(events):
         found["prompt"].append("Recollect's own text was captured")
     return found
 

@@ -21,7 +21,7 @@ DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "hosts")
 REPOSITORY = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir)
 GOLDEN = os.path.join(DATA, "golden")
 ANSWERS = "answers"
-FENCED = '<recollect id="7f3a">\nNotes from earlier work.\n- secret\n</recollect id="7f3a">'
+FENCED = "[recollect 7f3a]\nNotes from earlier work.\n- secret\n[/recollect 7f3a]"
 
 
 def payloads(host: str) -> dict[str, Payload]:

@@ -36,7 +36,7 @@ def test_every_recorded_payload_goes_through_hook_socket_and_store(
             Payload(payload.host, payload.event, payload.args, str(project), env, stdin)
         )
         # Nothing, unless the payloads before it left something to recall.
-        assert done.stdout == hooks.answer(expected, "") or b"<recollect id=" in done.stdout, name
+        assert done.stdout == hooks.answer(expected, "") or b"[recollect " in done.stdout, name
         if not expected.cwd.startswith(str(project)):
             continue  # a payload that names another directory than the project's
         stored = shared_daemon.events(str(project), expected=len(expected.drafts))
@@ -68,7 +68,7 @@ def test_recollects_own_calls_are_never_captured(daemon: RealDaemon) -> None:
 
 
 def test_text_that_was_injected_is_not_captured_again(daemon: RealDaemon) -> None:
-    fenced = '<recollect id="7f3a">\nNotes\n- old memory\n</recollect id="7f3a">\nnew question'
+    fenced = "[recollect 7f3a]\nNotes\n- old memory\n[/recollect 7f3a]\nnew question"
     daemon.run_hook(
         "claude-code", "UserPromptSubmit", {"session_id": "s", "cwd": "/", "prompt": fenced}
     )

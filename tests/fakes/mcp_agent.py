@@ -4,7 +4,6 @@ In: the directory it works in. Out: what a tool answered, and whether that is an
 the fixture `terminal`, which leads the command to a Runtime without a socket.
 """
 
-import json
 from typing import Any
 
 from recollect.cli.mcp import Proxy
@@ -16,8 +15,8 @@ class McpAgent:
 
     def speak(self, *messages: Any) -> list[dict[str, Any]]:
         """The answers to these messages; a notification has none."""
-        answers = [self._proxy.answer(json.dumps(message).encode()) for message in messages]
-        return [json.loads(answer) for answer in answers if answer]
+        answers = [self._proxy.answer(message) for message in messages]
+        return [answer for answer in answers if answer is not None]
 
     def call(self, tool: str, **arguments: Any) -> tuple[str, bool]:
         params = {"name": tool, "arguments": arguments}

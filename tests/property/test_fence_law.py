@@ -13,9 +13,10 @@ from tests.fakes.growth import assert_linear
 from tests.torture import leaks
 
 PIECES = [
+    "[", "[/", "]", "［", "[recollect", "[/recollect", "[recollect 7f3a]", "[/recollect 7f3a]",
     "<", "</", ">", "recollect", "RECOLLECT", "ReCollect", " ", "\n", "\\", "\\\\", "/", "＜", "／",
     "⟨", "\u200b", "\u00ad", "\t", 'id="', '"', "a", "0" * 32, "<recollect", "</recollect", "é",
-    '<recollect id="x">', '</recollect id="x">', "re\u200bcollect", "&lt;recollect", "'", "=",
+    '<recollect id="x">', '</recollect id="x">', "re\u200bcollect", "&lt;recollect", "'", "=", "【",
 ]  # fmt: skip
 
 
@@ -27,8 +28,10 @@ def check(text: str) -> None:
     lowered = inner.lower()
     for invisible in ("\u200b", "\u00ad", " ", "\t", "\n"):
         lowered = lowered.replace(invisible, "")
-    lowered = lowered.replace("＜", "<").replace("⟨", "<").replace("／", "/")
-    assert "<recollect" not in lowered and "</recollect" not in lowered
+    for other, plain in zip("＜⟨／［【", "<</[[", strict=True):
+        lowered = lowered.replace(other, plain)
+    for bracket in "<[":
+        assert f"{bracket}recollect" not in lowered and f"{bracket}/recollect" not in lowered
     assert strip_foreign(block).strip() == ""
     assert strip_foreign(f"before\n{block}\nafter").split() == ["before", "after"]
 

@@ -32,6 +32,7 @@ SHAPES = (
     "< /", "<recollect ", "commit messages ", "indentation ", "can you please ", "must be ", "{",
     '"', "\\", '-m "$(cat <<a\n', "&& ", "-----BEGIN PRIVATE KEY-----\n", "a@", "/a", "_a", "é",
     "。", "we moved billing from a to b and ", "the a is deployed on ", "- [ ", "# ",
+    "[recollect ",
 )  # fmt: skip
 
 

@@ -285,9 +285,7 @@ def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnRe
     )
 
 
-def _turn_results(
-    turns: Sequence[Turn], meanings: Meanings, *, worked: bool
-) -> list[TurnResult]:
+def _turn_results(turns: Sequence[Turn], meanings: Meanings, *, worked: bool) -> list[TurnResult]:
     """What came of each turn; what fails is carried over until it passes. `worked`: something was
     done in turns before these."""
     told: list[TurnResult] = []

@@ -47,11 +47,14 @@ _PLAN = re.compile(
 )
 _CONCEDES = re.compile(
     r"(?:no, )?(?:i was wrong|i(?:'m| am) not sure|i (?:mis\w+|assumed)|my (?:mistake|bad)|sorry|"
-    r"that(?:'s| is| was) (?:a|my) mistake|i apologi[sz]e)\b|you're (?:absolutely )?right\W+(?:that's a mistake|i\b)",
+    r"that(?:'s| is| was) (?:a|my) mistake|i apologi[sz]e)\b|"
+    r"you're (?:absolutely )?right\W+(?:that's a mistake|i\b)",
     re.IGNORECASE,
 )
 # What may be or could be done: offered, not done.
-_HYPOTHETICAL = re.compile(r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
+)
 _JOINS = re.compile(r"(?:but|and|or|so|also)\b", re.IGNORECASE)
 _STILL = re.compile(
     r"\b(?:still|again|same (?:error|issue|problem)|(?:doesn't|didn't|does not|did not) "
@@ -113,7 +116,7 @@ def outcome(
 
 
 def _needed(turn: Turn, kept: Sequence[RankedSentence]) -> float:
-    """How good the best sentence of a turn that changed nothing must be: less if it was asked for."""
+    """How good the best sentence of a turn without a change must be: less if it was asked for."""
     if not is_problem(turn):
         return CERTAIN
     return KEEP if any(patterns.CAUSE.search(one.text) for one in kept) else SURE
@@ -294,7 +297,7 @@ def _outcome(
 
 def _fitting(first: Sequence[str], told: Iterable[str]) -> tuple[str, str]:
     """Whole sentences: as many as a summary holds, and the rest."""
-    body, rest = list(first), []
+    body, rest = list(first), list[str]()
     room = SUMMARY_CHARS - sum(map(len, body))
     for one in told:
         if len(one) + 2 <= room and not rest:
@@ -337,7 +340,7 @@ def _leads_in(text: str) -> bool:
 
 
 def _stated_order(asked: str) -> str:
-    """What was asked for, when it is long enough to say it and is neither a question nor a remark."""
+    """What was asked for, if it says enough and is neither a question nor a remark."""
     remark = patterns.NO_ORDER.search(asked) or narrates(asked)
     return "" if remark or asked.endswith("…") or len(content_words(asked)) < 4 else asked
 

@@ -31,8 +31,8 @@ _FULL = 5  # words
 _WORTH_ASKING = 0.1  # below it without meaning, no meaning makes a sentence worth keeping
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_weights.f32")
 _NARRATES = re.compile(
-    r"(?:(?:ok(?:ay)?|good|great|perfect|first|next|then|so|now)[,.!]? )*(?:let me|let's|lets|now i|"
-    r"(?:i'll|i will|i'm going to|i am going to|i need to|i should)\b)",
+    r"(?:(?:ok(?:ay)?|good|great|perfect|first|next|then|so|now)[,.!]? )*"
+    r"(?:let me|let's|lets|now i|(?:i'll|i will|i'm going to|i am going to|i need to|i should)\b)",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"(?:it|this|that|these|those|they|its|which|there)\b", re.IGNORECASE)

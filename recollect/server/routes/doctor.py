@@ -4,11 +4,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import field
+from starlette.responses import Response
 
 from recollect.core import oslayer
 from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
+from recollect.service import metrics as prometheus
 
 
 class StoreCheck(Value, frozen=True, kw_only=True):
@@ -32,6 +34,11 @@ class RepairResult(Value, frozen=True, kw_only=True):
 
 def health(runtime: ServerRuntime, parameters: NoParameters) -> dict[str, Any]:
     return runtime.health()
+
+
+def metrics(runtime: ServerRuntime, parameters: NoParameters) -> Response:
+    text = prometheus.exposition(runtime.health(), runtime.counters.recalls())
+    return Response(text, headers={"content-type": prometheus.CONTENT_TYPE})
 
 
 def check(runtime: ServerRuntime, parameters: NoParameters) -> StoreCheck:
@@ -63,6 +70,10 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any], always=True
     ),
+    Endpoint(
+        "GET", "/metrics", "The daemon's figures in Prometheus' text format.",
+        metrics, str, always=True,
+    ),
     Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check, StoreCheck),
     Endpoint(
         "POST",
@@ -72,4 +83,4 @@ ENDPOINTS = (
         RepairResult,
         body=RepairRequest,
     ),
-)
+)  # fmt: skip

@@ -43,6 +43,22 @@ def test_an_own_block_is_removed_with_everything_in_it() -> None:
     assert strip_foreign("ask" + OWN.format("</recollect> </recollect id='7f3a'>")).strip() == "ask"
 
 
+@pytest.mark.parametrize("strip", [strip_foreign, strip_own])
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("ask\n[recollect 7f3a]\n- x\n[/recollect 7f3a]\nmore", ["ask", "more"]),
+        ("[recollect 7f3a]\nx [/recollect bbbb] y\n[/recollect 7f3a]ask", ["ask"]),
+        ("ask\n[recollect 7f3a]\nNotes. And then the host cut", ["ask"]),
+        ("[recollect why] and [recollect 7f3a] in a sentence", None),
+    ],
+)
+def test_a_block_with_square_brackets_is_removed_as_well(
+    strip: Callable[[str], str], text: str, left: list[str] | None
+) -> None:
+    assert strip(text).split() == (text.split() if left is None else left)
+
+
 def test_an_own_block_closes_only_with_its_own_id() -> None:
     text = '<recollect id="aa">\nx</recollect id="bb">still quoted</recollect id="aa">ask'
     assert strip_foreign(text).strip() == "ask"

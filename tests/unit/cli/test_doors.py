@@ -179,7 +179,7 @@ def test_every_command_that_reads_does_its_work(terminal: Terminal, place: str) 
         (("search", "-p", place, "retries"), "retries fail when"),
         (("search", "-p", place, "--kind", "knowledge"), "because of row locks"),
         (("search", "-p", place, "--mode", "keyword", "--file", "f3.py", "invoices"), "invoices"),
-        (("context", "-p", place, "why", "do", "retries", "fail?"), "<recollect id="),
+        (("context", "-p", place, "why", "do", "retries", "fail?"), "[recollect "),
         (("resume", "-p", place), ""),
         (("report", "-p", place), "Learned"),
         (("report", "-p", place, "--markdown"), "## Learned"),

@@ -1,6 +1,5 @@
 """`recollect ignore`: what it takes for a rule, what it refuses, and the way back."""
 
-import json
 import pathlib
 import shlex
 
@@ -91,10 +90,14 @@ def test_the_mcp_server_of_a_private_shell_stores_and_tells_nothing(
     def sent(*_: object) -> bytes:
         raise AssertionError("it asked the daemon")
 
-    monkeypatch.setattr(mcp.Proxy, "_sent", sent)
+    monkeypatch.setattr(mcp.DaemonLink, "_send", sent)
     monkeypatch.setenv("RECOLLECT_PRIVATE", "1")
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "store"}}
-    result = json.loads(mcp.Proxy(str(here)).answer(json.dumps(call).encode()))["result"]
+    proxy = mcp.Proxy(str(here))
+    proxy.answer({"jsonrpc": "2.0", "id": 0, "method": "initialize"})
+    answer = proxy.answer(call)
+    assert answer is not None
+    result = answer["result"]
     assert result["isError"] and result["content"][0]["text"] == mcp.PRIVATE
 
 

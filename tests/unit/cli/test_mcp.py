@@ -1,8 +1,12 @@
 """MCP as agents meet it, in process: the SDK's own client over HTTP, and `recollect mcp`."""
 
 import asyncio
+import io
 import json
 import pathlib
+import subprocess
+import sys
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,12 +15,16 @@ import pytest
 from mcp import Client as SdkClient
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.cli.mcp import Proxy
-from recollect.client import Client, NotRunning
+from recollect.cli.mcp import DaemonLink, Proxy, serve
+from recollect.client import Client, NoAnswer, NotRunning
+from recollect.core import mcp_protocol, tool_schemas
+from recollect.core.clock import ManualClock
 from recollect.core.errors import RecollectError
 from recollect.service import tools
+from recollect.service.mcp_clients import McpClients
 from tests.fakes.mcp_agent import McpAgent
 from tests.fakes.runtime import RuntimeHome
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.unit.cli.conftest import Terminal
 
 Call = Callable[..., Awaitable[tuple[str, bool]]]
@@ -62,7 +70,9 @@ def test_an_agent_lives_a_session_over_stdio(terminal: Terminal, runtime_home: R
         return agent.call(tool, **arguments)
 
     (listed,) = agent.speak({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert [one["name"] for one in listed["result"]["tools"]] == [one.name for one in tools.TOOLS]
+    assert [one["name"] for one in listed["result"]["tools"]] == [
+        one.name for one in tool_schemas.TOOLS
+    ]
     asyncio.run(a_life(call, "Ids"))
 
 
@@ -80,8 +90,10 @@ def test_an_agent_lives_a_session_over_http(runtime_home: RuntimeHome) -> None:
                     return answer.content[0].text, bool(answer.is_error)  # type: ignore[union-attr]
 
                 listed = await client.list_tools()
-                assert [tool.name for tool in listed.tools] == [tool.name for tool in tools.TOOLS]
-                assert client.instructions == tools.INSTRUCTIONS
+                assert [tool.name for tool in listed.tools] == [
+                    tool.name for tool in tool_schemas.TOOLS
+                ]
+                assert client.instructions == tool_schemas.INSTRUCTIONS
                 await a_life(call, "Keys")
 
     asyncio.run(session())
@@ -132,62 +144,101 @@ def test_a_tool_that_breaks_says_so_and_where_to_look(
     assert "the tool timeline failed" in caplog.text and "the reason" in caplog.text
 
 
-# --- what the daemon cannot answer is answered by the command ------------------------------------
+# --- what the proxy does by itself ---------------------------------------------------------------
 
-ASKED = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'
+BEGIN: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}
+}}  # fmt: skip
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "timeline"}}
 
 
-def answered(raw: bytes, monkeypatch: pytest.MonkeyPatch, line: bytes = ASKED) -> dict[str, Any]:
-    monkeypatch.setattr(Client, "send", lambda self, *request: (200, raw))
-    told: dict[str, Any] = json.loads(Proxy("/").answer(line))
-    return told
+def spoken(proxy: Proxy, *messages: Any) -> list[bytes]:
+    lines = io.BytesIO(b"".join(json.dumps(one).encode() + b"\n" for one in messages))
+    out = io.BytesIO()
+    serve(lines, out, proxy)
+    return out.getvalue().splitlines()
+
+
+def called(proxy: Proxy) -> tuple[str, bool]:
+    (line,) = spoken(proxy, CALL)
+    answer = json.loads(line)
+    assert answer["id"] == 7
+    return answer["result"]["content"][0]["text"], answer["result"]["isError"]
+
+
+@pytest.mark.usefixtures("alone")
+def test_tools_are_listed_without_a_daemon_and_always_in_the_same_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    introduced: list[DaemonLink] = []
+    monkeypatch.setattr(DaemonLink, "introduce", lambda self: introduced.append(self))
+    first, again = (spoken(Proxy(cwd), BEGIN, LIST) for cwd in ("/", "/elsewhere"))
+    assert first == again and len(introduced) == 2
+    begun, listed = map(json.loads, first)
+    assert begun["result"]["protocolVersion"] == "2025-06-18"
+    assert begun["result"]["instructions"] == tool_schemas.INSTRUCTIONS
+    assert listed["result"]["tools"] == [tool.described for tool in tool_schemas.TOOLS]
+    newer = {**BEGIN, "params": {**BEGIN["params"], "protocolVersion": "2031-01-01"}}
+    (line,) = spoken(Proxy("/"), newer)
+    assert json.loads(line)["result"]["protocolVersion"] == mcp_protocol.VERSIONS[0]
+
+
+def test_the_proxy_loads_nothing_slow_before_it_has_listed_its_tools() -> None:
+    code = (
+        "import io, json, sys; from recollect.cli import mcp; mcp.DaemonLink.introduce = print; "
+        f"mcp.serve(io.BytesIO(json.dumps({LIST}).encode()), io.BytesIO(), mcp.Proxy('/')); "
+        "slow = ('mcp', 'pydantic', 'msgspec', 'numpy', 'starlette', 'http.client', 'asyncio'); "
+        "print([name for name in slow if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("line", [b"{", b"\xff", b"[" * 100_000])
 def test_a_line_that_is_no_json_gets_an_error(line: bytes) -> None:
-    assert json.loads(Proxy("/").answer(line))["error"] == {"code": -32700, "message": "not JSON"}
+    out = io.BytesIO()
+    serve(io.BytesIO(line), out, Proxy("/"))
+    assert json.loads(out.getvalue())["error"] == {"code": -32700, "message": "not JSON"}
+
+
+@pytest.mark.parametrize("message", [[], "text", 1, {"id": 1}, {"id": None, "method": "ping"},
+                                     {"id": 1.5, "method": "ping"}])  # fmt: skip
+def test_what_is_no_request_gets_an_error_without_an_id(message: Any) -> None:
+    answer = Proxy("/").answer(message)
+    assert answer is not None and answer["id"] is None and answer["error"]["code"] == -32600
+
+
+def test_unknown_methods_and_wrong_parameters_are_errors_and_answers_of_clients_are_not() -> None:
+    for message, code in (
+        ({"id": 1, "method": "server/discover", "params": {}}, -32601),
+        ({"id": 1, "method": "resources/list"}, -32601),
+        ({"id": 1, "method": "tools/call", "params": {}}, -32602),
+        ({"id": 1, "method": "tools/call", "params": [1]}, -32602),
+    ):
+        answer = Proxy("/").answer(message)
+        assert answer is not None and answer["error"]["code"] == code, message
+    for silent in ({"id": 1, "result": {}}, {"id": 1, "error": {}}, {"method": "notifications/x"}):
+        assert Proxy("/").answer(silent) is None
 
 
 @pytest.mark.parametrize(
-    ("raw", "message"),
+    ("raw", "words"),
     [
         (b"", "the daemon gave no answer; recollect logs"),
         (b"<html>", "the daemon gave no answer; recollect logs"),
-        (b"[1]", "the daemon gave no answer; recollect logs"),
+        (b"[1]", "the daemon refused"),
         (b'{"error": {"message": "too many"}}', "too many"),
         (b'{"error": "no"}', "the daemon refused"),
         (b"{}", "the daemon refused"),
     ],
 )
-def test_an_answer_that_is_no_json_rpc_becomes_an_error(
-    monkeypatch: pytest.MonkeyPatch, alone: Terminal, raw: bytes, message: str
-) -> None:
-    told = answered(raw, monkeypatch)
-    assert told["id"] == 7 and told["error"] == {"code": -32603, "message": message}
-
-
 @pytest.mark.usefixtures("alone")
-def test_an_error_of_the_daemon_gets_the_id_of_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = b'{"jsonrpc": "2.0", "id": "server-error", "error": {"code": -32600, "message": "no"}}'
-    assert answered(raw, monkeypatch)["id"] == 7
-
-
-@pytest.mark.usefixtures("alone")
-def test_the_version_that_was_agreed_on_goes_with_every_request_after(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_call_that_the_daemon_does_not_answer_is_answered_in_words(
+    monkeypatch: pytest.MonkeyPatch, raw: bytes, words: str
 ) -> None:
-    sent: list[dict[str, str]] = []
-
-    def send(self: Client, *request: Any) -> tuple[int, bytes]:
-        sent.append(dict(request[3]))
-        return 200, b'{"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}}'
-
-    monkeypatch.setattr(Client, "send", send)
-    proxy = Proxy("/a b")
-    proxy.answer(b'{"jsonrpc": "2.0", "id": 1, "method": "initialize"}')
-    proxy.answer(ASKED)
-    assert "MCP-Protocol-Version" not in sent[0] and sent[0]["X-Recollect-Cwd"] == "/a%20b"
-    assert sent[1]["MCP-Protocol-Version"] == "2025-06-18"
+    monkeypatch.setattr(Client, "send", lambda self, *request: (200, raw))
+    assert called(Proxy("/")) == (words, True)
 
 
 @pytest.mark.usefixtures("alone")
@@ -198,25 +249,92 @@ def test_a_daemon_that_is_down_is_started_and_asked_once_more(
 
     def send(self: Client, *request: Any) -> tuple[int, bytes]:
         tried.append("send")
+        assert request[3]["X-Recollect-Cwd"] == "/a%20b"
         if "start" not in tried:
             raise NotRunning
-        return 200, b'{"jsonrpc": "2.0", "id": 7, "result": {}}'
+        return 200, b'{"id": 1, "result": {"content": [{"text": "x"}], "isError": false}}'
 
     monkeypatch.setattr(Client, "send", send)
     monkeypatch.setattr("recollect.cli.process.start", lambda chosen: tried.append("start"))
-    assert json.loads(Proxy("/").answer(ASKED))["result"] == {}
+    assert called(Proxy("/a b")) == ("x", False)
     assert tried == ["send", "start", "send"]
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_daemon_that_does_not_start_is_an_error_and_silent_for_a_notification(
+def test_a_call_waits_for_a_daemon_that_starts_only_so_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    up, starts = threading.Event(), []
+
     def send(self: Client, *request: Any) -> tuple[int, bytes]:
-        raise RecollectError("no room", hint="Free some space.")
+        raise NotRunning
+
+    def start(chosen: Any) -> None:
+        starts.append(chosen)
+        up.wait(PATIENCE_S)
 
     monkeypatch.setattr(Client, "send", send)
-    told = json.loads(Proxy("/").answer(ASKED))
-    assert told["error"] == {"code": -32603, "message": "no room Free some space."}
-    note = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
-    assert Proxy("/").answer(note) == ""
+    monkeypatch.setattr("recollect.cli.process.start", start)
+    monkeypatch.setattr("recollect.cli.mcp.START_S", 0.01)
+    proxy = Proxy("/")
+    told = "Recollect is still starting. Go on without it, or try again in a moment."
+    assert [called(proxy), called(proxy)] == [(told, True)] * 2
+    assert len(starts) == 1  # both waited for the same start
+    up.set()
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_daemon_that_cannot_start_or_hangs_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(chosen: Any) -> None:
+        raise RecollectError("no room", hint="Free some space.")
+
+    def send(self: Client, *request: Any) -> tuple[int, bytes]:
+        raise problem
+
+    monkeypatch.setattr(Client, "send", send)
+    monkeypatch.setattr("recollect.cli.process.start", start)
+    problem: RecollectError = NotRunning()
+    assert called(Proxy("/")) == ("no room Free some space.", True)
+    problem = NoAnswer()  # it runs: starting another one would not help
+    assert called(Proxy("/"))[0].startswith("The daemon runs and does not answer in time.")
+
+
+def test_an_agent_that_hangs_up_ends_the_proxy_quietly() -> None:
+    class HungUp(io.BytesIO):
+        def write(self, raw: Any) -> int:
+            raise BrokenPipeError
+
+    serve(io.BytesIO(json.dumps(LIST).encode() + b"\n"), HungUp(), Proxy("/"))
+
+
+def test_the_daemon_knows_since_when_a_project_has_our_tools(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    clients, namespaces = runtime_home.runtime.mcp_clients, runtime_home.runtime.namespaces
+    here, there = tmp_path / "here", tmp_path / "there"
+    for one in (here, there):
+        one.mkdir()
+        (one / "Makefile").touch()
+    assert clients.since(namespaces.of(str(here))) is None
+    at = runtime_home.clock.now()
+    link = DaemonLink(str(here))
+    link.introduce()
+    assert wait_until(lambda: clients.since(namespaces.of(str(here)))) == at
+    runtime_home.clock.advance(seconds=60)
+    link.call("timeline", {})  # the same proxy, which is there since it came
+    assert clients.since(namespaces.of(str(here))) == at
+    assert clients.since(namespaces.of(str(there))) is None
+
+
+def test_a_proxy_that_has_ended_is_forgotten() -> None:
+    living = {1, 2}
+    clock = ManualClock()
+    clients = McpClients(clock, lambda cwd: f"/project{cwd}/", alive=living.__contains__)
+    clients.seen(1, "/a")
+    clock.advance(seconds=5)
+    clients.seen(2, "/a")
+    assert clients.since("/project/a/") == clock.now()
+    living.clear()
+    assert clients.since("/project/a/") is None

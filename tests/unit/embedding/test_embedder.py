@@ -46,6 +46,10 @@ def test_without_weights_it_says_what_is_missing() -> None:
         Embedder("/nowhere").embed(["text"])
 
 
+def test_a_call_may_take_two_seconds_unless_its_caller_says_otherwise() -> None:
+    assert Embedder("/nowhere").timeout == 2.0
+
+
 def test_call_that_takes_too_long_is_stopped(embedder: Embedder) -> None:
     with pytest.raises(ModelUnavailable, match="too long"):
         embedder.embed(["a long note " * 100] * 40, timeout=0.05)

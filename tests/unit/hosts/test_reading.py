@@ -9,8 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.values import encode
-from recollect.hosts.fitting import BODY_BYTES, STRING_BYTES, cut, fit, fit_text
-from recollect.hosts.reading import MAX_DEPTH, lenient, moment, plain, prose, read_object
+from recollect.hosts.reading import (
+    BODY_BYTES,
+    MAX_DEPTH,
+    cut,
+    fit,
+    fit_text,
+    lenient,
+    moment,
+    plain,
+    prose,
+    read_object,
+)
 from tests.fakes.growth import assert_linear
 
 
@@ -138,7 +148,10 @@ def test_the_largest_texts_shrink_first() -> None:
 
 
 def test_a_text_of_512_kib_is_kept_whole() -> None:
-    assert fit_text("x" * STRING_BYTES) == "x" * STRING_BYTES
+    whole = "x" * 512 * 1024
+    assert fit_text(whole) == whole
+    cut_off = fit_text(whole + "x")
+    assert len(cut_off.encode()) <= len(whole) and cut_off.endswith(" bytes]")
 
 
 @given(

@@ -19,6 +19,7 @@ from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
+from recollect.ingest.sessions import SessionRate
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -240,7 +241,7 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", pipeline_module.SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
     many = [
         frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
         for number in range(20)
@@ -322,6 +323,29 @@ def test_kiro_announces_a_start_before_every_prompt_and_stays_one_session(
     assert len({row.event.session_id for row in stored(store)}) == 2
 
 
+def test_a_host_without_session_ids_begins_another_session_after_four_hours_of_silence(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock
+) -> None:
+    def sessions_after(text: str, **silence: int) -> int:
+        clock.advance(**silence)
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": text}))
+        return len({row.event.session_id for row in stored(store)})
+
+    assert sessions_after("first") == 1
+    assert sessions_after("the same", hours=3, minutes=59) == 1
+    assert sessions_after("another", hours=4) == 2
+
+
+def test_a_start_within_half_an_hour_is_no_new_session(
+    pipeline: Pipeline, store: SqliteStore, clock: ManualClock
+) -> None:
+    for minutes, sessions in ((0, 1), (29, 1), (30, 2)):
+        clock.advance(minutes=minutes)
+        send(pipeline, frame("kiro-cli", "agentSpawn", {"cwd": "/", "at": minutes}))
+        send(pipeline, frame("kiro-cli", "userPromptSubmit", {"cwd": "/", "prompt": str(minutes)}))
+        assert len({row.event.session_id for row in stored(store)}) == sessions
+
+
 def test_a_session_goes_on_after_a_restart_of_the_daemon(
     store: SqliteStore, clock: ManualClock, counters: Counters
 ) -> None:
@@ -336,7 +360,7 @@ def test_a_session_goes_on_after_a_restart_of_the_daemon(
 def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", pipeline_module.SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
     replies = [
         send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
         for number in range(8)

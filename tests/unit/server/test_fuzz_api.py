@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
+from recollect.core import tool_schemas
 from recollect.core.ids import new_ulid
 from recollect.server.app import ENDPOINTS
-from recollect.service import tools
 from tests.fakes.runtime import RuntimeHome
 
 REQUESTS = int(os.environ.get("RECOLLECT_FUZZ", "1500"))
@@ -152,7 +152,7 @@ def test_no_call_of_a_tool_brings_about_a_server_error(home: RuntimeHome) -> Non
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     failed = 0
     for number in range(REQUESTS // 5):
-        tool = fuzzer.dice.choice(tools.TOOLS)
+        tool = fuzzer.dice.choice(tool_schemas.TOOLS)
         arguments = fuzzer.value(tool.schema)
         call = {"jsonrpc": "2.0", "id": number, "method": "tools/call",
                 "params": {"name": tool.name, "arguments": arguments}}  # fmt: skip

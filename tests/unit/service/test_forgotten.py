@@ -81,16 +81,14 @@ class House:
             ("generate_report", {"period": "month"}),
         ):
             arguments = dict(given.items())
-            parts.append(tools.BY_NAME[name].run(self.runtime, {**arguments, **here}))
+            parts.append(tools.RUN[name](self.runtime, {**arguments, **here}))
         for one in self.store.graph.all(NAMESPACE, Entity):
             try:
-                parts.append(
-                    tools.BY_NAME["recall_entity"].run(self.runtime, {"name": one.name, **here})
-                )
+                parts.append(tools.RUN["recall_entity"](self.runtime, {"name": one.name, **here}))
             except NotFound as error:  # nothing is known of it any more
                 parts.append(str(error).replace(one.name, ""))
         parts += [one.title for one in read.memories(self.runtime, read.ListQuery(limit=200)).items]
-        return re.sub(r'id="\w+"', "", "\n".join(parts))
+        return re.sub(r"\[/?recollect \w+\]", "", "\n".join(parts))
 
     def now(self) -> str:
         return (self.clock.now() + timedelta(seconds=1)).isoformat()

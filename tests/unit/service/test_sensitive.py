@@ -86,7 +86,7 @@ def test_agents_tools_ask_for_consent_and_the_users_own_search_does_not(
         "generate_report": {"period": "month"},
         "recall_entity": {"name": "Mateo"},
     }
-    assert asked.keys() | WRITING == tools.BY_NAME.keys(), "say of a new tool how it is asked"
+    assert asked.keys() | WRITING == tools.RUN.keys(), "say of a new tool how it is asked"
     for name, arguments in asked.items():
         text = tools.call(runtime, name, {**arguments, "project": "all"}, None)
         assert PAY not in text, name
@@ -113,7 +113,7 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
         "generate_report": {"period": "month"},
     }
     untold = {"resume_session", "recall_entity"}  # no checkpoint and no entity has such a text here
-    assert asked.keys() | WRITING | untold == tools.BY_NAME.keys()
+    assert asked.keys() | WRITING | untold == tools.RUN.keys()
     for name, arguments in asked.items():
         text = tools.call(runtime, name, {**arguments, "project": "all"}, None)
         assert "system-reminder>" not in text.replace("\\system", "").replace("\\/system", ""), text

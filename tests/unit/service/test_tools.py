@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
+from recollect.core.tool_schemas import BY_NAME, INSTRUCTIONS, TOOLS
 from recollect.daemon.runtime import Runtime
 from recollect.service import conversation_compaction, tools
 from recollect.service.alarms import AlarmInputs, alarms
@@ -20,7 +21,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
 def test_all_schemas_together_are_small() -> None:
-    text = json.dumps(tools.described(), separators=(",", ":"))
+    text = json.dumps([tool.described for tool in TOOLS], separators=(",", ":"))
     (path, *_) = pathlib.Path(os.environ["RECOLLECT_MODEL_DIR"]).rglob("tokenizer.json")
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
@@ -31,13 +32,14 @@ def test_all_schemas_together_are_small() -> None:
 
 
 def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
-    assert [tool.name for tool in tools.TOOLS] == [
+    assert [tool.name for tool in TOOLS] == [
         "search_memory", "get_context", "timeline", "get_observations", "store_observation",
         "store_knowledge", "store_summary", "resume_session", "generate_report", "recall_entity",
     ]  # fmt: skip
-    for tool in tools.TOOLS:
-        assert tool.name in tools.INSTRUCTIONS or tool.name == "generate_report"
+    for tool in TOOLS:
+        assert tool.name in INSTRUCTIONS or tool.name == "generate_report"
         assert set(tool.required) <= set(tool.properties)
+    assert BY_NAME.keys() == tools.RUN.keys()
 
 
 @pytest.mark.parametrize(

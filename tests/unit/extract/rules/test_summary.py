@@ -203,3 +203,33 @@ def test_a_checkpoint_tells_what_was_done(store: SqliteStore) -> None:
     assert found.task == "Moved the voucher before the tax"
     assert found.progress.startswith("Renamed Total to Sum in invoice/total.go; The cause was")
     assert found.next_steps == ("add a test for two vouchers",)
+
+
+@pytest.mark.parametrize(("later", "title"), [(49, "Bring the invoices in order"), (50, "Edited")])
+def test_a_summary_tells_of_the_last_fifty_turns(
+    store: SqliteStore, later: int, title: str
+) -> None:
+    told = Told().ask("sort the invoices, and commit").edit("invoice/sort.go")
+    told.run(commit("Bring the invoices in order")).answer("Committed.")
+    for number in range(later):
+        told.ask(f"go on with file {number}").edit(f"api/h{number}.py").answer("Ok.")
+    found = summary(store, told)
+    assert found.title.startswith(title)
+    assert len(found.files) == 20
+
+
+def test_three_things_done_one_found_and_five_next_steps_are_enough(store: SqliteStore) -> None:
+    subjects = ("Rename the queue", "Split the reader", "Drop the old cache", "Sort the invoices")
+    told = Told()
+    for number, subject in enumerate(subjects):
+        told.ask(f"do part {number}, and commit").edit(f"api/h{number}.py")
+        told.run(commit(subject)).answer("Committed.")
+    for cause in ("a lookbehind in the regex of `login.ts`", "the rounding in `total.go`"):
+        told.ask("why does it crash?").edit("web/login.ts")
+        told.answer(f"The root cause was {cause}.")
+    found = checkpoint(store, told)
+    assert found.task == "Sort the invoices"
+    causes = found.progress.removeprefix("Drop the old cache; Split the reader; ")
+    assert causes != found.progress and causes.count("root cause was") == 1
+    steps = "".join(f"\n- add test number {number} of the importer" for number in range(7))
+    assert len(next_steps(f"Next steps:{steps}")) == 5

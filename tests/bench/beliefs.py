@@ -1,0 +1,142 @@
+"""What is believed of freely worded prompts: `python -m tests.bench.beliefs LIST.json [-v]`.
+
+In: a list by somebody who had not seen the rules: `statements`, `near_misses`, `one_off`,
+`changed_minds` and `withdrawn`; its own `format` says what the fields are. Out: counts, and with
+`-v` every case with what became of it. Every case has a project of its own and goes through the
+hooks of Claude Code, extraction and injection, in this process.
+"""
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from recollect.core import projects
+from recollect.core.values import Record
+from tests.fakes.runtime import RuntimeHome
+
+DONE = "Done, and the tests pass."
+ACTOR = "ada"
+HOURS_BETWEEN = 36
+
+
+class Project:
+    """One project of one person, with its sessions."""
+
+    def __init__(self, home: RuntimeHome, place: pathlib.Path) -> None:
+        self._home, self._place = home, place
+        place.mkdir()
+        self._before = set(home.runtime.store.projects.namespaces())
+        self._known = {one.record_id for one in self._records(projects.namespace(ACTOR))}
+        self._sessions = 0
+
+    def session(self, *prompts: str) -> str:
+        """A session with these prompts; what was put before the agent in it."""
+        self._sessions += 1
+        said = {"session_id": f"{self._place.name}-{self._sessions}", "cwd": str(self._place)}
+        told = [self._hook("SessionStart", {**said, "source": "startup"})]
+        for prompt in prompts:
+            told.append(self._hook("UserPromptSubmit", {**said, "prompt": prompt}))
+            self._hook("Stop", {**said, "last_assistant_message": DONE})
+        self._hook("SessionEnd", {**said, "reason": "exit"})
+        self._home.extract()
+        self._home.embed()
+        self._home.clock.advance(seconds=HOURS_BETWEEN * 3600)
+        return "\n".join(filter(None, told))
+
+    def beliefs(self, *states: str) -> list[str]:
+        """What is believed of this project, or since it began of the person, in these states."""
+        own = set(self._home.runtime.store.projects.namespaces()) - self._before
+        found = [one for name in own for one in self._records(name)]
+        found += [
+            one
+            for one in self._records(projects.namespace(ACTOR))
+            if one.record_id not in self._known
+        ]
+        return [
+            f"{one.title} | {one.summary}".strip(" |")
+            for one in found
+            if one.traits.is_belief and getattr(one, "state", "current") in states
+        ]
+
+    def _hook(self, event: str, payload: dict[str, Any]) -> str:
+        reply = self._home.run_hook("claude-code", event, payload)
+        answer = json.loads(reply.stdout) if reply.stdout.strip() else {}
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def _records(self, namespace: str) -> tuple[Record, ...]:
+        return tuple(self._home.runtime.store.records.page(namespace, limit=200).items)
+
+
+@contextmanager
+def _home() -> Iterator[tuple[RuntimeHome, pathlib.Path]]:
+    with tempfile.TemporaryDirectory(prefix="recollect-beliefs-") as folder:
+        home = RuntimeHome(pathlib.Path(folder, "home"), actor=ACTOR, embedding=True)
+        try:
+            yield home, pathlib.Path(folder)
+        finally:
+            home.close()
+
+
+def _single(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
+    with _home() as (home, folder):
+        for kind in ("statements", "near_misses", "one_off"):
+            held = noticed = 0
+            for case in cases.get(kind, []):
+                project = Project(home, folder / case["id"])
+                project.session(case["prompt"])
+                sure, waits = project.beliefs("current", "disputed"), project.beliefs("proposed")
+                held, noticed = held + bool(sure), noticed + bool(sure or waits)
+                if show:
+                    yield f"{case['id']} {case['prompt']!r}\n    held {sure}\n    waits {waits}"
+            total = len(cases.get(kind, []))
+            yield f"{kind}: {held} of {total} held, {noticed} held or proposed"
+
+
+def _changed(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
+    current = old = 0
+    for case in cases.get("changed_minds", []):
+        with _home() as (home, folder):
+            project = Project(home, folder / "project")
+            project.session(case["first"])
+            project.session(case["second"])
+            told = project.session(case["question"])
+            says_current = case["current"].casefold() in told.casefold()
+            says_old = case["old"].casefold() in told.casefold()
+            current, old = current + (says_current and not says_old), old + says_old
+            if show:
+                yield f"{case['id']} {case['current']}, not {case['old']}: {told!r}"
+    total = len(cases.get("changed_minds", []))
+    yield f"changed_minds: {current} of {total} told the current value alone, {old} the old one"
+
+
+def _withdrawn(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
+    before = after = 0
+    for case in cases.get("withdrawn", []):
+        with _home() as (home, folder):
+            project = Project(home, folder / "project")
+            project.session(case["rule"])
+            before += case["old"].casefold() in project.session("go on").casefold()
+            project.session(case["withdrawal"])
+            told = project.session("go on")
+            after += case["old"].casefold() in told.casefold()
+            if show:
+                yield f"{case['id']} {case['old']}: {told!r}"
+    total = len(cases.get("withdrawn", []))
+    yield f"withdrawn: {before} of {total} rules told before, {after} after the withdrawal"
+
+
+def main(path: str, *, show: bool) -> None:
+    os.environ.setdefault("RECOLLECT_MODEL_DIR", ".venv/models")
+    cases = json.loads(pathlib.Path(path).read_text("utf-8"))
+    for part in (_single, _changed, _withdrawn):
+        for line in part(cases, show=show):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], show="-v" in sys.argv[2:])
