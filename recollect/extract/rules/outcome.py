@@ -31,6 +31,7 @@ SUMMARY_CHARS = 420
 DETAIL_CHARS = 2_000
 REQUEST_CHARS = 140
 MOST_FACTS = 3
+POOR = 0.1  # of a title where something was changed and nothing better says what
 KEEP = 0.3  # of a sentence beside a better one
 SURE = 0.4  # of the best sentence of a turn that changed something
 CERTAIN = 0.65  # of the best sentence of a turn that changed nothing
@@ -109,7 +110,8 @@ def outcome(
     if acted:
         if is_chore(turn, kept, repairs) or (not subject and _only_merges(turn)):
             return None
-        return _work(turn, kept, subject or plan_heading(turn), repairs, written, told)
+        poor = [one for one in said if one.keep >= POOR and normalised(one.text) not in told]
+        return _work(turn, kept or poor, subject or plan_heading(turn), repairs, written, told)
     if subject and first_work:
         return _outcome(turn, "tool_use", "command", subject, (), (), (), author="assistant")
     return _finding(turn, kept) if best >= _needed(turn, kept) else None
@@ -117,6 +119,8 @@ def outcome(
 
 def _needed(turn: Turn, kept: Sequence[RankedSentence]) -> float:
     """How good the best sentence of a turn without a change must be: less if it was asked for."""
+    if any(call.tool_class == "research" for call in turn.calls):
+        return SURE
     if not is_problem(turn):
         return CERTAIN
     return KEEP if any(patterns.CAUSE.search(one.text) for one in kept) else SURE
@@ -138,12 +142,13 @@ def taken_back(turn: Turn, later: Sequence[Turn]) -> bool:
         return False
     after = later[0]
     asked = next(iter(sentences(after.asked[:1_000])), "")
-    corrected = patterns.SAYS_NO.match(asked) or patterns.CORRECTION.search(asked)
-    conceded = any(map(_CONCEDES.match, sentences(after.answered)[:2]))
-    again = not turn.written().keys().isdisjoint(after.written())
-    if turn.written():
-        return again and bool(corrected or conceded or _STILL.search(asked))
-    return bool(corrected or conceded) or _first_check_fails(after)
+    refused = patterns.SAYS_NO.match(asked) is not None
+    refused = refused or any(map(_CONCEDES.match, sentences(after.answered)[:2]))
+    if turn.written():  # what was changed stands until the same files are changed again
+        again = not turn.written().keys().isdisjoint(after.written())
+        return again and (refused or _STILL.search(asked) is not None)
+    corrected = patterns.CORRECTION.search(asked) is not None
+    return refused or corrected or _first_check_fails(after)
 
 
 def _first_check_fails(turn: Turn) -> bool:
@@ -313,15 +318,19 @@ def _fitting(first: Sequence[str], told: Iterable[str]) -> tuple[str, str]:
 
 
 def best_title(kept: Sequence[RankedSentence], project: str) -> str:
-    """The sentence that can best stand alone and is not cut off anywhere."""
+    """The sentence that can best stand alone and is not cut off anywhere; one that leans on the
+    sentence before it only if it names several things."""
+    leaning = ""
     for one in sorted(kept, key=lambda one: one.keep * one.title, reverse=True):
-        leans = patterns.LEANS.match(one.text) or _JOINS.match(one.text)
-        if leans or (one.text.endswith(":") and not patterns.DONE_FIRST.match(one.text)):
+        if one.text.endswith(":") and not patterns.DONE_FIRST.match(one.text):
             continue
         title = as_title(one.text, project)
-        if len(content_words(title)) >= 3 and is_whole(title):
+        if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
+            continue
+        if not patterns.LEANS.match(title) and not _JOINS.match(title):
             return title
-    return ""
+        leaning = leaning or (title if len(names(title)) > 1 else "")
+    return leaning
 
 
 def as_title(text: str, project: str) -> str:

@@ -451,7 +451,7 @@ def test_what_is_only_offered_is_no_outcome(store: SqliteStore) -> None:
 def test_what_does_not_fit_the_summary_is_detail_in_whole_sentences(store: SqliteStore) -> None:
     told = Told().ask("add retries everywhere").edit("src/client.py")
     told.answer("\n".join(
-        f"- Added `retry_{name}()` to src/{name}.py, which tries a lost connection again with backoff"
+        f"- Added `retry_{name}()` to src/{name}.py, which tries a lost connection again, backoff"
         for name in ("client", "mailer", "export", "upload", "search", "orders", "ledger", "report")
     ))  # fmt: skip
     (found,) = outcomes(extract(store, told))
