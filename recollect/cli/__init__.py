@@ -57,6 +57,7 @@ HEADINGS = {
     "Setup": {
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
+        "plugins": ("plugins", "List plugins, and switch them on and off"),
         "completion": ("completion", "Print the completion script for bash, zsh or fish"),
         "bench": ("bench", "Measure retrieval and compare it with grep and BM25"),
     },

@@ -27,6 +27,7 @@ from recollect.server.routes import (
     graph,
     maintain,
     memories,
+    plugins,
     portable,
     projects,
     queue,
@@ -52,6 +53,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *dashboard.ENDPOINTS,
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
+    *plugins.ENDPOINTS,
 )
 
 

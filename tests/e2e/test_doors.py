@@ -51,6 +51,7 @@ BODIES: dict[str, Any] = {
     "POST /api/compact": {"turns": [{"role": "user", "content": "hi"}]},
     "POST /api/feedback": {"record_id": "{record_id}", "verdict": "useful"},
     "POST /api/doctor": {"what": "index"},
+    "PUT /api/plugins/{plugin}": {"enabled": False},
     "PATCH /api/known/{thing_id}": {"value": "another value"},
     "POST /v1/events": {
         "session_id": "{session_id}", "kind": "prompt", "body": {"type": "text", "content": "hi"},
@@ -96,6 +97,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "here": here,
         "entity_id": "nothing",
         "host": "claude-code",
+        "plugin": "vault",
     }
 
 
