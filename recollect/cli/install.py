@@ -7,6 +7,7 @@ from recollect.cli.options import directory_option, dry_run_option, json_option,
 from recollect.cli.output import confirmed, print_json
 from recollect.core import settings
 from recollect.core.errors import RecollectError
+from recollect.core.tool_schemas import WRITING
 from recollect.hosts.apply import apply_install, diff
 from recollect.hosts.changes import FileChange
 from recollect.hosts.context import Context
@@ -23,6 +24,11 @@ MARKS = {"installed": "connected", "unchanged": "was connected already", "failed
 @dry_run_option
 @directory_option("Connect only in this project.")
 @click.option("--no-set-default", is_flag=True, help="kiro-cli: do not change the default agent.")
+@click.option(
+    "--allow-writes",
+    is_flag=True,
+    help="Let the tools that change memory run without asking, too.",
+)
 @click.option("--trust", is_flag=True, help="Codex: mark Recollect's hooks as trusted.")
 @click.option("--show-rules", is_flag=True, help="Print the rules text for agents without hooks.")
 @json_option
@@ -34,6 +40,7 @@ def command(
     project: str | None,
     no_set_default: bool,
     trust: bool,
+    allow_writes: bool,
     as_json: bool,
 ) -> int:
     """Connect agents: add Recollect's hooks and its MCP server to their configuration.
@@ -46,7 +53,9 @@ def command(
         return 0
     chosen = settings.load()
     wanted = hosts_context.chosen(hosts)
-    context = hosts_context.context(chosen, project=project, set_default=not no_set_default)
+    context = hosts_context.context(
+        chosen, project=project, set_default=not no_set_default, allow_writes=allow_writes
+    )
     if not dry_run:
         hosts_context.put_hook(chosen)
 
@@ -60,9 +69,14 @@ def command(
 
     report = install(wanted, context, confirm)
     failed = {one.host for one in report.results if one.error}
+    ask = not yes and not as_json
+    connected = {one.host for one in report.results if one.outcome == "installed"}
     for host in wanted:
         if not dry_run and host.name not in failed and host.needs_trust(context):
-            _offer_trust(host, context, trust=trust, ask=not yes and not as_json)
+            _offer_trust(host, context, trust=trust, ask=ask)
+            report = report.with_notes(host.name, host.notes(context))
+        if ask and host.name in connected and not allow_writes:
+            _offer_writes(host, context)
     if as_json:
         print_json(_as_data(report))
     else:
@@ -117,6 +131,19 @@ def _offer_trust(host: Installer, context: Context, *, trust: bool, ask: bool) -
         )
     if trust:
         apply_install(host, context, host.plan_trust(context))
+
+
+def _offer_writes(host: Installer, context: Context) -> None:
+    """Tools that read memory run without asking; those that change it only if the user wants so."""
+    changes = host.plan_writes(context)
+    if changes and confirmed(
+        f"{host.title} asks before it changes memory ({', '.join(WRITING)}). "
+        "Let it do so without asking? Every change can be undone.",
+        default=False,
+        otherwise=f"{host.title} asks; recollect install {host.name} --allow-writes changes that",
+    ):
+        _show(host, changes)
+        apply_install(host, context, changes)
 
 
 def _print_report(report: InstallReport, *, dry_run: bool) -> None:

@@ -120,7 +120,7 @@ def _hosts(source: str | None) -> list[str]:
     readable = list(registry.readers())
     if source is None:
         return readable
-    host = registry.name_of(source)
+    host = registry.names().get(source.strip().lower())
     if host in readable:
         return [host]
     if host is not None:

@@ -169,3 +169,5 @@ TOOLS: tuple[Tool, ...] = (
     ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}
+READING = tuple(tool.name for tool in TOOLS if not tool.writes)
+WRITING = tuple(tool.name for tool in TOOLS if tool.writes)

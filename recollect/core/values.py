@@ -46,6 +46,9 @@ Strategy = Literal["rules", "llm-summary", "llm-reconciled", "user", "import"]
 Author = Literal["user", "assistant", "tool", "file", "web"]
 Freshness = Literal["unknown", "fresh", "drifted", "orphaned"]
 SourceType = Literal["corrected", "stated", "observed", "inferred"]
+BeliefState = Literal["proposed", "current", "ended", "disputed"]
+BeliefScope = Literal["turn", "session", "branch", "project", "everywhere"]
+Polarity = Literal["", "do", "avoid"]
 SessionStatus = Literal["active", "completed", "failed"]
 OperationKind = Literal[
     "add", "edit", "move", "merge", "delete", "feedback", "tombstone", "undo", "supersede", "forget"
@@ -181,10 +184,39 @@ class Record(Value, frozen=True, kw_only=True):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     version: Annotated[int, Meta(ge=1)] = 1
+    # The life of a belief; other kinds keep the defaults (docs/decisions/beliefs.md).
+    state: BeliefState = "current"
+    scope: BeliefScope = "project"
+    scope_name: Annotated[str, Meta(max_length=256)] = ""  # the session's id, or the branch
+    subject: Annotated[str, Meta(max_length=256)] = ""  # what it is about, if that was found
+    value: Annotated[str, Meta(max_length=500)] = ""  # what holds of the subject
+    polarity: Polarity = ""
+    source_type: SourceType = "stated"
+    # What ended it: the id of a belief or of an event, or "user". Of a disputed belief: the id of
+    # the newer one that disputes it.
+    ended_by: Annotated[str, Meta(max_length=256)] = ""
 
     @property
     def traits(self) -> Kind:
         return traits(self.kind)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it may be put before an agent as what holds: a belief that is current, or the
+        newer one of a dispute. Other kinds always stand."""
+        return self.state == "current" or (self.state == "disputed" and not self.ended_by)
+
+    def holds_in(self, session_id: str | None, branch: str) -> bool:
+        """Whether it holds for a prompt of this session, on this branch. What was said for one
+        turn is over when the next prompt comes."""
+        match self.scope:
+            case "turn":
+                return False
+            case "session":
+                return self.scope_name == session_id
+            case "branch":
+                return self.scope_name == branch
+        return True
 
     @property
     def is_whole_turn(self) -> bool:

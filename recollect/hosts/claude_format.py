@@ -9,23 +9,17 @@ from typing import Any, ClassVar
 
 from recollect.core.values import JsonBody, encode
 from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
-from recollect.hosts.fitting import fit
 from recollect.hosts.payloads import Capture, EventDraft
-from recollect.hosts.reading import prose, word
-
-
-def hook_output(event: str, context: str) -> bytes:
-    """The one answer that Claude, Codex, Gemini and Qwen all read. Any other key breaks Codex."""
-    if not context:
-        return b""
-    return encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
+from recollect.hosts.reading import fit, prose, word
 
 
 class ClaudeFormat(Adapter):
     """A host whose hooks look like Claude's."""
 
     # Answers to other events would be ignored; an answer to Stop would start the model again.
-    answered = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+    answered: ClassVar[tuple[str, ...]] = (
+        "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure",
+    )  # fmt: skip
     routes: ClassVar[Mapping[str, str]] = {
         **Adapter.routes,
         "postcompact": "on_compacted",
@@ -33,7 +27,11 @@ class ClaudeFormat(Adapter):
     }
 
     def written(self, event: str, context: str) -> bytes:
-        return hook_output(event, context)
+        """The one answer that Claude, Codex, Gemini and Qwen read; any other key breaks Codex."""
+        if not context:
+            return b""
+        output = {"hookEventName": event, "additionalContext": context}
+        return encode({"hookSpecificOutput": output})
 
     def on_compacted(self, reading: Reading) -> Capture:
         """The summary that replaced the conversation: a note, for the turns are stored already."""

@@ -30,8 +30,10 @@ class Context:
     project: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     set_default: bool = True  # kiro-cli: make our agent the default one if there is none
+    allow_writes: bool = False  # with consent, the tools that change memory run without asking
     merge_agents: bool = False  # kiro-cli: with consent, add our hooks to the user's own agents
     platform: str = sys.platform
+    root: str = "/"  # of the file system: where the settings of an organisation stand
 
     def __post_init__(self) -> None:
         if self.scope == "project" and not self.project:
@@ -50,6 +52,10 @@ class Context:
         """A host's directory of this name, in the project or below home."""
         return os.path.join(self.project if self.in_project else self.home, name)
 
+    def system(self, linux: str, mac: str) -> str:
+        """A file or folder of the whole machine."""
+        return os.path.join(self.root, (mac if self.platform == "darwin" else linux).lstrip("/"))
+
     @property
     def in_project(self) -> bool:
         return self.scope == "project"
@@ -67,7 +73,11 @@ class Context:
 
 
 def of_this_machine(
-    settings: Settings, *, project: str | None = None, set_default: bool = True
+    settings: Settings,
+    *,
+    project: str | None = None,
+    set_default: bool = True,
+    allow_writes: bool = False,
 ) -> Context:
     """Where hosts keep their files here, and the commands that they shall run."""
     return Context(
@@ -79,6 +89,7 @@ def of_this_machine(
         project=os.path.abspath(project) if project else "",
         env=dict(os.environ),
         set_default=set_default,
+        allow_writes=allow_writes,
     )
 
 

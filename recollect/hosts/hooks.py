@@ -6,12 +6,12 @@ answers nothing. Nothing raises.
 """
 
 from datetime import datetime
+from functools import cache
 
-from recollect.hosts import recognise, registry
-from recollect.hosts.adapter import Adapter, answer_draft
+from recollect.hosts import registry
+from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft
 from recollect.hosts.payloads import Capture, Payload, with_answer
 from recollect.hosts.reading import lines_between
-from recollect.hosts.unknown import UnknownHost
 
 CONTEXT_CHARS = 9_500  # Claude Code and Codex pass on about 10,000 whole, and cut what is more
 ADAPTERS = registry.adapters()  # loaded with this module, not with the first hook call
@@ -19,15 +19,25 @@ ADAPTERS = registry.adapters()  # loaded with this module, not with the first ho
 
 def adapter(name: str) -> Adapter:
     """The adapter for this name or alias."""
-    known = registry.name_of(name)
+    known = registry.names().get(name.strip().lower())
     return UnknownHost(name) if known is None else ADAPTERS[known]
 
 
 def capture(payload: Payload) -> Capture:
-    """What a payload means; `Capture.host` is who sent it."""
+    """What a payload means; `Capture.host` is who sent it, which need not be the host that the
+    hook was written for."""
     named = adapter(payload.host)
     data, repaired = named.read(payload)
-    return recognise.sender(named, payload, data or {}).interpret(payload, data, repaired)
+    guest = (one for one in guests(named.name) if one.sent(payload, data or {}))
+    return next(guest, named).interpret(payload, data, repaired)
+
+
+@cache
+def guests(name: str) -> tuple[Adapter, ...]:
+    """The hosts that run this one's hooks too, in the order in which they are asked: first those
+    recognised by a field of their own, then by the shape of the payload; within each by name."""
+    found = [one for one in ADAPTERS.values() if name in one.runs_hooks_of]
+    return tuple(sorted(found, key=lambda one: (one.sent_by == "shape", one.name)))
 
 
 def answer(captured: Capture, context: str = "") -> bytes:

@@ -7,15 +7,18 @@ A file that is not what its format says raises BadInput before anything is plann
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from recollect.core.tool_schemas import READING, WRITING
 from recollect.hosts.changes import FileChange, digest, read
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.facts import Facts
+from recollect.hosts.json_edit import Path
 from recollect.hosts.ledger import InstallLedger
 from recollect.hosts.marker import HookRun, prompt_call
-from recollect.hosts.pieces import Hooks, JsonFile, Member, OwnFile, Piece
+from recollect.hosts.pieces import Allowed, Hooks, JsonFile, OwnFile, Piece, Server
+from recollect.hosts.switches import OffSwitch
 
 State = Literal["installed", "partial", "absent", "foreign"]
 
@@ -46,9 +49,28 @@ class Installer:
         """How the host reports that somebody typed this text."""
         return prompt_call(self.facts.prompts[0], text, session, cwd)
 
+    def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
+        """What the host runs for this event, read from its own files; None when it runs nothing of
+        ours."""
+        for piece in self.pieces(context):
+            now = read(piece.path)
+            found = piece.command(now, event) if now is not None else None
+            if found:
+                return found
+        return None
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        """What keeps the host from running our hooks in this directory."""
+        return []
+
     def needs_trust(self, context: Context) -> bool:
         """Whether the host runs our hooks only after the user has trusted them."""
         return False
+
+    def plan_writes(self, context: Context) -> list[FileChange]:
+        """The changes that let our tools change memory without asking; none where the host has no
+        list of tools, or where they are made already."""
+        return self.plan_install(replace(context, allow_writes=True))
 
     def plan_trust(self, context: Context) -> list[FileChange]:
         """The changes that make the host trust our hooks; for a user who said so."""
@@ -113,10 +135,24 @@ class Installer:
         return "partial" if holding else "foreign" if foreign else "absent"
 
 
-def server_file(path: str, context: Context, **extra: object) -> JsonFile:
-    """Our MCP server in a JSON file, as most hosts write it."""
-    server = Member(("mcpServers", SERVER), context.server(**extra))
-    return JsonFile(path, "the MCP server", (server,))
+def server_file(path: str, context: Context, *, allow: str = "", **extra: object) -> JsonFile:
+    """Our MCP server in a JSON file, as most hosts write it; `allow` is the host's name for the
+    list of its tools that run without asking."""
+    place = ("mcpServers", SERVER)
+    server = Server(place, context.server(**extra), kept=(allow,) if allow else ())
+    if not allow:
+        return JsonFile(path, "the MCP server", (server,))
+    why = "the MCP server, whose reading tools run without asking"
+    return JsonFile(path, why, (server, allowed((*place, allow), context, "{}")))
+
+
+def allowed(path: Path, context: Context, form: str, *wider: str) -> Allowed:
+    """Rules, in the form that a host writes them, for our tools that read; for those that write
+    only when the user has said so."""
+    reading = tuple(form.format(name) for name in READING)
+    writing = tuple(form.format(name) for name in WRITING)
+    rules = (*reading, *writing) if context.allow_writes else reading
+    return Allowed(path, rules, writing, wider)
 
 
 def grouped_hooks(facts: Facts, context: Context, milliseconds: bool = False) -> Hooks:

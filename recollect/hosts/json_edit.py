@@ -101,6 +101,15 @@ class JsonDocument:
             raise self._wrong(parent, "an object")
         return self._insert(holder, key, value)
 
+    def copied(self, path: Path, other: "JsonDocument") -> "JsonDocument":
+        """The value at the path, which both have or which is made, byte for byte as in `other`."""
+        source = other._find(path)
+        assert source is not None
+        made = self if self.has(path) else self.set(path, None)
+        node = made._find(path)
+        assert node is not None
+        return made._splice([(node.start, node.end, other.text[source.start : source.end])])
+
     def append(self, path: Path, value: Any) -> "JsonDocument":
         """Put an element behind the others; a missing array is made."""
         holder = self._find(path)

@@ -5,6 +5,7 @@ raises BadInput; a file of someone else where ours should be raises ConfigChange
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -40,6 +41,9 @@ class Piece(Protocol):
 
     def holds(self, now: bytes) -> bool:
         """Whether anything of ours is in it."""
+
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        """What the host runs for this event according to the file; None when nothing of ours."""
 
 
 class JsonEdit(Protocol):
@@ -81,6 +85,13 @@ class JsonFile:
         document = JsonDocument.read(now, self.path)
         return any(edit.holds(document) for edit in self.edits)
 
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        document = JsonDocument.read(now, self.path)
+        for edit in self.edits:
+            if isinstance(edit, Hooks | Elements) and (line := edit.command(document, event)):
+                return ("/bin/sh", "-c", line)  # hosts hand the line to a shell
+        return None
+
     def _defaults_stripped(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         """What only made the file complete goes when nobody else has come to need it."""
         defaults = [edit for edit in self.edits if isinstance(edit, Default)]
@@ -94,20 +105,74 @@ class JsonFile:
 
 
 @dataclass(frozen=True)
-class Member:
-    """A member that is ours by its name, such as mcpServers.recollect."""
+class Server:
+    """Our MCP server, such as mcpServers.recollect. The user's own server of that name makes room
+    for it and comes back when ours goes; `kept` are its members that others write too."""
 
     path: Path
-    value: Any
+    value: Mapping[str, Any]
+    kept: tuple[str, ...] = ()
 
     def put(self, document: JsonDocument) -> JsonDocument:
-        return document.set(self.path, self.value)
+        there = document.get(self.path)
+        kept = {name: there[name] for name in self.kept if runs_our_server(there) and name in there}
+        return document.set(self.path, {**self.value, **kept})
 
     def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
+        if document.has(self.path) and not self.holds(document):
+            return document  # somebody has put another one in its place
+        if keep is not None and keep.has(self.path) and not self.holds(keep):
+            return document.copied(self.path, keep)
         return _pruned(document.remove(self.path), self.path[:-1], keep)
 
     def holds(self, document: JsonDocument) -> bool:
-        return document.has(self.path)
+        return runs_our_server(document.get(self.path))
+
+
+def runs_our_server(entry: Any) -> bool:
+    """Whether the entry of an MCP server runs `recollect mcp`, in any host's form."""
+    if not isinstance(entry, dict):
+        return False
+    command, arguments = entry.get("command"), entry.get("args")
+    words = [*(command if isinstance(command, list) else [command]),
+             *(arguments if isinstance(arguments, list) else [])]  # fmt: skip
+    return words[-1:] == ["mcp"] and os.path.basename(str(words[-2:][0])) == "recollect"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Rules of ours in a list of what an agent may do without asking. `on_demand` are those that
+    only a user's own word brings: they are not missed, and go with the others. Nothing is added
+    where a rule of the user's (`wider`) allows it all."""
+
+    path: Path
+    rules: tuple[str, ...]
+    on_demand: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
+
+    def put(self, document: JsonDocument) -> JsonDocument:
+        there = self._there(document)
+        if any(rule in there for rule in self.wider):
+            return document
+        for rule in self.rules:
+            if rule not in there:
+                document = document.append(self.path, rule)
+        return document
+
+    def strip(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
+        theirs = [] if keep is None else self._there(keep)
+        ours = {*self.rules, *self.on_demand}.difference(map(str, theirs))
+        there = self._there(document)
+        for place in reversed([at for at, rule in enumerate(there) if str(rule) in ours]):
+            document = document.remove((*self.path, place))
+        return _pruned(document, self.path, keep)
+
+    def holds(self, document: JsonDocument) -> bool:
+        return any(rule in self._there(document) for rule in (*self.rules, *self.on_demand))
+
+    def _there(self, document: JsonDocument) -> list[Any]:
+        found = document.get(self.path)
+        return found if isinstance(found, list) else []
 
 
 @dataclass(frozen=True)
@@ -173,6 +238,11 @@ class Elements:
     def holds(self, document: JsonDocument) -> bool:
         return bool(_own(document.get(self.path)))
 
+    def command(self, document: JsonDocument, event: str) -> str:
+        entries = [document.get((*self.path, place)) for place in _own(document.get(self.path))]
+        named = (entry for entry in entries if entry.get("trigger") == event)
+        return str(next((entry["action"]["command"] for entry in named), ""))
+
 
 @dataclass(frozen=True)
 class Hooks:
@@ -202,6 +272,13 @@ class Hooks:
     def holds(self, document: JsonDocument) -> bool:
         events = document.get(self.root)
         return isinstance(events, dict) and any(self._places(list_) for list_ in events.values())
+
+    def command(self, document: JsonDocument, event: str) -> str:
+        path = (*self.root, event)
+        for place in self._places(document.get(path)):
+            entry = document.get((*path, *place))
+            return str(entry.get("command") or entry.get("bash") or "")
+        return ""
 
     def places(self, document: JsonDocument) -> list[tuple[str, int, int]]:
         """Event, group and position of each hook of ours."""
@@ -276,6 +353,10 @@ class OwnFile:
     def holds(self, now: bytes) -> bool:
         return GENERATED.encode() in now
 
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        """A script that is named after its event."""
+        return (self.path,) if os.path.basename(self.path) == event else None
+
 
 @dataclass(frozen=True)
 class TextBlock:
@@ -307,14 +388,18 @@ class TextBlock:
     def holds(self, now: bytes) -> bool:
         return self._span(now) is not None
 
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        return None
+
     def _span(self, raw: bytes) -> tuple[int, int] | None:
         start, end = raw.find(BEGIN.encode()), raw.find(END.encode())
         return (start, end + len(END)) if 0 <= start < end else None
 
 
 @dataclass(frozen=True)
-class TomlTable:
-    """One table of a TOML file. `also` are tables of ours that only go, never come."""
+class TomlServer:
+    """Our MCP server as a table of a TOML file; the user's own of that name comes back when ours
+    goes. `also` are tables of ours that only go, never come."""
 
     path: str
     why: str
@@ -327,12 +412,21 @@ class TomlTable:
         return toml_edit.put(before, self.table, dict(self.values), self.path)
 
     def strip(self, now: bytes, keep: bytes | None) -> bytes | None:
-        for table in (*self.also, self.table):
+        for table in self.also:
             now = toml_edit.remove(now, table, self.path)
+        if self.holds(now):
+            theirs = toml_edit.get(keep, self.table, self.path)
+            if keep is not None and theirs is not None and not runs_our_server(theirs):
+                now = toml_edit.copied(now, self.table, keep, self.path)
+            else:
+                now = toml_edit.remove(now, self.table, self.path)
         return None if keep is None and not now.strip() else now
 
     def holds(self, now: bytes) -> bool:
-        return toml_edit.get(now, self.table, self.path) is not None
+        return runs_our_server(toml_edit.get(now, self.table, self.path))
+
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        return None
 
 
 def _own(list_: Any) -> list[int]:

@@ -51,12 +51,11 @@ def transcript_environment() -> tuple[str, ...]:
     return tuple(sorted({name for known in facts().values() for name in known.transcript_env}))
 
 
-def name_of(given: str) -> str | None:
-    """The host with this name or alias."""
-    wanted = given.strip().lower()
-    if wanted in facts():
-        return wanted
-    return next((name for name, known in facts().items() if wanted in known.aliases), None)
+@cache
+def names() -> Mapping[str, str]:
+    """The name of each host by its name and by each alias."""
+    known = {alias: one.name for one in facts().values() for alias in one.aliases}
+    return MappingProxyType(known | {name: name for name in facts()})
 
 
 def _has(name: str, part: str) -> bool:

@@ -51,6 +51,19 @@ def put(raw: bytes | None, table: Name, values: dict[str, Any], name: str) -> by
     return after.encode("utf-8")
 
 
+def copied(raw: bytes, table: Name, other: bytes, name: str) -> bytes:
+    """With the table as it is written in `other`."""
+    text, theirs = _text(raw, name), _text(other, name)
+    block = "".join(theirs[start:end] for start, end in _spans(theirs, table))
+    (first, *more) = _spans(text, table) or [(len(text), len(text))]
+    after = text
+    for start, end in reversed(more):
+        after = after[:start] + after[end:]
+    after = after[: first[0]] + block + after[first[1] :]
+    _verify(text, after, table, get(other, table, name), name)
+    return after.encode("utf-8")
+
+
 def remove(raw: bytes, table: Name, name: str) -> bytes:
     """Without the table and its sub-tables; the blank line before them goes too."""
     text = _text(raw, name)

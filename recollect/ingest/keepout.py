@@ -8,7 +8,7 @@ is read again when its file changes, so that a new rule holds at once.
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core import keepout_rules, path_patterns, private_sessions, settings
@@ -17,7 +17,7 @@ from recollect.core.errors import BadSetting
 from recollect.core.keepout_rules import DirectoryRules, KeepOutRules, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
-from recollect.hosts.payloads import Capture, EventDraft
+from recollect.hosts.payloads import Capture
 from recollect.ingest.counters import Counters
 
 PROJECT, FILE, TOOL, PRIVATE = "project", "file", "tool", "private session"
@@ -80,7 +80,9 @@ class KeepOut:
         """Why nothing of a capture is taken, or None. A prompt may make its session private or
         public again; the end of a session ends its privacy, too."""
         key = private_sessions.session_key(captured.host, session_id, captured.cwd)
-        word = next((said for one in captured.drafts if (said := _privacy_word(one))), "")
+        prompts = (one.body for one in captured.drafts if one.kind == "prompt")
+        texts = (body.content for body in prompts if isinstance(body, TextBody))
+        word = next(filter(None, map(private_sessions.privacy_word, texts)), "")
         at_ms = to_micros(at) // 1000
         if word == "private":
             self.private.begin(key, captured.host, at_ms, private_sessions.WORD)
@@ -101,18 +103,20 @@ class KeepOut:
             return Refusal(PROJECT)
         return None
 
-    def without_kept_out(self, captured: Capture) -> tuple[tuple[EventDraft, ...], list[str]]:
-        """The drafts that may be taken, and the reasons against the others."""
-        kept, reasons = [], []
+    def without_kept_out(self, captured: Capture) -> Capture:
+        """The capture without the drafts that are kept out, which are counted."""
+        kept = []
         for draft in captured.drafts:
             data = draft.body.data if isinstance(draft.body, JsonBody) else None
             name = draft.tool.name if draft.tool else ""
             reason = self._tool(name, data, captured.cwd) if draft.kind == "tool_use" else ""
             if reason:
-                reasons.append(reason)
+                self._counters.count(f"kept out: {reason}")
             else:
                 kept.append(draft)
-        return tuple(kept), reasons
+        # Nothing is said about a command that nobody may know of.
+        silent = len(kept) < len(captured.drafts) and captured.wants == "tool"
+        return replace(captured, drafts=tuple(kept), wants=None if silent else captured.wants)
 
     # --- events of other doors ---
 
@@ -143,8 +147,3 @@ class KeepOut:
             self.rules_for(cwd).files if cwd else self.rules().files
         )
         return FILE if files and path_patterns.matching_file_pattern(files, cwd, data) else ""
-
-
-def _privacy_word(draft: EventDraft) -> str:
-    said = draft.body.content if isinstance(draft.body, TextBody) else ""
-    return private_sessions.privacy_word(said) if draft.kind == "prompt" else ""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,17 +25,13 @@ from recollect.core.values import Arrival, Event, EventSource, StoredEvent
 from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
-from recollect.ingest.disk_lookup import DiskLookup
 from recollect.ingest.keepout import KeepOut
-from recollect.ingest.namespaces import Namespaces
-from recollect.ingest.seen_cache import SeenCache
-from recollect.ingest.session_continuity import SessionContinuity, SessionSignals
+from recollect.ingest.namespaces import DiskLookup, Namespaces
+from recollect.ingest.sessions import SeenCache, SessionContinuity, SessionRate, SessionSignals
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)
 
-# A loop in a host, not a person: beyond this a session's events are refused until the next minute.
-RUNAWAY_PER_MINUTE = 3000
 _TRANSCRIPT_TAIL = 256 << 10
 # Copilot writes its transcript a moment after it calls the hook that names it. When a hook has
 # waited so long, its frame goes to the spool, which brings it back when all is written.
@@ -148,7 +145,7 @@ class Pipeline:
     def frame(self, frame: Frame, digest: bytes) -> Reply:
         """Take a frame from a hook that waits. The answer comes after COMMIT, and only the store
         decides that a frame is a repeat: what is merely on its way may still be lost."""
-        captured = _captured(frame)
+        captured = hooks.capture(_payload(frame))
         taken = self._take(frame, digest, captured, live=True)
         if isinstance(taken, Reply):
             return taken
@@ -164,7 +161,7 @@ class Pipeline:
         together: dict[int, _ReadFrame] = {}
         for number, (frame, digest) in enumerate(waiting):
             with self._isolated(replies, number):
-                captured = _captured(frame)
+                captured = hooks.capture(_payload(frame))
                 if captured.transcript is not None:
                     # Its answer is searched from the turn's prompt on, so that must be stored.
                     self._store_together(together, replies)
@@ -221,15 +218,15 @@ class Pipeline:
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
             self._counters.error(f"a payload of {captured.host} {told_of}")
             log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
-        named = _clean(captured.session_id)[:256] if captured.session_id else None
+        named = privacy.scrub(captured.session_id or "").text[:256] or None
+        happened = captured.happened_at or _wall(frame.wall_ns)
         if self.keep_out is not None:
-            happened = captured.happened_at or _wall(frame.wall_ns)
             refusal = self.keep_out.refusal_of(captured, named, happened)
             if refusal is not None:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.message if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
-            captured = self._without_kept_out(captured)
+            captured = self.keep_out.without_kept_out(captured)
         place, path = self._namespaces.locate(captured.cwd)
         namespace = self._namespaces.of_place(place)
         session_id = self._continuity.session(
@@ -244,9 +241,8 @@ class Pipeline:
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
         if captured.transcript is not None:
-            ended = captured.happened_at or _wall(frame.wall_ns)
-            began = self._turn_began(namespace, session_id, ended)
-            captured = self._with_transcript(captured, began, ended, wait=live)
+            began = self._turn_began(namespace, session_id, happened)
+            captured = self._with_transcript(captured, began, happened, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
         # A spooled frame is read when another branch may be checked out: whoever spooled it looked.
@@ -255,13 +251,26 @@ class Pipeline:
             surface=captured.host[:64],
             version=__version__,
             project_path=path,
-            branch=_clean(branch)[: projects.BRANCH_CHARS],
+            branch=privacy.scrub(branch).text[: projects.BRANCH_CHARS],
             root=place.top if path else "",
         )
-        told = _EventKey(frame.ulid, 0, digest.hex())
         arrivals = [
-            self._arrival(frame, first, captured, draft, namespace, session_id, source)
-            for draft, first in self._with_keys(frame, told, captured, namespace, session_id)
+            Arrival(
+                event=Event(
+                    event_id=ids.derive_ulid(first.ulid, first.index),
+                    session_id=session_id,
+                    actor_id=self._actor,
+                    namespace=namespace,
+                    kind=draft.kind,
+                    body=self._scrubbed_body(draft.body, draft.kind, session_id),
+                    valid_time=happened,
+                    source=source,
+                ),
+                digest=first.digest,
+                boot_id=frame.boot_id or None,
+                mono_ns=frame.mono_ns & (2**63 - 1),
+            )
+            for draft, first in self._with_keys(frame, digest, captured, namespace, session_id)
         ]
         if captured.signal == "session-end":
             self._continuity.ended(captured.host, namespace)
@@ -283,17 +292,9 @@ class Pipeline:
         if ended:
             self._store.sessions.end(list(ended), "completed", self._clock.now())
         for taken, fresh in zip(group, news, strict=True):
-            self._notify(fresh, taken.captured)
+            for arrival in fresh:
+                self._notify(Notice(arrival, taken.captured.host, taken.captured.signal))
         return news
-
-    def _without_kept_out(self, captured: Capture) -> Capture:
-        assert self.keep_out is not None
-        kept, reasons = self.keep_out.without_kept_out(captured)
-        for reason in reasons:
-            self._counters.count(f"kept out: {reason}")
-        # Nothing is said about a command that nobody may know of.
-        wants = None if reasons and captured.wants == "tool" else captured.wants
-        return replace(captured, drafts=kept, wants=wants)
 
     def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, if known."""
@@ -323,14 +324,14 @@ class Pipeline:
         return captured
 
     def _with_keys(
-        self, frame: Frame, told: "_EventKey", captured: Capture, namespace: str, session_id: str
+        self, frame: Frame, digest: bytes, captured: Capture, namespace: str, session_id: str
     ) -> Iterator[tuple[EventDraft, "_EventKey"]]:
         """Each draft with the key under which it is stored. What a host fires twice gets the key of
         the first firing, so that the store recognises the repeat, or stores it when the first was
         lost. The time between two firings is measured by the hooks' clock, since a spool is read in
         an instant."""
         for index, draft in enumerate(captured.drafts):
-            mine = replace(told, index=index)
+            mine = _EventKey(frame.ulid, index, digest.hex())
             if draft.dedupe_key is None:
                 yield draft, mine
                 continue
@@ -344,34 +345,6 @@ class Pipeline:
                 self._keys.forget(self._signals.passed(session_id, captured.signal, key))
             yield draft, first
 
-    def _arrival(
-        self,
-        frame: Frame,
-        first: "_EventKey",
-        captured: Capture,
-        draft: EventDraft,
-        namespace: str,
-        session_id: str,
-        source: EventSource,
-    ) -> Arrival:
-        body = self._scrubbed_body(draft.body, draft.kind, session_id)
-        happened = captured.happened_at or _wall(frame.wall_ns)
-        return Arrival(
-            event=Event(
-                event_id=ids.derive_ulid(first.ulid, first.index),
-                session_id=session_id,
-                actor_id=self._actor,
-                namespace=namespace,
-                kind=draft.kind,
-                body=body,
-                valid_time=happened,
-                source=source,
-            ),
-            digest=first.digest,
-            boot_id=frame.boot_id or None,
-            mono_ns=frame.mono_ns & (2**63 - 1),
-        )
-
     def _answer(self, taken: "_ReadFrame", fresh: list[Arrival]) -> bytes:
         """What the hook prints. Nothing is recalled for a repeat."""
         captured = taken.captured
@@ -380,7 +353,7 @@ class Pipeline:
             ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=ran or _clean(captured.query),
+                text=ran or privacy.scrub(captured.query).text,
                 namespaces=(
                     self._namespaces.of_place(taken.place),
                     projects.namespace(self._actor),
@@ -421,8 +394,7 @@ class Pipeline:
         for key, outcome in told.items():
             if outcome.stored:
                 event = cleaned[key].event
-                for listener in self.listeners:
-                    listener(Notice(Arrival(event=event), event.source.surface))
+                self._notify(Notice(Arrival(event=event), event.source.surface))
         told |= kept_out
         outcomes = []
         for event, digest in given:
@@ -453,10 +425,9 @@ class Pipeline:
                 self._counters.error(f"event {outcome.event_id} came again with other content")
         return outcomes
 
-    def _notify(self, arrivals: list[Arrival], captured: Capture) -> None:
-        for arrival in arrivals:
-            for listener in self.listeners:
-                listener(Notice(arrival, captured.host, captured.signal))
+    def _notify(self, notice: Notice) -> None:
+        for listener in self.listeners:
+            listener(notice)
 
     def _scrubbed_body(
         self, body: values.Body, kind: values.EventKind, session_id: str
@@ -496,23 +467,6 @@ class Pipeline:
         return scrubbed.value
 
 
-class SessionRate:
-    """Counts the events of a session per minute, to stop a host that runs in a loop."""
-
-    def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
-        self._clock = clock
-        self._limit = limit
-        self._minute = 0
-        self._counts: dict[str, int] = {}
-
-    def allows(self, session_id: str) -> bool:
-        minute = self._clock.mono_ns() // 60_000_000_000
-        if minute != self._minute:
-            self._minute, self._counts = minute, {}
-        self._counts[session_id] = self._counts.get(session_id, 0) + 1
-        return self._counts[session_id] <= self._limit
-
-
 def _check_size(event: Event) -> None:
     size = len(values.encode(event.body))
     if size > values.EVENT_BODY_BYTES:
@@ -529,18 +483,12 @@ def _command_of(arrivals: Sequence[Arrival]) -> str:
     return command if isinstance(command, str) else ""
 
 
-def _captured(frame: Frame) -> Capture:
-    return hooks.capture(_payload(frame))
-
-
 def _payload(frame: Frame) -> Payload:
-    def text(raw: bytes) -> str:
-        return raw.decode("utf-8", "replace")
-
+    text = partial(str, encoding="utf-8", errors="replace")
     env = dict(text(item).partition("=")[::2] for item in frame.env)
     return Payload(
-        host=_clean(text(frame.host)),
-        event=_clean(text(frame.event)),
+        host=privacy.scrub(text(frame.host)).text,
+        event=privacy.scrub(text(frame.event)).text,
         args=tuple(map(text, frame.argv[2:])),
         cwd=text(frame.cwd),
         env=env,
@@ -554,7 +502,3 @@ def _wall(wall_ns: int) -> datetime:
         return datetime.fromtimestamp(wall_ns / 1e9, UTC)
     except (OverflowError, ValueError, OSError):
         return datetime.fromtimestamp(0, UTC)  # a clock beyond all valid dates
-
-
-def _clean(text: str) -> str:
-    return privacy.scrub(text).text

@@ -12,7 +12,7 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
@@ -222,6 +222,8 @@ class Recall:
                     forms = tuple(render.beside(form, list(facts.values())) for form in forms)
             if line.older and not later:
                 forms = tuple(render.older(form) for form in forms)
+            if line.note:
+                forms = tuple(render.noted(form, line.note) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
 

@@ -16,10 +16,9 @@ from recollect.inject.feedback import Feedback
 from recollect.inject.gather import Sources
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
-from recollect.retrieve.as_of import engine_as_of
+from recollect.retrieve.as_of import StoreAsOf, engine_as_of
 from recollect.retrieve.engine import QueryEmbedder
 from recollect.retrieve.graph import GraphCache
-from recollect.retrieve.store_as_of import StoreAsOf
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 

@@ -8,6 +8,7 @@ numbers stand in `core/tuning.py`; where they come from: docs/decisions/brief.md
 import math
 
 from recollect.core.tuning import MATCHING, NOTES, SPEAKING
+from recollect.core.values import Fact
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject.draft import BriefLine, Draft
 from recollect.inject.prompt_kind import only_publishes
@@ -28,12 +29,18 @@ def decide(draft: Draft) -> None:
             continue  # found while the index is filled: near enough, or it would not be here
         elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
             line.why_not = "its action is not asked for"
+        elif _is_observed(line) and not draft.asked_on_purpose:
+            line.why_not = "seen at work, and not stated: the lines about work have it"
         elif not line.by_action:
             line.chance = chance_of(line, draft)
             _compare(line, least)
     # Likely first: the search ranks by words more than this does.
     draft.lines.sort(key=lambda line: -line.chance)
     _choose_memories(draft)
+
+
+def _is_observed(line: BriefLine) -> bool:
+    return isinstance(line.thing, Fact) and line.thing.source_type == "observed"
 
 
 def _compare(line: BriefLine, least: float) -> None:

@@ -7,10 +7,10 @@ raises; broken input is read in the way that hides more.
 from recollect.privacy.private_tags import scrub_text
 from recollect.privacy.raw_payload import clean_raw
 from recollect.privacy.secrets import redact_text
-from recollect.privacy.tree import clean_tree
 
 TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _ROUNDS = 8
@@ -48,57 +48,82 @@ class Scrubber:
         return text
 
 
-class _Result:
-    __slots__ = ("private", "secrets")
-
-    def __init__(self, scrubber: Scrubber) -> None:
-        self.private = scrubber.private
-        self.secrets = scrubber.secrets
-
-
-class Scrubbed(_Result):
+class Scrubbed(Scrubber):
     """A text without private spans and secrets; how many spans, and secrets by kind."""
 
     __slots__ = ("text",)
-
-    def __init__(self, text: str, scrubber: Scrubber) -> None:
-        super().__init__(scrubber)
-        self.text = text
+    text: str
 
 
-class ScrubbedTree(_Result):
+class ScrubbedTree(Scrubber):
     """The same for a tree."""
 
     __slots__ = ("value",)
-
-    def __init__(self, value: "Any", scrubber: Scrubber) -> None:
-        super().__init__(scrubber)
-        self.value = value
+    value: "Any"
 
 
-class ScrubbedRaw(_Result):
+class ScrubbedRaw(Scrubber):
     """The same for bytes."""
 
     __slots__ = ("data",)
-
-    def __init__(self, data: bytes, scrubber: Scrubber) -> None:
-        super().__init__(scrubber)
-        self.data = data
+    data: bytes
 
 
 def scrub(text: str, name: str = "") -> Scrubbed:
     """Clean one text. `name`, when known, is the key or variable that it was assigned to."""
-    scrubber = Scrubber()
-    return Scrubbed(scrubber.clean(text, name), scrubber)
+    result = Scrubbed()
+    result.text = result.clean(text, name)
+    return result
 
 
 def scrub_tree(value: "Any") -> ScrubbedTree:
     """Clean every string of a tree, keys too. Each string is its own text."""
-    scrubber = Scrubber()
-    return ScrubbedTree(clean_tree(value, scrubber.clean), scrubber)
+    result = ScrubbedTree()
+    result.value = _cleaned(value, result.clean)
+    return result
 
 
 def scrub_raw(data: bytes) -> ScrubbedRaw:
     """Clean a payload that nobody has parsed; JSON that was well-formed stays so."""
-    scrubber = Scrubber()
-    return ScrubbedRaw(clean_raw(data, scrubber.clean), scrubber)
+    result = ScrubbedRaw()
+    result.data = clean_raw(data, result.clean)
+    return result
+
+
+def _cleaned(value: "Any", clean: "Callable[[str, str], str]") -> "Any":
+    """A copy of the tree with each string cleaned; what is neither text nor container is kept. The
+    walk keeps its own stack, so deep nesting does no harm."""
+    root: list[Any] = [None]
+    todo: list[tuple[Any, str, Any, Any]] = [(value, "", root, 0)]
+    while todo:
+        node, name, parent, place = todo.pop()
+        if isinstance(node, str):
+            parent[place] = clean(node, name)
+        elif isinstance(node, dict):
+            fresh: dict[Any, Any] = {}
+            parent[place] = fresh
+            # In `{"name": "DB_PASSWORD", "value": …}` the name of the value.
+            names = (node.get(key) for key in ("name", "key", "Name", "Key"))
+            label = next((one for one in names if isinstance(one, str)), "")
+            for key, child in node.items():
+                under = key if isinstance(key, str) else ""
+                spot = clean(key, "") if isinstance(key, str) else key
+                if spot in fresh:
+                    spot = _free(spot, fresh)
+                fresh[spot] = None  # holds the order of the keys
+                todo.append((child, label if under.lower() == "value" else under, fresh, spot))
+        elif isinstance(node, list | tuple):
+            items: list[Any] = [None] * len(node)
+            parent[place] = items
+            todo.extend((child, name, items, number) for number, child in enumerate(node))
+        else:
+            parent[place] = node
+    return root[0]
+
+
+def _free(key: "Any", taken: "dict[Any, Any]") -> str:
+    """Two keys may become one when cleaned; the second gets a number, so that no value is lost."""
+    number = len(taken) + 1
+    while f"{key} {number}" in taken:
+        number += 1
+    return f"{key} {number}"

@@ -95,11 +95,6 @@ def _is_stand_in(secret: str) -> bool:
     return len(set(secret[-16:])) <= 2 or _STAND_IN.search(secret) is not None
 
 
-def _lower(text: str) -> str:
-    """Lower case of equal length: one letter of Unicode, the dotted capital I, would grow."""
-    return text.replace("\u0130", "i").lower()
-
-
 @cache
 def _words() -> frozenset[bytes]:
     return program_names() | noun_words() | command_words()
@@ -107,7 +102,8 @@ def _words() -> frozenset[bytes]:
 
 def find(text: str) -> list[Span]:
     """All secrets in the text, in order, none overlapping another."""
-    low = _lower(text)
+    # Lower case of equal length: one letter of Unicode, the dotted capital I, would grow.
+    low = text.replace("\u0130", "i").lower()
     spans = [(*span, "private-key") for span in find_keys(text)]
     spans += _find_shapes(text)
     words = words_held(low, _words())
@@ -148,20 +144,15 @@ def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
         return text, counts
     for _ in range(_ROUNDS):
         spans = find(text) if len(text) > _ALONE else []
-        if name and (whole := _judge_whole(name, text)):
-            spans = _merge([*spans, whole])
+        if name and len(text) <= 4096 and len(name) <= 128:
+            whole = judge(name, text, 0, secret_names.family(name), name.lower())
+            spans = _merge([*spans, whole]) if whole else spans
         if not spans:
             break
         text = _replace(text, spans)
         for *_, kind in spans:
             counts[kind] = counts.get(kind, 0) + 1
     return text, counts
-
-
-def _judge_whole(name: str, text: str) -> Span | None:
-    if len(text) > 4096 or len(name) > 128:
-        return None
-    return judge(name, text, 0, secret_names.family(name), name.lower())
 
 
 def _replace(text: str, spans: list[Span]) -> str:

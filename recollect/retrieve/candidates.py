@@ -23,10 +23,6 @@ COMMON = 0.2  # a gram or word in a larger share of the documents does not count
 _FEW = 4096
 
 
-def everything(index: Index) -> NDArray[np.int64]:
-    return np.flatnonzero(index.alive.view)
-
-
 def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)

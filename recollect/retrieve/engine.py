@@ -17,12 +17,11 @@ from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import candidates
 from recollect.retrieve.dates import Span, anchors_in, spans_in
-from recollect.retrieve.floor import confidence, near_by_chance
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, Terms, parse, weigh
 from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.results import Fusion, Mode, Ranked, rows
-from recollect.retrieve.score import IndexQuery, Signals, gather
+from recollect.retrieve.score import IndexQuery, Signals, confidence, gather, near_by_chance
 
 _NO_VECTORS = "no memory here has a vector yet"
 _DAY_US = 86_400_000_000
@@ -193,7 +192,7 @@ class SearchEngine:
                 terms,
                 stem_numbers(index, terms),
                 asked.vector,
-                None if asked.now is None else _end_of_day(asked.now),
+                None if asked.now is None else (asked.now // _DAY_US + 1) * _DAY_US,
                 asked.spans,
                 _documents(index, reached),
             )
@@ -263,10 +262,6 @@ def _have_vectors(found: Mapping[str, Index]) -> bool:
     return any(one.vectors.count for one in found.values())
 
 
-def _end_of_day(now: int) -> int:
-    return (now // _DAY_US + 1) * _DAY_US
-
-
 def _documents(
     index: Index, reached: Mapping[str, float] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
@@ -281,7 +276,7 @@ def _documents(
 
 def _candidates(index: Index, question: IndexQuery, watch: "_Watch") -> NDArray[np.int64]:
     if len(index) <= candidates.EXHAUSTIVE:
-        return candidates.everything(index)
+        return np.flatnonzero(index.alive.view)
     chosen = candidates.by_words(index, question.terms, question.numbers)
     watch.mark("lexical")
     if question.vector is not None:

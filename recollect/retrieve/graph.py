@@ -22,8 +22,7 @@ from recollect.core.errors import StoreError
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import GRAPH
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
-from recollect.retrieve.entity_index import EntityIndex
-from recollect.retrieve.inverted_list import InvertedList
+from recollect.retrieve.graph_index import EntityIndex, InvertedList
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)

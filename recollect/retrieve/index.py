@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 from recollect.core.text_words import words
 from recollect.core.tuning import MATCHING
 from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
-from recollect.retrieve.grams import GRAM_BITS
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.session_windows import WINDOW_POSITIONS, SessionWindows
 from recollect.retrieve.vector_index import VectorIndex
-from recollect.retrieve.vocabulary import Vocabulary
+from recollect.retrieve.vocabulary import GRAM_BITS, Vocabulary
 
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
 _PENDING = 1024  # documents that may wait for their postings until the next search
 WASTE = 4096  # fewer removed documents than this do not justify a rebuild
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
-FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
+FRESHNESS = ("unknown", "fresh", "drifted", "orphaned", "ended")
 
 NO_TIME = np.iinfo(np.int64).min
 PRIOR = [

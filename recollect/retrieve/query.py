@@ -17,7 +17,7 @@ from recollect.core import porter
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import MATCHING
 from recollect.retrieve.dates import Date, dates_in
-from recollect.retrieve.grams import GRAM_BITS, grams_of
+from recollect.retrieve.vocabulary import GRAM_BITS, grams_of
 
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index

@@ -217,7 +217,3 @@ def replies(index: Index, docs: NDArray[Any]) -> Floats:
     user, assistant = AUTHORS.index("user"), AUTHORS.index("assistant")
     served = (index.author.view[at] == user) & (index.author.view[docs] == assistant)
     return np.asarray((before >= 0) & index.asks.view[at] & ~served, dtype=np.float64)
-
-
-def said_by_user(index: Index, docs: NDArray[Any]) -> Floats:
-    return np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64)

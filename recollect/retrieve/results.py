@@ -4,15 +4,14 @@ In: scored documents of one or more namespaces. Out: `Result` rows by score, the
 by id. There may be fewer rows than asked for, or none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.tuning import GRAPH
-from recollect.retrieve import fuse
 from recollect.retrieve.index import Index
 from recollect.retrieve.rank import Floats
 from recollect.retrieve.score import ScoredDocuments
@@ -21,6 +20,9 @@ Mode = Literal["hybrid", "keyword", "semantic"]
 Fusion = Literal["linear", "rrf"]
 
 DEPTH = 4  # rank fusion reads this many times the limit from each ranking
+K = 60  # of rank fusion
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,13 @@ def rows(
         ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
     names = list(found)
     return tuple(
-        Result(_id(indexes, scored, place), names[place[0]], value, _parts(scored, place))
-        for value, place in ordered
+        Result(
+            indexes[number].ids[int(scored[number].docs[at])],
+            names[number],
+            value,
+            {name: round(float(part[at]), 6) for name, part in scored[number].parts.items()},
+        )
+        for value, (number, at) in ordered
     )
 
 
@@ -73,7 +80,7 @@ def _fused(
     lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
     near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
     sides = ([place for _, place in lexical], [place for _, place in near])
-    fused = fuse.rrf(sides)
+    fused = rrf(sides)
     for number, one in enumerate(scored):
         for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
             bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])
@@ -99,17 +106,23 @@ def _sorted(
     indexes: Sequence[Index], scored: Sequence[ScoredDocuments], rows: list[tuple[float, _Place]]
 ) -> list[tuple[float, _Place]]:
     def key(row: tuple[float, _Place]) -> tuple[float, int, str]:
-        value, place = row
-        created = int(indexes[place[0]].created.view[scored[place[0]].docs[place[1]]])
-        return fuse.order(value, created, _id(indexes, scored, place))
+        value, (number, at) = row
+        index, doc = indexes[number], int(scored[number].docs[at])
+        return order(value, int(index.created.view[doc]), index.ids[doc])
 
     return sorted(rows, key=key)
 
 
-def _id(indexes: Sequence[Index], scored: Sequence[ScoredDocuments], place: _Place) -> str:
-    return indexes[place[0]].ids[int(scored[place[0]].docs[place[1]])]
+def order(score: float, created: int, id: str) -> tuple[float, int, str]:
+    """The sort key of one result: score falling, time falling, id rising."""
+    return (-score, -created, id)
 
 
-def _parts(scored: Sequence[ScoredDocuments], place: _Place) -> dict[str, float]:
-    parts = scored[place[0]].parts
-    return {name: round(float(part[place[1]]), 6) for name, part in parts.items()}
+def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
+    """Reciprocal rank fusion, the seeds' way: each list gives 1/(k + rank), ranks from 1; absence
+    gives 0. The default adds scores instead."""
+    fused: dict[Key, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(dict.fromkeys(ranking), start=1):
+            fused[key] = fused.get(key, 0.0) + 1 / (k + rank)
+    return fused

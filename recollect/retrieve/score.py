@@ -5,17 +5,19 @@ In: an index, a weighted query, candidates and the query's vector, if there is o
 is exactly the ranking by words.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.tuning import MATCHING, SearchWeights
+from recollect.core.tuning import MATCHING, Floor, SearchWeights
 from recollect.retrieve import priors, rank
 from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
 from recollect.retrieve.dates import Span
-from recollect.retrieve.index import Index
+from recollect.retrieve.index import AUTHORS, Index
 from recollect.retrieve.query import Query, Terms
 from recollect.retrieve.rank import Floats
 
@@ -178,7 +180,7 @@ def _context(
         "date": np.maximum(
             rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
         ),
-        "user": rank.said_by_user(index, docs),
+        "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:
         found["graph"] = _reached(docs, question.reached)
@@ -228,3 +230,28 @@ def _session_cosine(
     mean = np.full(len(session_windows), np.nan)
     mean[shared] = index.session_windows.means.dot(rows[shared], vector)
     return np.where(np.isnan(mean[own]), own_cosine, mean[own])
+
+
+def confidence(
+    scored: Sequence[ScoredDocuments], terms: Terms, vectors: int, floor: Floor
+) -> float:
+    """How sure it is that something here answers the query. Below the floor, one threshold for all
+    stores, the answer is nothing (docs/decisions/ranking.md).
+
+    The best cosine, and the best match by words as far as the store knows the query's words at
+    all: a question about something else shares only the small ones. Among many vectors one is
+    near by chance (the largest of n normal values grows as the root of 2 ln n), so the cosine of
+    a large store has to be higher.
+    """
+    most = {
+        part: max((float(one.parts[part].max(initial=0)) for one in scored if part in one.parts),
+                  default=0.0)
+        for part in ("grams", "window", "cosine")
+    }  # fmt: skip
+    words = floor.grams * most["grams"] + floor.window * most["window"]
+    return most["cosine"] - near_by_chance(vectors, floor) + terms.known * words
+
+
+def near_by_chance(vectors: int, floor: Floor) -> float:
+    """The cosine that the nearest of so many vectors has although it means something else."""
+    return floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0

@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 
 from recollect.core.porter import stem
 from recollect.retrieve.arrays import GrowableArray, distinct, spread
-from recollect.retrieve.grams import GRAM_BITS, grams_of
 
 _NEWEST = 2048  # words that may wait to be sorted in
+
+GRAM_BITS = 20
+
+_ODD = np.array(
+    [0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93],
+    dtype=np.uint64,
+)
 
 
 class _Numbers:
@@ -175,3 +181,27 @@ class _ByGram:
         # A word that holds a gram twice counts once, as it does in the sorted part.
         pairs = distinct((owners * (len(wanted) + 1) + which)[which > 0])
         return pairs // (len(wanted) + 1), pairs % (len(wanted) + 1) - 1
+
+
+def grams_of(batch: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The hashed 4-grams of many words, concatenated, and where those of each word begin.
+
+    A word shorter than two letters has one gram: itself between its marks.
+    """
+    marked = [f"\x02{word}\x03" if len(word) > 1 else f"\x02{word}\x03\x03" for word in batch]
+    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    lengths = np.fromiter(map(len, marked), dtype=np.int64, count=len(marked))
+    counts = lengths - 3
+    starts = np.zeros(len(batch) + 1, dtype=np.int64)
+    np.cumsum(counts, out=starts[1:])
+    if not batch:
+        return np.zeros(0, dtype=np.uint32), starts
+    text_starts = np.cumsum(lengths) - lengths
+    at = np.arange(starts[-1]) + np.repeat(text_starts - starts[:-1], counts)
+    mixed = np.zeros(len(at), dtype=np.uint64)
+    for step, odd in enumerate(_ODD):
+        mixed += codes[at + step] * odd
+    # Sums of small codes fill few bits: fold the high half in before taking the top ones.
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _ODD[0]
+    return (mixed >> np.uint64(64 - GRAM_BITS)).astype(np.uint32), starts

@@ -198,9 +198,8 @@ def _fetch_current(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
 def _as_of(
     runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
 ) -> SearchAnswer:
-    from recollect.retrieve.as_of import engine_as_of
+    from recollect.retrieve.as_of import StoreAsOf, engine_as_of
     from recollect.retrieve.graph import GraphCache
-    from recollect.retrieve.store_as_of import StoreAsOf
 
     engine, known = engine_as_of(
         runtime.visible_store, namespaces, moment, runtime.recall().embedder

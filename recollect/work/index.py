@@ -16,10 +16,8 @@ from dataclasses import dataclass, field
 
 from recollect.core.tuning import WORK_FILES
 from recollect.core.values import Action, TurnWork
-from recollect.work.pairs import subject_of
-from recollect.work.paths import base
-from recollect.work.postings import Postings
-from recollect.work.terms import terms
+from recollect.work.paths import base, subject_of
+from recollect.work.terms import Postings, terms
 
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
 DAY_S = 86_400.0
@@ -211,12 +209,16 @@ class ProjectWork:
                 found.append(known)
         return found
 
-    def concerns(self, session_id: str, branch: str, person: str) -> bool:
-        """Whether a session worked on this branch, or was this person's. One of which nothing is
-        known may have been."""
-        on_branch = branch not in MAIN and session_id in self.by_branch[branch].sessions
-        known = self.of_session.get(session_id)
-        return on_branch or known is None or person in known.files
+    def goes_on(self, session_id: str, branch: str, person: str) -> bool:
+        """Whether a session that begins on this branch goes on from that one: it worked on the
+        branch; or both are on a main branch, or on none that is known, and it was this person's. A
+        new branch begins something else. One of which nothing is known may have been."""
+        if branch not in MAIN:
+            known = self.by_branch.get(branch)
+            return known is not None and session_id in known.sessions
+        session = self.of_session.get(session_id)
+        elsewhere = any(session_id in one.sessions for one in self.by_branch.values())
+        return session is None or (person in session.files and not elsewhere)
 
     def touched(self, turn: Turn) -> dict[int, float]:
         """Files of a turn with how much it had to do with each."""

@@ -13,17 +13,16 @@ from recollect.work.index import ProjectWork
 def last_summary(
     records: Iterable[Record], work: ProjectWork, branch: str, person: str
 ) -> Record | None:
-    """The newest summary of a session on this branch, else of a session of this person; None when
-    only others have worked, elsewhere. A main branch is everybody's: there the person counts."""
-    on_branch = work.by_branch.get(branch)
-    best: tuple[bool, float] | None = None
-    found: Record | None = None
-    for record in records:
-        session = work.of_session.get(record.session_id or "")
-        if not record.traits.is_summary or session is None:
-            continue
-        here = on_branch is not None and record.session_id in on_branch.sessions
-        rank = (here, record.valid_from.timestamp())
-        if (here or person in session.files) and (best is None or rank > best):
-            best, found = rank, record
-    return found
+    """The newest summary of a session that this one goes on from; None when only others have
+    worked, or elsewhere."""
+    return max(
+        (
+            one
+            for one in records
+            if one.traits.is_summary
+            and (one.session_id or "") in work.of_session
+            and work.goes_on(one.session_id or "", branch, person)
+        ),
+        key=lambda one: one.valid_from,
+        default=None,
+    )

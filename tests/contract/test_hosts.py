@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect.core.values import encode
-from recollect.hosts import hooks, recognise, registry
+from recollect.hosts import hooks, registry
 from recollect.hosts.facts import Facts
 from recollect.hosts.payloads import Payload
 from recollect.hosts.reading import read_object
@@ -146,14 +146,14 @@ def test_a_folder_has_the_name_of_its_host(host: str) -> None:
 
 
 def test_hosts_that_run_claudes_hooks_are_asked_the_surest_first() -> None:
-    assert [one.name for one in recognise.guests("claude-code")] == ["cursor", "copilot"]
+    assert [one.name for one in hooks.guests("claude-code")] == ["cursor", "copilot"]
 
 
 def test_no_payload_is_claimed_by_two_hosts_that_are_recognised_alike() -> None:
     for host in HOSTS:
         for name, payload in payloads(host).items():
             data, _ = read_object(payload.stdin)
-            claims = [one for one in recognise.guests(host) if one.sent(payload, data or {})]
+            claims = [one for one in hooks.guests(host) if one.sent(payload, data or {})]
             signs = [one.sent_by for one in claims]
             assert len(signs) == len(set(signs)), (host, name)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.hosts import toml_edit
 from recollect.hosts.json_edit import JsonDocument
-from recollect.hosts.pieces import Default, Hooks, JsonFile, Member, TextBlock
+from recollect.hosts.pieces import Default, Hooks, JsonFile, Server, TextBlock
 
 LAW = settings(max_examples=100, deadline=None)
 EVENTS = ("Start", "Prompt", "Stop")
@@ -38,7 +38,7 @@ def entry(event: str, path: str) -> dict[str, Any]:
 
 def file(path: str = "/new", events: tuple[str, ...] = EVENTS) -> JsonFile:
     hooks = Hooks({event: entry(event, path) for event in events}, groups=True)
-    server = Member(("mcpServers", "recollect"), {"command": f"{path}/recollect"})
+    server = Server(("mcpServers", "recollect"), {"command": f"{path}/recollect", "args": ["mcp"]})
     return JsonFile("f", "why", (Default(("version",), 1), hooks, server))
 
 

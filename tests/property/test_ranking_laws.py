@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from recollect.core.errors import ModelUnavailable
 from recollect.retrieve import candidates, score
 from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.fuse import K, order, rrf
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Fusion, Mode, Ranked
+from recollect.retrieve.results import Fusion, K, Mode, Ranked, order, rrf
 
 WORDS = [
     "retry", "storm", "billing", "deploy", "the", "of", "is", "what", "postgres", "migration",

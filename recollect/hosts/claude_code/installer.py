@@ -4,8 +4,16 @@ import os
 
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.context import SERVER, Context
-from recollect.hosts.installer import Installer, grouped_hooks
-from recollect.hosts.pieces import JsonFile, Member, Piece
+from recollect.hosts.installer import Installer, allowed, grouped_hooks
+from recollect.hosts.pieces import JsonFile, Piece, Server
+from recollect.hosts.switches import (
+    OffSwitch,
+    below,
+    forbidden,
+    fragments,
+    project_folders,
+    switched_off,
+)
 
 
 class ClaudeCodeInstaller(Installer):
@@ -20,9 +28,31 @@ class ClaudeCodeInstaller(Installer):
         # Without alwaysLoad only the tools' names would reach the model.
         server = {"type": "stdio", **context.server(alwaysLoad=True)}
         hooks = grouped_hooks(self.facts, context)
+        tools = f"mcp__{SERVER}"
+        may = allowed(("permissions", "allow"), context, f"{tools}__{{}}", tools, f"{tools}__*")
+        why = "hooks that capture and recall; tools that read memory run without asking"
         return [
-            JsonFile(settings, "hooks that capture and recall", (hooks,)),
-            JsonFile(servers, "the MCP server", (Member(("mcpServers", SERVER), server),)),
+            JsonFile(settings, why, (hooks, may)),
+            JsonFile(servers, "the MCP server", (Server(("mcpServers", SERVER), server),)),
+        ]
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        config = context.at("CLAUDE_CONFIG_DIR", ".claude")
+        names = (".claude/settings.json", ".claude/settings.local.json")
+        machine = context.system("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+        managed = [
+            os.path.join(machine, "managed-settings.json"),
+            *fragments(os.path.join(machine, "managed-settings.d")),
+            os.path.join(config, "remote-settings.json"),  # what an organisation's server said
+        ]
+        files = [
+            os.path.join(config, "settings.json"),
+            *below(project_folders(cwd, context.home), *names),
+            *managed,
+        ]
+        return [
+            *switched_off(files, ("disableAllHooks",), True),
+            *forbidden(managed, ("allowManagedHooksOnly",)),
         ]
 
     def notes(self, context: Context) -> list[str]:

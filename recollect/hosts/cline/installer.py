@@ -25,7 +25,11 @@ class ClineInstaller(Installer):
         rule = OwnFile(rules, RULES_REASON, OWN_RULES.encode(), 0o644)
         if context.in_project:
             return [*scripts, rule]
-        return [*scripts, server_file(_servers(context), context, disabled=False), rule]
+        return [
+            *scripts,
+            server_file(_servers(context), context, allow="autoApprove", disabled=False),
+            rule,
+        ]
 
     def notes(self, context: Context) -> list[str]:
         taken = [path for _, path in self._scripts(context) if self._foreign(path)]

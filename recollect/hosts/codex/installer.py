@@ -8,7 +8,14 @@ from recollect.hosts.codex import trust
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, grouped_hooks
-from recollect.hosts.pieces import JsonFile, Piece, TomlTable
+from recollect.hosts.pieces import JsonFile, Piece, TomlServer
+from recollect.hosts.switches import (
+    OffSwitch,
+    below,
+    forbidden,
+    project_folders,
+    switched_off,
+)
 
 
 class CodexInstaller(Installer):
@@ -23,7 +30,7 @@ class CodexInstaller(Installer):
         trusted = tuple(("hooks", "state", key) for key in trust.hook_keys(context))
         return [
             JsonFile(trust.hooks_path(context), "hooks that capture and recall", (hooks,)),
-            TomlTable(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
+            TomlServer(config, "the MCP server", ("mcp_servers", SERVER), values, trusted),
         ]
 
     def plan_install(self, context: Context) -> list[FileChange]:
@@ -44,6 +51,22 @@ class CodexInstaller(Installer):
                 "start codex, type /hooks and trust Recollect's hooks."
             )
         return notes
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        machine = context.system("/etc/codex", "/etc/codex")
+        own = [
+            os.path.join(machine, "config.toml"),
+            trust.user_config_path(context),
+            *below(project_folders(cwd, context.home), ".codex/config.toml"),
+            os.path.join(machine, "managed_config.toml"),
+            requirements := os.path.join(machine, "requirements.toml"),
+        ]
+        found = [
+            *switched_off(own, ("features", "hooks"), False),
+            *switched_off(own, ("features", "codex_hooks"), False),  # its older name
+            *forbidden([requirements], ("allow_managed_hooks_only",)),
+        ]
+        return found or trust.doubts(context, cwd)
 
     def needs_trust(self, context: Context) -> bool:
         return not trust.trusted(context)

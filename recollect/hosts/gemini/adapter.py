@@ -7,13 +7,13 @@ PreCompress fires before every model call, so it is never taken for a compaction
 from collections.abc import Mapping
 from typing import ClassVar
 
-from recollect.hosts.adapter import Adapter, Reading
-from recollect.hosts.claude_format import hook_output
+from recollect.hosts.adapter import Reading
+from recollect.hosts.claude_format import ClaudeFormat
 from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.payloads import Capture
 
 
-class GeminiAdapter(Adapter):
+class GeminiAdapter(ClaudeFormat):
     answered = ("SessionStart", "BeforeAgent", "AfterTool")
     routes: ClassVar[Mapping[str, str]] = {
         "sessionstart": "on_start",
@@ -22,9 +22,6 @@ class GeminiAdapter(Adapter):
         "aftertool": "on_tool",
         "afteragent": "on_answer",
     }
-
-    def written(self, event: str, context: str) -> bytes:
-        return hook_output(event, context)
 
     def on_answer(self, reading: Reading) -> Capture:
         data = reading.data

@@ -4,8 +4,8 @@ import json
 import os
 
 from recollect.hosts.changes import read
-from recollect.hosts.context import Context
-from recollect.hosts.installer import Installer, server_file
+from recollect.hosts.context import SERVER, Context
+from recollect.hosts.installer import Installer, allowed, server_file
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.kiro_cli.facts import COMPRESSOR, FACTS, MODEL, RECONCILER
 from recollect.hosts.pieces import GENERATED, Default, Hooks, JsonFile, OwnFile, OwnSetting, Piece
@@ -28,6 +28,7 @@ class KiroCliInstaller(Installer):
             Default(("description",), "The default agent, with Recollect's memory."),
             Default(("tools",), ["*"]),  # an agent without `tools` has none
             Default(("includeMcpJson",), True),
+            allowed(("allowedTools",), context, f"@{SERVER}/{{}}", f"@{SERVER}"),
             hooks,
         )
         agents = os.path.join(base, "agents")
@@ -39,7 +40,12 @@ class KiroCliInstaller(Installer):
             if context.merge_agents or (now is not None and agent.holds(now)):
                 found.append(agent)
         found.append(
-            server_file(os.path.join(base, "settings", "mcp.json"), context, disabled=False)
+            server_file(
+                os.path.join(base, "settings", "mcp.json"),
+                context,
+                allow="autoApprove",
+                disabled=False,
+            )
         )
         if not context.in_project:  # they run outside of every project
             found += [_inner(agents, name, what) for name, what in INNER.items()]

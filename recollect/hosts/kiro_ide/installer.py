@@ -29,7 +29,12 @@ class KiroIdeInstaller(Installer):
         edits = (Default(("version",), "v1"), hooks)
         return [
             JsonFile(path, "hooks that capture and recall", edits),
-            server_file(os.path.join(base, "settings", "mcp.json"), context, disabled=False),
+            server_file(
+                os.path.join(base, "settings", "mcp.json"),
+                context,
+                allow="autoApprove",
+                disabled=False,
+            ),
         ]
 
 

@@ -6,12 +6,14 @@ because OpenCode itself knows no timeout and a throw would end the turn.
 
 import json
 import os
+import re
 
+from recollect.hosts.changes import read
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer
 from recollect.hosts.marker import HookRun, call
 from recollect.hosts.opencode.facts import FACTS
-from recollect.hosts.pieces import GENERATED, MARK, JsonFile, Member, OwnFile, Piece
+from recollect.hosts.pieces import GENERATED, MARK, JsonFile, OwnFile, Piece, Server
 
 PLUGIN = """\
 // @generated@; `recollect uninstall` removes it. Edits are lost at the next install.
@@ -135,6 +137,8 @@ export const Recollect = async ({ client, directory, worktree }) => {
 }
 """
 
+_HOOK = re.compile(r'^const HOOK = ("[^\n]*")$', re.MULTILINE)
+
 
 class OpenCodeInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
@@ -152,8 +156,14 @@ class OpenCodeInstaller(Installer):
         plugin = os.path.join(folder, "plugins", "recollect.js")
         return [
             OwnFile(plugin, "a plugin that captures and recalls", _plugin(context), 0o644),
-            JsonFile(_config(config), "the MCP server", (Member(("mcp", SERVER), server),)),
+            JsonFile(_config(config), "the MCP server", (Server(("mcp", SERVER), server),)),
         ]
+
+    def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
+        """The plugin names the program itself."""
+        now = read(self.pieces(context)[0].path)
+        found = _HOOK.search((now or b"").decode("utf-8", "replace"))
+        return (json.loads(found[1]), self.name, event) if found else None
 
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         output = {"message": {"id": session}, "parts": [{"type": "text", "text": text}]}

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from recollect.core.kinds import RecordKind
 from recollect.core.values import (
+    BeliefState,
     Freshness,
     Operation,
     Record,
@@ -28,6 +29,7 @@ class RecordFilter:
     until: datetime | None = None
     content_hash: str | None = None
     cites_files: bool = False
+    state: BeliefState | None = None
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,11 @@ class Transaction(Protocol):
         """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
+    def change_records(self, changed: Sequence[Record], operation: Operation) -> list[Record]:
+        """Put new versions of memories that exist, on behalf of an operation that was logged in
+        this transaction and has them among its targets; the old versions go to the archive. A
+        memory whose text stays keeps its vectors."""
+
     def delete_records(self, operation: Operation) -> int:
         """Move the targets of an operation that was logged in this transaction to the archive, with
         their vectors. Returns how many there were."""

@@ -100,11 +100,11 @@ SELECT source_id, into_id FROM compacted
  WHERE namespace = $namespace AND source_id IN {texts[source_ids]}
 """)
 GONE = both("""
-SELECT value FROM {unfold}($record_ids)
+SELECT w.value FROM {unfold}($record_ids) AS w
  WHERE NOT EXISTS (SELECT 1 FROM memory_records
-                    WHERE namespace = $namespace AND record_id = value)
-   AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = $namespace AND source_id = value)
-        OR EXISTS (SELECT 1 FROM archive WHERE namespace = $namespace AND source_id = value))
+                    WHERE namespace = $namespace AND record_id = w.value)
+   AND (EXISTS (SELECT 1 FROM compacted WHERE namespace = $namespace AND source_id = w.value)
+        OR EXISTS (SELECT 1 FROM archive WHERE namespace = $namespace AND source_id = w.value))
 """)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError, StoreBusy
 from recollect.core.event_identity import mark
+from recollect.core.kinds import traits
 from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sql import rows
@@ -422,6 +423,8 @@ def _load_project(db: Connection, row: dict[str, Any]) -> bool:
 
 def _load_row(db: Connection, table: Table, row: dict[str, Any]) -> bool:
     cells = table.cells(row)
+    if table.name == "memory_records":
+        cells = _with_life(cells)
     _valid(table, cells)
     # Only some tables make their namespace known by themselves.
     _checked(db, table, ADD_NAMESPACE, {"target": cells.get("namespace")})
@@ -435,6 +438,15 @@ def _load_row(db: Connection, table: Table, row: dict[str, Any]) -> bool:
         db.run(load_session(tuple(cells)), cells)
         return False  # it came with its events
     return _insert(db, table, cells)
+
+
+def _with_life(cells: dict[str, Any]) -> dict[str, Any]:
+    """A memory of an export from before beliefs had a life, as the migration would have it."""
+    life = dict(rows.LIFE)
+    if traits(str(cells.get("kind"))).is_belief and cells.get("author") != "user":
+        state = "current" if cells.get("pinned") else "proposed"
+        life |= {"source_type": "inferred", "state": state}
+    return life | cells
 
 
 def _load_event(

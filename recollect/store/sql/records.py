@@ -44,6 +44,7 @@ def _conditions(hint: str = "") -> dict[str, str]:
         "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
         "file": "EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file)",
         "cites_files": "citations <> '[]'",
+        "state": "state = $state",
     }
 
 
@@ -118,6 +119,8 @@ SET_FRESHNESS = both("""
 UPDATE memory_records SET freshness = $freshness
  WHERE namespace = $namespace AND record_id = $record_id AND freshness <> $freshness
 """)
+# The texts that vectors are made of.
+_EMBEDDED = ("title", "summary", "facts", "concepts", "detail")
 
 
 class SqlRecords:
@@ -191,18 +194,11 @@ class SqlRecords:
             known = read(db, record.namespace, [record.record_id])
             if not known:
                 raise NotFound(f"there is no memory {record.record_id}")
-            edited = msgspec.structs.replace(
-                record,
-                created_at=known[0].created_at,
-                updated_at=clock.now(),
-                version=_next_version(db, known[0]),
-            )
             operation = new_operation(
                 clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
             )
             put_operation(db, operation)
-            displace(db, record.namespace, [record.record_id], operation)
-            insert(db, edited, since=operation.at, op_id=operation.op_id)
+            change(db, [record], operation)
             return operation
 
         return self._engine.write(work)
@@ -248,6 +244,26 @@ def put(
     stamped = stamp(record, clock)
     insert(db, stamped, since=stamped.updated_at, op_id=op_id)
     return stamped
+
+
+def change(db: Connection, changed: Sequence[Record], operation: Operation) -> list[Record]:
+    """Put new versions of memories that exist; the old ones go to the archive. A memory whose text
+    stays keeps its vectors."""
+    stored = []
+    for record in changed:
+        (before,) = read(db, record.namespace, [record.record_id])
+        vectors = vectors_of(db, record.namespace, "record", record.record_id)
+        displace(db, record.namespace, [record.record_id], operation)
+        version = _next_version(db, before)
+        now = msgspec.structs.replace(
+            record, created_at=before.created_at, updated_at=operation.at, version=version
+        )
+        insert(db, now, since=operation.at, op_id=operation.op_id)
+        if all(getattr(now, name) == getattr(before, name) for name in _EMBEDDED):
+            for vector in vectors:
+                put_vector(db, vector)
+        stored.append(now)
+    return stored
 
 
 def stamp(record: Record, clock: Clock) -> Record:
@@ -371,6 +387,7 @@ def _fits(record: Record, where: RecordFilter) -> bool:
         and (where.until is None or created < where.until)
         and where.content_hash in (None, record.content_hash)
         and (not where.cites_files or bool(record.citations))
+        and where.state in (None, record.state)
     )
 
 
@@ -390,6 +407,7 @@ def _narrowed(where: RecordFilter) -> dict[str, Any]:
         "until": micros(where.until),
         "content_hash": where.content_hash,
         "cites_files": where.cites_files or None,
+        "state": where.state,
     }
 
 

@@ -112,8 +112,11 @@ RUN = Codec(ExtractionRun)
 USAGE = Codec(Usage)
 TURN_WORK = Codec(TurnWork)
 
-# Columns that change without the memory changing, or that belong to the store's bookkeeping.
-_UNHASHED = frozenset({"access_count", "last_accessed", "freshness"})
+# The life of a belief: columns, with their defaults, that came to rows which had a hash already.
+LIFE = {"state": "current", "scope": "project", "scope_name": "", "subject": "", "value": "",
+        "polarity": "", "source_type": "stated", "ended_by": ""}  # fmt: skip
+# Columns that change without the memory changing, and those that came later than the hash.
+_UNHASHED = frozenset({"access_count", "last_accessed", "freshness", *LIFE})
 RECORD_HASHED = tuple(name for name in RECORD.columns if name not in _UNHASHED)
 
 EVENT_COLUMNS = (

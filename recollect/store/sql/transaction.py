@@ -82,6 +82,9 @@ class SqlTransaction:
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         return put_checkpoint(self._db, checkpoint, self._clock.now())
 
+    def change_records(self, changed: Sequence[Record], operation: Operation) -> list[Record]:
+        return records.change(self._db, changed, operation)
+
     def delete_records(self, operation: Operation) -> int:
         namespace, targets = operation.namespace, operation.targets
         return len(records.displace(self._db, namespace, targets, operation))

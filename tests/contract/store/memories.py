@@ -25,6 +25,32 @@ OTHER = "/actor/ada/project/engine2/"
 
 
 class RecordsContract:
+    def test_a_change_in_a_transaction_is_one_operation_and_keeps_the_vectors_of_the_same_text(
+        self, store: Store
+    ) -> None:
+        one, other = store.records.put([record("One", kind="knowledge"), record("Other")])
+        store.vectors.put([vector(one), vector(other)])
+
+        def work(tx: Transaction) -> str:
+            targets = [one.record_id, other.record_id]
+            operation = tx.log("supersede", NAMESPACE, "ada", targets=targets)
+            ended = msgspec.structs.replace(one, state="ended", ended_by="user", subject="x")
+            reworded = msgspec.structs.replace(other, title="Reworded")
+            changed = tx.change_records([ended, reworded], operation)
+            assert [row.version for row in changed] == [2, 2]
+            return operation.op_id
+
+        op_id = store.transaction(work)
+        ended = RecordFilter(state="ended")
+        assert [row.record_id for row in store.records.page(NAMESPACE, ended).items] == [
+            one.record_id
+        ]
+        found = store.vectors.of(NAMESPACE, "test-model", [one.record_id, other.record_id])
+        assert [row.source_id for row in found] == [one.record_id]
+        store.log.undo(NAMESPACE, op_id, "ada")
+        assert store.records.get(NAMESPACE, [one.record_id, other.record_id]) == [one, other]
+        assert len(store.vectors.of(NAMESPACE, "test-model", [other.record_id])) == 1
+
     def test_a_kind_that_is_added_later_needs_no_change_of_the_database(self, store: Store) -> None:
         later = record(kind="of 2031")
         (stored,) = store.records.put([later])

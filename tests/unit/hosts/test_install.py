@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import BadInput, CannotWrite, ConfigChanged
+from recollect.core.tool_schemas import READING, WRITING
 from recollect.hosts import apply as applying
 from recollect.hosts import registry
 from recollect.hosts.apply import apply_install, diff
@@ -410,3 +411,80 @@ def test_the_agents_of_provider_acp_have_a_small_model_and_nothing_else(tmp_path
             assert not agent[nothing]
     uninstall([kiro], context(tmp_path), yes)
     assert not agents.exists()
+
+
+OWN_JSON = (
+    b'{"mcpServers": {"recollect": {"command": "npx",  "args": ["-y", "recollect"]}}, "a": 1}'
+)
+OWN_TOML = (
+    b'# mine\n[mcp_servers.recollect]\ncommand = "my-own"   # of another maker\n\n[z]\na = 1\n'
+)
+
+
+@pytest.mark.parametrize("later", [b"", b"written since"], ids=["untouched", "written since"])
+@pytest.mark.parametrize(
+    ("host", "name", "raw", "change"),
+    [
+        ("claude-code", ".claude.json", OWN_JSON, (b'"a": 1', b'"a": 2')),
+        ("codex", ".codex/config.toml", OWN_TOML, (b"a = 1", b"a = 2")),
+    ],
+)
+def test_a_server_of_the_users_with_our_name_comes_back(
+    host: str, name: str, raw: bytes, change: tuple[bytes, bytes], later: bytes, tmp_path: Path
+) -> None:
+    path = write(tmp_path / name, raw)
+    agent = installer(host)
+    assert agent.state(context(tmp_path)) == "absent"
+    assert install([agent], context(tmp_path), yes).ok
+    assert (
+        agent.state(context(tmp_path)) == "installed" and b"venv/bin/recollect" in path.read_bytes()
+    )
+    if later:
+        path.write_bytes(path.read_bytes().replace(*change))
+        assert install([agent], context(tmp_path, set_default=False), yes).ok
+    assert uninstall([agent], context(tmp_path), yes).ok
+    assert path.read_bytes() == (raw.replace(*change) if later else raw)
+
+
+def rules(path: Path) -> list[str]:
+    allowed: list[str] = json.loads(path.read_bytes())["permissions"]["allow"]
+    return allowed
+
+
+def test_reading_tools_are_allowed_and_writing_ones_only_when_the_user_says_so(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / SETTINGS, b'{"permissions": {"allow": ["Read"]}}')
+    install([CLAUDE], context(tmp_path), yes)
+    reading = ["Read", *(f"mcp__recollect__{name}" for name in READING)]
+    assert rules(path) == reading
+    apply_install(CLAUDE, context(tmp_path), CLAUDE.plan_writes(context(tmp_path)))
+    granted = [*reading, *(f"mcp__recollect__{name}" for name in WRITING)]
+    assert rules(path) == granted
+    assert CLAUDE.plan_writes(context(tmp_path)) == []
+    # To connect again without saying so takes nothing back.
+    assert CLAUDE.state(context(tmp_path)) == "installed"
+    assert CLAUDE.plan_install(context(tmp_path)) == []
+    uninstall([CLAUDE], context(tmp_path), yes)
+    assert path.read_bytes() == b'{"permissions": {"allow": ["Read"]}}'
+
+
+def test_no_rule_is_added_where_one_of_the_users_allows_all_our_tools(tmp_path: Path) -> None:
+    raw = b'{"permissions": {"allow": ["mcp__recollect"]}}'
+    path = write(tmp_path / SETTINGS, raw)
+    install([CLAUDE], context(tmp_path), yes)
+    assert rules(path) == ["mcp__recollect"]
+    assert CLAUDE.state(context(tmp_path)) == "installed"
+
+
+def test_what_the_user_approves_in_a_host_survives_connecting_again(tmp_path: Path) -> None:
+    kiro = installer("kiro-ide")
+    install([kiro], context(tmp_path), yes)
+    path = tmp_path / ".kiro" / "settings" / "mcp.json"
+    added = JsonDocument.read(path.read_bytes(), "f").append(
+        ("mcpServers", "recollect", "autoApprove"), "remember"
+    )
+    path.write_bytes(added.raw)
+    assert kiro.state(context(tmp_path)) == "installed"
+    install([kiro], context(tmp_path), yes)
+    assert b'"remember"' in path.read_bytes()

@@ -19,6 +19,7 @@ from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
+from recollect.ingest.sessions import SessionRate
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -240,7 +241,7 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", pipeline_module.SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
     many = [
         frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
         for number in range(20)
@@ -359,7 +360,7 @@ def test_a_session_goes_on_after_a_restart_of_the_daemon(
 def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", pipeline_module.SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
     replies = [
         send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
         for number in range(8)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollect.core.tuning import PRIORS
 from recollect.retrieve import priors
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
@@ -61,7 +62,10 @@ def answers(boost: str, *, better: bool) -> float:
 @pytest.mark.parametrize("boost", BOOSTS)
 def test_among_equals_the_worthier_comes_first(boost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(boost, better=False) == 1.0
-    monkeypatch.setattr(priors, boost, lambda *values: 1.0)
+    if boost == "freshness":
+        monkeypatch.setattr(priors, "STALE", {})
+    else:
+        monkeypatch.setattr(priors, "PRIORS", replace(PRIORS, **{boost: 0.0}))
     assert answers(boost, better=False) == 0.5
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollect.core.text_words import MAX_WORD, words
-from recollect.retrieve.grams import grams_of
+from recollect.retrieve.vocabulary import grams_of
 
 
 def test_words_are_lower_case_and_split_at_marks() -> None:

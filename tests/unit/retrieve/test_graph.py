@@ -11,8 +11,9 @@ from recollect.core.values import Entity, Fact, Relationship
 from recollect.retrieve import graph as graphs
 from recollect.retrieve import priors
 from recollect.retrieve.dates import anchors_in, spans_in
-from recollect.retrieve.entity_index import EntityIndex
 from recollect.retrieve.graph import GraphCache, NamespaceGraph
+from recollect.retrieve.graph_index import EntityIndex
+from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import intent
 from recollect.store.interface import Selection
 from recollect.store.sqlite import SqliteStore
@@ -210,5 +211,8 @@ def test_events_can_be_what_a_prompt_dates_by() -> None:
 
 
 def test_importance_and_confidence_are_worth_what_they_are_said_to_be() -> None:
-    assert priors.importance(np.array([1, 5, 10])).round(2).tolist() == [0.92, 1.0, 1.1]
-    assert priors.confidence(np.array([0.0, 1.0])).tolist() == [0.8, 1.0]
+    index = Index()
+    index.add([Document(id=f"i{value}", text="a", importance=value) for value in (1, 5, 10)])
+    index.add([Document(id="unsure", text="a", confidence=0.0)])
+    worth = priors.factor(index, np.arange(4), None)
+    assert worth.round(2).tolist() == [0.92, 1.0, 1.1, 0.8]

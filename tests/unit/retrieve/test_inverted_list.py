@@ -1,6 +1,6 @@
 """Things that share words with a prompt."""
 
-from recollect.retrieve.inverted_list import InvertedList
+from recollect.retrieve.graph_index import InvertedList
 
 
 def test_those_that_share_most_come_first_and_what_was_dropped_is_gone() -> None:

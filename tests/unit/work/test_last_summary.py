@@ -40,10 +40,17 @@ def test_the_branch_counts_before_the_person() -> None:
     assert last_summary(ALL, WORK, "login", "eve") == BEN_LOGIN
 
 
-def test_elsewhere_and_on_main_the_person_counts() -> None:
+def test_on_main_the_person_counts() -> None:
     assert last_summary(ALL, WORK, "main", "ada") == ADA_MAIN
-    assert last_summary(ALL, WORK, "search", "ben") == BEN_MAIN
     assert last_summary(ALL, WORK, "", "ada") == ADA_MAIN
+
+
+def test_a_new_branch_goes_on_from_nothing() -> None:
+    assert last_summary(ALL, WORK, "search", "ben") is None
+
+
+def test_main_does_not_go_on_from_a_branch() -> None:
+    assert last_summary((ADA_LOGIN,), WORK, "main", "ada") is None
 
 
 def test_what_others_did_elsewhere_is_not_gone_on_with() -> None:

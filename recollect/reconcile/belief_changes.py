@@ -1,0 +1,117 @@
+"""Changes to beliefs: each is one operation in the log, which can be undone.
+
+In: a belief and what becomes of it. Out: a `BeliefChange`, and `apply`, which writes it inside a
+transaction. A belief that ends takes along the facts and preferences that were made of the same
+statement; everything else that repeats it is recognised when it is read (`extract/ended.py`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
+from recollect.extract.statement_match import same_statement, word_hashes
+from recollect.store.interface import Transaction
+
+MOST_REASON = 1000
+
+
+class GraphRows(Protocol):
+    """What is read of the graph; the store's graph has it."""
+
+    def all(self, namespace: str, kind: type[Preference]) -> list[Preference]: ...
+    def facts(self, namespace: str, entity_ids: Sequence[str] | None = None) -> list[Fact]: ...
+
+
+@dataclass(frozen=True)
+class BeliefChange:
+    """New versions of beliefs and facts, new beliefs, and preferences that go."""
+
+    namespace: str
+    reason: str
+    changed: tuple[Record, ...] = ()
+    made: tuple[Record, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+def ending(
+    graph: GraphRows, belief: Record, by: str, at: datetime, reason: str = ""
+) -> BeliefChange:
+    """A belief ends, with what was made of the same statement."""
+    facts, preferences = made_with(graph, belief)
+    return BeliefChange(
+        belief.namespace,
+        reason,
+        changed=(ended(belief, by, at),),
+        facts=tuple(
+            msgspec.structs.replace(one, valid_until=max(at, one.valid_from)) for one in facts
+        ),
+        gone=tuple(one.preference_id for one in preferences),
+    )
+
+
+def replacing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> BeliefChange:
+    """A new belief takes the place of another. Facts and preferences that were made of the new
+    statement stay."""
+    ends = ending(graph, old, new.record_id, new.valid_from, reason)
+    again = set(new.source_event_ids)
+    facts = tuple(one for one in ends.facts if again.isdisjoint(one.source_event_ids))
+    return replace(ends, made=(new,), facts=facts)
+
+
+def ended(belief: Record, by: str, at: datetime) -> Record:
+    return msgspec.structs.replace(
+        belief, state="ended", ended_by=by, valid_until=max(at, belief.valid_from)
+    )
+
+
+def in_state(belief: Record, state: BeliefState, by: str = "") -> Record:
+    """The belief, not ended, in another state."""
+    return msgspec.structs.replace(belief, state=state, ended_by=by, valid_until=None)
+
+
+def made_with(graph: GraphRows, belief: Record) -> tuple[list[Fact], list[Preference]]:
+    """The standing facts and preferences that were made of the same statement: they share an event
+    with the belief, in which more may have been said, and its words."""
+    events = set(belief.source_event_ids)
+    if not events:
+        return [], []
+    said = word_hashes(f"{belief.title} {belief.summary}")
+    facts = [
+        one
+        for one in graph.facts(belief.namespace)
+        if not events.isdisjoint(one.source_event_ids) and word_hashes(one.object) <= said
+    ]
+    preferences = [
+        one
+        for one in graph.all(belief.namespace, Preference)
+        if not events.isdisjoint(one.source_event_ids)
+        and same_statement(word_hashes(one.value), word_hashes(belief.title))
+    ]
+    return facts, preferences
+
+
+def apply(tx: Transaction, change: BeliefChange, actor: str) -> Operation:
+    """Write a change as one operation."""
+    operation = tx.log(
+        "supersede",
+        change.namespace,
+        actor,
+        targets=[
+            *(one.record_id for one in change.changed),
+            *(one.fact_id for one in change.facts),
+            *change.gone,
+        ],
+        created=[one.record_id for one in change.made],
+        reason=change.reason[:MOST_REASON],
+        detail={"states": {one.record_id: one.state for one in change.changed}},
+    )
+    tx.change_records(change.changed, operation)
+    for one in change.made:
+        tx.put_record(one, operation.op_id)
+    tx.put_graph(*change.facts, operation=operation)
+    return operation

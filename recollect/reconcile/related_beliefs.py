@@ -1,0 +1,92 @@
+"""Finds the beliefs that a sentence may be about: by words, names and vectors.
+
+In: standing beliefs and a sentence, with its vector or none. Out: beliefs with a score between 0
+and 1, best first.
+"""
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from recollect.core.values import Record
+from recollect.core.vector_bytes import BYTES
+from recollect.extract.statement_match import Words, word_hashes
+from recollect.store.interface import RecordFilter, Store
+
+MOST_BELIEFS = 2000  # of one namespace, the newest
+_PAGE = 500
+
+
+def standing(store: Store, namespaces: Sequence[str]) -> list[Record]:
+    """The beliefs that hold somewhere in these namespaces, newest first in each."""
+    found: list[Record] = []
+    for namespace in dict.fromkeys(namespaces):
+        place, read = None, 0
+        while read < MOST_BELIEFS:
+            page = store.records.page(
+                namespace, RecordFilter(kind="knowledge"), before=place, limit=_PAGE
+            )
+            found += [one for one in page.items if one.stands]
+            place, read = page.next, read + len(page.items)
+            if place is None:
+                break
+    return found
+
+
+def related(
+    store: Store, beliefs: Sequence[Record], text: str, vector: bytes | None = None, most: int = 3
+) -> list[tuple[Record, float]]:
+    """Those of the beliefs that a sentence may be about."""
+    said = word_hashes(text)
+    about = {one.record_id: words_of(one) for one in beliefs}
+    spread = Counter(word for words in about.values() for word in words)
+    near = _cosines(store, beliefs, vector) if vector else {}
+    scored = []
+    for one in beliefs:
+        score = _shared(said, about[one.record_id], spread, len(beliefs))
+        if near:
+            score = (score + max(0.0, near.get(one.record_id, 0.0))) / 2
+        if score > 0:
+            scored.append((one, round(score, 4)))
+    scored.sort(key=lambda pair: (-pair[1], pair[0].record_id))
+    return scored[:most]
+
+
+def words_of(belief: Record) -> Words:
+    return _words(f"{belief.title} {belief.subject} {belief.value}")
+
+
+@functools.lru_cache(maxsize=4096)
+def _words(text: str) -> Words:
+    return word_hashes(text)
+
+
+def _shared(said: Words, about: Words, spread: Mapping[int, int], beliefs: int) -> float:
+    """The share of the shorter one's words that both have; rare words count more."""
+    if not said or not about:
+        return 0.0
+
+    def weight(words: Words) -> float:
+        return sum(math.log(1 + beliefs / max(1, spread.get(word, 0))) for word in words)
+
+    return weight(said & about) / min(weight(said), weight(about))
+
+
+def _cosines(store: Store, beliefs: Sequence[Record], vector: bytes) -> dict[str, float]:
+    import numpy as np  # not before it is needed: whoever asks without a vector does not wait
+
+    from recollect.embedding.embedder import MODEL
+
+    question = np.frombuffer(vector, dtype="<f4").astype(np.float64)
+    question /= np.linalg.norm(question) or 1.0
+    found: dict[str, float] = {}
+    for namespace in dict.fromkeys(one.namespace for one in beliefs):
+        ids = [one.record_id for one in beliefs if one.namespace == namespace]
+        for row in store.vectors.of(namespace, MODEL, ids):
+            if row.part == 0 and len(row.vector) == BYTES:
+                other = np.frombuffer(row.vector, dtype="<f4").astype(np.float64)
+                length = float(np.linalg.norm(other))
+                if math.isfinite(length) and length > 0:
+                    found[row.source_id] = float(other @ question / length)
+    return found
