@@ -17,12 +17,17 @@ HEADINGS = {
         "context": ("context", "Show what would be injected with a prompt"),
         "why": ("why", "Explain an injection and rate its memories"),
         "receipt": ("why:receipt", "List and show receipts: what was injected, and why"),
+        "rules": (
+            "review:rules",
+            "Show what holds here: rules, decisions, rejected options, facts",
+        ),
         "resume": ("resume", "Show where the last session stopped"),
         "report": ("report", "Summarise what was done and learned in a period"),
         "open": ("open", "Open the dashboard in your browser"),
     },
     "Change memories": {
         "add": ("add", "Store a memory by hand"),
+        "review": ("review", "Keep, correct or drop what waits for a decision"),
         "forget": ("forget", "Delete memories, or erase them everywhere"),
         "undo": ("undo", "Undo a change to memories"),
         "change": ("undo:change", "List the changes that can be undone"),
@@ -55,6 +60,7 @@ HEADINGS = {
         "service": ("service", "Start the daemon when you log in"),
     },
     "Setup": {
+        "profile": ("profile", "Tell agents who you are, at the start of every session"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
         "completion": ("completion", "Print the completion script for bash, zsh or fish"),

@@ -140,6 +140,7 @@ def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = 
         kind = record["knowledge_type"] or record["observation_type"] or kind
         marks = [record["record_id"], record["valid_from"][:10], kind]
         marks += ["pinned"] if record["pinned"] else []
+        marks += [record["state"]] if record.get("state", "current") != "current" else []
         click.secho("  " + "  ".join(marks), dim=True)
         said = " ".join(record["summary"].split())
         if said and said != title:

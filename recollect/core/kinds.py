@@ -19,6 +19,8 @@ Level = Literal["raw", "compressed", "distilled"]
 
 Tone = Literal["", "info", "accent", "violet", "warn"]
 
+PROFILE = "profile"  # the category of a belief about the person, told first at every start
+
 EDITABLE = (
     "title", "summary", "detail", "facts", "concepts", "files", "importance", "confidence", "pinned"
 )  # fmt: skip

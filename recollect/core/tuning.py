@@ -59,6 +59,7 @@ class Priors:
     recent_hours: float = entry(168, 24, 720, "how long something is new: a week, as in the seeds")
     drifted: float = entry(0.95, 0.5, 1, "its files have changed since")
     orphaned: float = entry(0.85, 0.3, 1, "its files are gone")
+    ended: float = entry(0.5, 0.1, 1, "a belief that does not hold: ended, proposed, outdated")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core import oslayer
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
+from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.gather import Sources
@@ -37,6 +38,8 @@ class RecallParts:
         self.rules = RuleCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.rules.drop_all)
         runtime.memories.listeners.append(self.rules)
+        self.ended = EndedStatements(runtime.visible_store)
+        runtime.memories.listeners.append(self.ended)
         self.receipts = Receipts(store, runtime.counters)
         sources = Sources(
             store,
@@ -47,7 +50,8 @@ class RecallParts:
             self.feedback,
             clock,
             settings,
-            self.rules,
+            ended=self.ended,
+            rules=self.rules,
         )
         self.recall_now = Recall(sources, self.receipts, runtime.counters)
         self._backfill = (

@@ -24,6 +24,7 @@ def follow(runtime: "Runtime", change: Change) -> None:
         if recall is not None:
             recall.index_cache.drop_all()
             recall.rules.drop_all()
+            recall.ended.drop_all()
     elif change.kind == "records":
         runtime.work.follow(change.namespace, change.ids)
         runtime.memories.changed(change.namespace, change.ids)

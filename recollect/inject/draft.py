@@ -12,7 +12,9 @@ from recollect.core.values import Entity, Fact, Preference, Procedure, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.retrieve.graph import Rival
 
-Section = Literal["rules", "files", "place", "state", "known", "history", "related", "procedures"]
+Section = Literal[
+    "profile", "rules", "files", "place", "state", "known", "history", "related", "procedures"
+]
 
 
 @dataclass
@@ -31,6 +33,7 @@ class BriefLine:
     why_not: str = ""
     sensitive: bool = False
     stale: str = ""  # the file that changed since or is gone
+    note: str = ""  # what a reader must know of it: disputed, or of a branch
     older: bool = False  # a newer memory, told before it, is much like it
     by_action: bool = False  # a rule about what the prompt asks for or the command does
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id

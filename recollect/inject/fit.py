@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.inject.draft import Section
 
 T = TypeVar("T")
 
 # What each section may take of a budget, in order of priority; the seed's shares. Lines about work
 # and about the last session are few and short, and go first.
-FIRST: tuple[Section, ...] = ("files", "place", "state")
+FIRST: tuple[Section, ...] = ("profile", "files", "place", "state")
+PROFILE_TOKENS = 60  # who the person is may not crowd out what holds
 SHARES: dict[Section, float] = {
     "rules": 0.15,
     "known": 0.30,
@@ -31,7 +32,8 @@ def allot(total: int, wanted: Mapping[Section, int]) -> dict[Section, int]:
     left = max(0, total)
     given: dict[Section, int] = {}
     for section in FIRST:
-        given[section] = min(left, wanted.get(section, 0))
+        most = PROFILE_TOKENS if section == "profile" else left
+        given[section] = min(left, most, wanted.get(section, 0))
         left -= given[section]
     rest = left
     for section, share in SHARES.items():

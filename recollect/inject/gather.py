@@ -10,11 +10,12 @@ from typing import Any
 
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
-from recollect.core.kinds import TYPES
+from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.settings import Settings
 from recollect.core.tuning import NOTES
 from recollect.core.values import Record
 from recollect.embedding.embedder import MODEL
+from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import graph_lines, render
@@ -25,11 +26,10 @@ from recollect.inject.prompt_kind import asks_about_past, idleness, names_nothin
 from recollect.inject.rule_cache import RuleCache
 from recollect.inject.work_lines import work_lines
 from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.find import Found, find
+from recollect.retrieve.find import Found, ResultCache, find
 from recollect.retrieve.graph import GraphCache, GraphWalk
 from recollect.retrieve.index_cache import IndexCache
 from recollect.retrieve.query import intent
-from recollect.retrieve.result_cache import ResultCache
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
@@ -57,6 +57,7 @@ class Sources:
     feedback: Feedback
     clock: Clock
     settings: Settings
+    ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
     rules: RuleCache | None = None  # without it no rule comes by the action it is about
     results: ResultCache[Found] = field(default_factory=ResultCache)
 
@@ -200,6 +201,8 @@ def _start(sources: Sources, draft: Draft) -> None:
         for record in sources.store.records.page(namespace, limit=START_POOL).items
         if record.category != UNANSWERED
     ]
+    draft.lines += _profile(pool)
+    pool = [one for one in pool if one.category != PROFILE]
     if draft.as_sections:
         draft.lines += preferences
         ranked = rank_for_start(
@@ -209,7 +212,14 @@ def _start(sources: Sources, draft: Draft) -> None:
         draft.lines += _last_state(sources, draft, ())
         return
     # Only what instructs; decisions and the rest wait for a question that they answer.
-    rules = [one for one in pool if one.knowledge_type and TYPES[one.knowledge_type].is_rule]
+    rules = [
+        one
+        for one in pool
+        if one.knowledge_type
+        and TYPES[one.knowledge_type].is_rule
+        and one.stands
+        and one.holds_in(question.session_id, question.branch)
+    ]
     for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
@@ -217,6 +227,15 @@ def _start(sources: Sources, draft: Draft) -> None:
     draft.lines += [line for line in preferences if not _names_file(line)]
     summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
     draft.lines += _last_state(sources, draft, summaries)
+
+
+def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:
+    """Who the person is, in the order in which it was said."""
+    for one in sorted(pool, key=lambda one: one.record_id):
+        if one.category == PROFILE:
+            line = memory_line(one, 1.0)
+            line.section = "profile"
+            yield line
 
 
 def _names_file(line: BriefLine) -> bool:
@@ -240,6 +259,8 @@ def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> 
     checkpoint = sources.store.sessions.last_checkpoint(here)
     if checkpoint is not None:
         checkpoint = sources.feedback.tombstones.visible_checkpoint(checkpoint)
+    if checkpoint is not None and sources.ended is not None:
+        checkpoint = sources.ended.current_checkpoint(checkpoint, question.namespaces)
     if checkpoint is None or checkpoint.session_id == question.session_id:
         return
     left = checkpoint.session_id

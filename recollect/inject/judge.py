@@ -7,7 +7,6 @@ import msgspec
 
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.consent import SENSITIVE, Consent
 from recollect.inject.draft import BriefLine, Draft
 from recollect.inject.feedback import factor
 from recollect.inject.gather import Sources
@@ -17,6 +16,7 @@ from recollect.retrieve.priors import STALE
 
 FORGOTTEN = "forgotten, with what was made of it"
 TOLD = "told earlier in this session"
+OVER = "says what no longer holds"
 
 
 class Judge:
@@ -26,6 +26,7 @@ class Judge:
         self._clock = sources.clock
         self._files = FreshnessChecker(sources.store)
         self._consent = Consent()
+        self._ended = sources.ended
 
     def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
         """`repeat`: what was told before may be told again."""
@@ -49,6 +50,8 @@ class Judge:
         visible = self._feedback.tombstones.visible_text(draft.question.namespaces[0], text)
         if visible != text:
             line.thing, line.line, line.why_not = None, "(forgotten)", FORGOTTEN
+        elif self._has_ended(line, draft):
+            line.why_not = OVER
         elif not self._settings.share_sensitive and (line.sensitive or is_sensitive(text)):
             line.sensitive, line.why_not = True, SENSITIVE
 
@@ -65,6 +68,15 @@ class Judge:
             line.record = msgspec.structs.replace(record, title="(forgotten)")
             return
         line.record = record = visible
+        if why_not := self._state(line, record, draft):
+            line.why_not = why_not
+            return
+        if self._ended is not None:
+            current = self._ended.current_record(record, draft.question.namespaces)
+            if current is None:
+                line.why_not = OVER
+                return
+            line.record = record = current
         if record.session_id == draft.question.session_id:
             line.why_not = "said in this very session"
         elif record.traits.is_belief and _plain(record.title) in wishes:
@@ -77,6 +89,32 @@ class Judge:
             line.why_not = "no longer holds"
         elif not self._settings.share_sensitive and self._consent.needed(record):
             line.sensitive, line.why_not = True, SENSITIVE
+
+    def _has_ended(self, line: BriefLine, draft: Draft) -> bool:
+        """Whether a preference is one whose belief has ended."""
+        wish = line.thing
+        return (
+            self._ended is not None
+            and isinstance(wish, Preference)
+            and self._ended.states_ended(
+                wish.value, draft.question.namespaces, wish.source_event_ids
+            )
+        )
+
+    def _state(self, line: BriefLine, record: Record, draft: Draft) -> str:
+        """Why a belief is not told: its state, or where it holds. Notes what a reader must know of
+        one that is."""
+        asked = draft.question
+        if not record.stands:
+            return f"disputed by {record.ended_by}" if record.state == "disputed" else record.state
+        if record.state == "disputed":
+            line.note = f" (disputed [{render.short_id(record.record_id)}])"
+        if record.holds_in(asked.session_id, asked.branch):
+            return ""
+        if record.scope == "branch" and not draft.is_start and asked.trigger != "tool":
+            line.note += f" (on branch {render.one_line(record.scope_name)})"
+            return ""
+        return f"holds only for the {record.scope} {record.scope_name}".rstrip()
 
     def _look_at_files(self, draft: Draft) -> None:
         """A memory whose files changed or are gone says so, and sinks a little."""
@@ -97,3 +135,34 @@ class Judge:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".! ")
+
+
+SENSITIVE = "sensitive, and share_sensitive is off"  # why something was left out
+KEPT = 16_384
+DETAIL_CHARS = 4_000
+
+
+class Consent:
+    """Which memories are not for an agent to read without consent. If any part of one is sensitive,
+    it is left out whole, for the rest of a turn often says the same in other words. Judged when it
+    is about to be told and not when it is stored, so that what is stored already counts too. The
+    judgement is kept by the text's hash, for the same memories come up prompt after prompt."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def needed(self, record: Record) -> bool:
+        text = told(record)
+        mark = hash(text)
+        judged = self._known.get(mark)
+        if judged is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            judged = self._known[mark] = is_sensitive(text)
+        return judged
+
+
+def told(record: Record) -> str:
+    """All that a memory says, as far as an agent may come to read it."""
+    detail = record.detail[:DETAIL_CHARS]
+    return "\n".join((record.title, record.summary, detail, *record.facts))

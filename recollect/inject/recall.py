@@ -1,7 +1,7 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, fit, render, receipt. A hook's question
+stages, one module each: gather, judge, speaking, order, fit, render, receipts. A hook's question
 never raises: what is late or fails is answered with nothing, and the receipt says so.
 """
 
@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
@@ -21,12 +21,10 @@ from recollect.inject.fit import allot, fit
 from recollect.inject.gather import Sources, gather, records, rules_for_command
 from recollect.inject.judge import Judge
 from recollect.inject.order import put_in_order
-from recollect.inject.own_text import OwnText
-from recollect.inject.receipt import make_receipt, told_by
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import Receipts, make_receipt, told_by
 from recollect.inject.shadow import Shadow
 from recollect.inject.speaking import decide
-from recollect.inject.told import Told
+from recollect.inject.told import OwnText, Told
 
 log = logging.getLogger(__name__)
 
@@ -201,6 +199,8 @@ class Recall:
                     forms = tuple(render.beside(form, list(facts.values())) for form in forms)
             if line.older and not later:
                 forms = tuple(render.older(form) for form in forms)
+            if line.note:
+                forms = tuple(render.noted(form, line.note) for form in forms)
         return tuple(fence.disarm(form) for form in forms)
 
 

@@ -17,6 +17,7 @@ HEADS: dict[Section, str] = {
     "procedures": "### Learned Procedures",
 }
 RULES = "Rules here: "
+PROFILE = "About the person: "
 SUMMARY_CHARS = 400
 NOTE_CHARS = 220
 RULE_CHARS = 120
@@ -33,14 +34,17 @@ WORDY = 3  # a preference of so many words says by itself what it is about
 def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> str:
     """The whole content."""
     if not as_sections:
+        profile = "; ".join(texts.get("profile", ()))
         rules = "; ".join(texts.get("rules", ()))
         order: tuple[Section, ...] = (
             "files", "place", "state", "procedures", "known", "related", "history"
         )  # fmt: skip
         lines = [text for section in order for text in texts.get(section, ())]
-        return "\n".join([RULES + rules, *lines] if rules else lines)
+        heads = [PROFILE + profile] if profile else []
+        heads += [RULES + rules] if rules else []
+        return "\n".join([*heads, *lines])
     merged: dict[Section, list[str]] = {
-        "rules": [*texts.get("rules", ())],
+        "rules": [*(f"- {one}" for one in texts.get("profile", ())), *texts.get("rules", ())],
         "known": [*texts.get("known", ()), *texts.get("related", ())],
         "history": [*texts.get("state", ()), *texts.get("history", ())],
         "procedures": [*texts.get("procedures", ())],
@@ -57,6 +61,8 @@ def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[
         if thing is None:
             return (line.line,)
         return (_thing_in_section(thing) if as_sections else _thing(thing),)
+    if line.section == "profile":
+        return (shortened(one_line(record.title), RULE_CHARS).rstrip(". "),)
     if as_sections:
         return _record_in_section(record, line.stale)
     if line.section == "rules":
@@ -162,10 +168,15 @@ def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
     return "; ".join(parts)
 
 
+def noted(form: str, note: str) -> str:
+    """A line with what a reader must know of it."""
+    first, *rest = form.split("\n")
+    return "\n".join([f"{first}{note}", *rest])
+
+
 def older(form: str) -> str:
     """A memory of the same day as a newer one that is much like it."""
-    first, *rest = form.split("\n")
-    return "\n".join([f"{first} (older than one above)", *rest])
+    return noted(form, " (older than one above)")
 
 
 def no_longer(text: str, facts: Sequence[Fact]) -> str:

@@ -95,6 +95,8 @@ class RuleCache:
             for record in page.items:
                 if not record.knowledge_type or not TYPES[record.knowledge_type].is_rule:
                     continue  # a decision is told to a question that it answers
+                if not record.stands:
+                    continue
                 rules.append(Rule(record.record_id, record.title))
                 sources[record.record_id] = record
         return _Rules(version, RuleIndex(rules), sources)

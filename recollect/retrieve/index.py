@@ -24,7 +24,7 @@ AUTHORS = ("", "user", "assistant", "tool", "file", "web")
 _PENDING = 1024  # documents that may wait for their postings until the next search
 WASTE = 4096  # fewer removed documents than this do not justify a rebuild
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
-FRESHNESS = ("unknown", "fresh", "drifted", "orphaned")
+FRESHNESS = ("unknown", "fresh", "drifted", "orphaned", "ended")
 
 NO_TIME = np.iinfo(np.int64).min
 PRIOR = [

@@ -15,7 +15,7 @@ from recollect.retrieve.index import FRESHNESS, NO_TIME, Index
 Floats = NDArray[np.float64]
 
 HOUR = 3_600_000_000
-STALE = {"drifted": PRIORS.drifted, "orphaned": PRIORS.orphaned}
+STALE = {"drifted": PRIORS.drifted, "orphaned": PRIORS.orphaned, "ended": PRIORS.ended}
 
 
 def factor(index: Index, docs: NDArray[Any], now: int | None) -> Floats:

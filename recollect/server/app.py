@@ -20,6 +20,7 @@ from recollect.server.endpoints import Endpoint, openapi, routes
 from recollect.server.guard import Guard
 from recollect.server.live import TooManyWatchers
 from recollect.server.routes import (
+    beliefs,
     dashboard,
     doctor,
     events,
@@ -45,6 +46,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *queue.ENDPOINTS,
     *search.ENDPOINTS,  # before memories: `search` in /api/memories/search is not an id
     *memories.ENDPOINTS,
+    *beliefs.ENDPOINTS,
     *sessions.ENDPOINTS,
     *figures.ENDPOINTS,
     *graph.ENDPOINTS,

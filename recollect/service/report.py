@@ -236,7 +236,7 @@ def _sessions(
 def _learnings(records: list[Record]) -> tuple[ReportItem, ...]:
     told: dict[str, str] = {}
     for record in records:
-        if record.traits.is_belief or _is_lesson(record):
+        if record.stands and (record.traits.is_belief or _is_lesson(record)):
             told.setdefault(record.title, record.record_id)
         for line in _section(record, "Learned"):
             told.setdefault(line, record.record_id)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.embedding.embedder import Embedder
+from recollect.extract.ended_statements import EndedStatements
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
@@ -33,6 +34,7 @@ class LoadedRecall(Protocol):
     index_cache: IndexCache
     graphs: GraphCache
     feedback: Feedback
+    ended: EndedStatements
     receipts: Receipts
     recall_now: Recall
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from recollect.core.errors import NotFound
 from recollect.core.kinds import TURN
+from recollect.core.projects import namespace as actors_namespace
 from recollect.core.values import (
     Checkpoint,
     Event,
@@ -157,6 +158,11 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
     except NotFound:
         stood = None
     summary, turns = _last_summary_and_turns(runtime, scope, known if session_id else None, known)
+    here = (known.namespace, actors_namespace(runtime.actor)) if known else ()
+    ended = runtime.recall().ended
+    stood = stood and ended.current_checkpoint(stood, here)
+    summary = summary and ended.current_record(summary, here)
+    turns = tuple(one for turn in turns if (one := ended.current_record(turn, here)) is not None)
     return Resume(
         session=known,
         checkpoint=stood,

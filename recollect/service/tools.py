@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert
 from recollect.inject import fence
-from recollect.inject.consent import SENSITIVE, told
+from recollect.inject.judge import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import agent_memory, context, graph, read, report, search, sessions, write
 from recollect.service.record_ids import resolve, resolve_each
@@ -224,6 +224,7 @@ def entity_text(answer: graph.EntityRecall) -> str:
 def memory_line(record: Record) -> str:
     """A memory in a list: id, date, kind, title and the beginning of its summary."""
     kind = record.knowledge_type or record.observation_type or record.traits.label
+    kind += f" ({state_of(record)})" if record.state != "current" else ""
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
     said = _flat(record.summary)
     if said and said != _flat(record.title):
@@ -231,11 +232,25 @@ def memory_line(record: Record) -> str:
     return text
 
 
+def state_of(record: Record) -> str:
+    """The state of a belief in words."""
+    match record.state:
+        case "ended":
+            day = f" on {record.valid_until:%Y-%m-%d}" if record.valid_until else ""
+            return f"ended{day}, no longer holds"
+        case "proposed":
+            return "proposed, nobody confirmed it"
+        case "disputed":
+            return "disputed" if record.stands else f"disputed by the newer {record.ended_by}"
+    return record.state
+
+
 def memory_text(record: Record) -> str:
     """A memory in full."""
     parts = [f"{record.record_id} [{record.valid_from:%Y-%m-%d %H:%M}] {record.title}"]
     type_ = record.knowledge_type or record.observation_type or ""
-    tags = [record.traits.label, type_, record.freshness]
+    state = state_of(record) if record.state != "current" else ""
+    tags = [record.traits.label, type_, record.freshness, state]
     parts.append(
         f"({', '.join(filter(None, tags))}; confidence {record.confidence:.1f}; by {record.author})"
     )

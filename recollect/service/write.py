@@ -71,6 +71,7 @@ class NewKnowledge(Scope, frozen=True, kw_only=True):
     reason: FactText | None = None
     alternatives: Annotated[tuple[FactText, ...], Meta(max_length=10)] = ()
     severity: Literal["hard", "soft"] | None = None
+    category: Annotated[str, Meta(max_length=64)] | None = None
     context: FactText | None = None
     confidence: Unit = 1.0
     importance: Importance | None = None
@@ -193,7 +194,7 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> 
         concepts=new.concepts,
         files=new.files,
         knowledge_type=new.type,
-        category=new.severity,
+        category=new.category or new.severity,
         session_id=new.session_id,
         confidence=new.confidence,
         importance=new.importance or TYPES[new.type].importance_by_hand,

@@ -48,7 +48,7 @@ class Notes:
                     time=one.time,
                     importance=3 + number % 5,
                     confidence=1 - number % 3 / 10,
-                    freshness=FRESHNESS[number % len(FRESHNESS)],
+                    freshness=FRESHNESS[number % 4],  # all but beliefs that ended
                     knowledge=number % 2 == 1,
                     access_count=number % 7,
                     vectors=vectors[number : number + 1],

@@ -88,7 +88,7 @@ class House:
             except NotFound as error:  # nothing is known of it any more
                 parts.append(str(error).replace(one.name, ""))
         parts += [one.title for one in read.memories(self.runtime, read.ListQuery(limit=200)).items]
-        return re.sub(r'id="\w+"', "", "\n".join(parts))
+        return re.sub(r"\[/?recollect \w+\]", "", "\n".join(parts))
 
     def now(self) -> str:
         return (self.clock.now() + timedelta(seconds=1)).isoformat()

@@ -35,6 +35,9 @@ export const Kind = ({ record }) => html`
 `;
 export const Fresh = ({ value }) =>
   FRESH[value] ? html`<${Badge} tone=${FRESH[value][0]}>${FRESH[value][1]}<//>` : null;
+const STATES = { ended: "Ended", proposed: "Proposed", disputed: "Disputed" };
+export const State = ({ value }) =>
+  STATES[value] ? html`<${Badge} tone="warn">${STATES[value]}<//>` : null;
 export const Ago = ({ at }) => html`
   <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
@@ -55,6 +58,7 @@ export const MemoryLine = ({
     <span class="top">
       <${Kind} record=${record} />
       ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+      <${State} value=${record.state} />
       <span class="title clip">${record.title}</span>
       <${Ago} at=${record.valid_from} />
     </span>

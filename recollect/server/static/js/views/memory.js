@@ -6,7 +6,7 @@ import { nameOf, projects } from "../projects.js";
 import { go, href } from "../route.js";
 import { plural, when } from "../format.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
-import { Ago, Badge, Fresh, Kind, Segments } from "../parts/pieces.js";
+import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
 import { Empty, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
@@ -24,6 +24,7 @@ export function Memory({ id, params }) {
           <header>
             <${Kind} record=${record} />
             ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+            <${State} value=${record.state} />
             <${Fresh} value=${record.freshness} />
             <span class="push">
               <a

@@ -1,0 +1,99 @@
+"""`recollect review` and `recollect rules`: what waits for a decision, and what holds."""
+
+import textwrap
+from typing import Any
+
+import click
+
+from recollect.cli.options import json_option, project_option, project_path
+from recollect.cli.output import daemon_client, many, print_json, text_width
+from recollect.client import Client
+from recollect.core.kinds import TYPES
+
+KEYS = "k keep, d drop, c correct, s skip, q quit"
+GROUPS = ("constraint", "decision", "rejected", "heuristic")
+
+
+@click.command()
+@project_option(default="all")
+@json_option
+def command(project: str, as_json: bool) -> int:
+    """Decide about beliefs that wait: proposed, or in dispute with another one.
+
+    A proposed belief is told to no agent until you keep it. Of a dispute the newer belief is told,
+    marked as disputed; the one that you keep ends the other. Every decision can be undone.
+    """
+    client = daemon_client()
+    found = client.get("/api/beliefs", project=project_path(project), show="waiting")["items"]
+    if as_json:
+        print_json(found)
+        return 0
+    if not found:
+        click.echo("Nothing waits for a decision.")
+        return 0
+    decided = 0
+    for number, one in enumerate(found, 1):
+        click.echo(f"{number} of {len(found)}  ", nl=False)
+        _print_belief(one)
+        key = _key()
+        if key == "q":
+            break
+        decided += _decide(client, one, key)
+    click.echo(f"{many(decided, 'decision')}, {len(found) - decided} left.")
+    if decided:
+        click.echo("Take one back: recollect change list -p all")
+    return 0
+
+
+def _key() -> str:
+    while True:
+        key: str = click.prompt(f"  [{KEYS}]", default="s", show_default=False)
+        if (chosen := key.strip().lower()[:1]) in "kdcsq":
+            return chosen
+        click.echo("  One letter is enough.")
+
+
+def _decide(client: Client, one: dict[str, Any], key: str) -> bool:
+    path = f"/api/beliefs/{one['record_id']}"
+    if key == "k":
+        client.ask("POST", f"{path}/keep", {})
+    elif key == "d":
+        client.ask("POST", f"{path}/drop", {})
+    elif key == "c":
+        text = click.prompt("  What holds", default=one["title"])
+        client.ask("POST", f"{path}/correct", {"text": text})
+    return key != "s"
+
+
+@click.command()
+@project_option(default=".")
+@json_option
+def rules(project: str, as_json: bool) -> None:
+    """Show what holds here: rules, decisions, rejected options and facts."""
+    found = daemon_client().get("/api/beliefs", project=project_path(project))["items"]
+    if as_json:
+        print_json(found)
+        return
+    for group in GROUPS:
+        some = [one for one in found if one["knowledge_type"] == group]
+        if some:
+            click.secho(TYPES[group].plural, bold=True)
+        for one in some:
+            _print_belief(one, "  ")
+    if not found:
+        click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
+
+
+def _print_belief(one: dict[str, Any], indent: str = "") -> None:
+    """Its text, then its id, since when it is held, how far, and what is odd about it."""
+    said = " ".join(one["title"].split())
+    more = " ".join(one["summary"].split())
+    body = f"{said} ({more})" if more and not more.startswith(said[:40]) else said
+    first, *rest = textwrap.wrap(body, text_width() - len(indent) - 8) or [""]
+    click.echo(indent + first)
+    for line in rest:
+        click.echo(f"{indent}  {line}")
+    where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
+    marks = [one["record_id"], one["valid_from"][:10], where, f"said by {one['author']}"]
+    marks += [one["state"]] if one["state"] != "current" else []
+    click.secho(f"{indent}  {'  '.join(marks)}", dim=True)

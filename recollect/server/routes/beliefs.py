@@ -1,0 +1,139 @@
+"""`/api/beliefs` and `/api/profile`: what holds, what waits for a decision, and deciding it."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from recollect.core.values import BeliefScope, Operation, Record, RecordId, Value
+from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.runtime import ServerRuntime
+from recollect.service import beliefs, profile
+from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
+from recollect.service.write import Added
+
+Reason = Annotated[str, Meta(max_length=1000)]
+
+
+class BeliefQuery(Scope, frozen=True, kw_only=True):
+    """`held`: what agents are told, with what holds everywhere. `waiting`: what somebody should
+    decide: proposed, or in dispute with another belief."""
+
+    show: Literal["held", "waiting"] = "held"
+    branch: Annotated[str, Meta(max_length=256)] = ""
+
+
+class Beliefs(Value, frozen=True, kw_only=True):
+    items: tuple[Record, ...]
+
+
+class OneBelief(Value, frozen=True, kw_only=True):
+    record_id: RecordId
+
+
+class Decision(Value, frozen=True, kw_only=True):
+    reason: Reason = ""
+
+
+class Correction(Value, frozen=True, kw_only=True):
+    text: Annotated[str, Meta(min_length=1, max_length=4000)]
+    reason: Reason = ""
+
+
+class Reach(Scope, frozen=True, kw_only=True):
+    """How far a belief holds; `name` is the session or the branch, `project` the one it comes back
+    to from everywhere."""
+
+    scope: BeliefScope
+    name: Annotated[str, Meta(max_length=256)] = ""
+
+
+class Decided(Value, frozen=True, kw_only=True):
+    """The change, which can be undone, and the belief as it is now."""
+
+    operation: Operation
+    belief: Record
+
+
+def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
+    found: dict[str, Record] = {}
+    for namespace in namespaces_to_list(runtime, asked):
+        some = (
+            beliefs.waiting(runtime, namespace)
+            if asked.show == "waiting"
+            else beliefs.current(runtime, namespace, branch=asked.branch)
+        )
+        found |= {one.record_id: one for one in some}
+    return Beliefs(items=tuple(found.values()))
+
+
+def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+    return _decided(runtime, asked, beliefs.keep(runtime, asked.record_id, reason=given.reason))
+
+
+def drop(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+    return _decided(runtime, asked, beliefs.drop(runtime, asked.record_id, given.reason))
+
+
+def correct(runtime: ServerRuntime, asked: OneBelief, given: Correction) -> Decided:
+    new, operation = beliefs.replace(
+        runtime, asked.record_id, given.text, reason=given.reason or "corrected"
+    )
+    return Decided(operation=operation, belief=new)
+
+
+def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
+    named = given.project or given.namespace or given.project_path
+    operation = beliefs.rescope(
+        runtime,
+        asked.record_id,
+        given.scope,
+        given.name,
+        namespace=namespace_to_write(runtime, given) if named else None,
+    )
+    return _decided(runtime, asked, operation)
+
+
+def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
+    return Beliefs(items=tuple(profile.lines(runtime)))
+
+
+def add_to_profile(
+    runtime: ServerRuntime, asked: NoParameters, new: profile.NewProfileLine
+) -> Added:
+    return profile.add(runtime, new)
+
+
+def _decided(runtime: ServerRuntime, asked: OneBelief, operation: Operation) -> Decided:
+    return Decided(operation=operation, belief=beliefs.find(runtime, asked.record_id))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET", "/api/beliefs", "The beliefs that hold, or those that wait for a decision.",
+        page, Beliefs, BeliefQuery,
+    ),
+    Endpoint(
+        "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
+        keep, Decided, OneBelief, Decision,
+    ),
+    Endpoint(
+        "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",
+        drop, Decided, OneBelief, Decision,
+    ),
+    Endpoint(
+        "POST", "/api/beliefs/{record_id}/correct", "Another text holds instead of a belief.",
+        correct, Decided, OneBelief, Correction,
+    ),
+    Endpoint(
+        "POST", "/api/beliefs/{record_id}/scope", "Change how far a belief holds.",
+        reach, Decided, OneBelief, Reach,
+    ),
+    Endpoint(
+        "GET", "/api/profile", "Who the person is: lines that every session starts with.",
+        profile_lines, Beliefs,
+    ),
+    Endpoint(
+        "POST", "/api/profile", "Add a line to the profile.",
+        add_to_profile, Added, body=profile.NewProfileLine,
+    ),
+)  # fmt: skip

@@ -1,0 +1,35 @@
+"""The profile: who the person is, in a few lines that every session starts with.
+
+In: lines of text. Out: beliefs of the actor's own namespace, category `profile`, which are told
+first at the start of every session (`inject/gather.py`).
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.kinds import PROFILE
+from recollect.core.projects import namespace
+from recollect.core.values import Record, Value
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import GLOBAL
+from recollect.service.write import Added, NewKnowledge, add_knowledge
+from recollect.store.interface import RecordFilter
+
+MOST = 100
+
+
+class NewProfileLine(Value, frozen=True, kw_only=True):
+    text: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+def lines(runtime: ServiceRuntime) -> list[Record]:
+    """Oldest first."""
+    held = RecordFilter(kind="knowledge", state="current")
+    found = runtime.visible_store.records.page(namespace(runtime.actor), held, limit=MOST).items
+    return [one for one in reversed(found) if one.category == PROFILE]
+
+
+def add(runtime: ServiceRuntime, new: NewProfileLine) -> Added:
+    line = NewKnowledge(type="heuristic", title=new.text, category=PROFILE, project=GLOBAL)
+    return add_knowledge(runtime, line)

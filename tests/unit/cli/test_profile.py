@@ -1,0 +1,49 @@
+"""Who the person is: kept by a command, told first at every start, and nowhere else."""
+
+import json
+import pathlib
+
+from recollect.core.text_words import count_tokens
+from recollect.inject.fit import PROFILE_TOKENS
+from tests.fakes.runtime import RuntimeHome
+from tests.unit.cli.conftest import Terminal
+
+
+def told(home: RuntimeHome, place: pathlib.Path, event: str, **more: str) -> str:
+    said = {"session_id": "s1", "cwd": str(place), **more}
+    reply = home.run_hook("claude-code", event, said)
+    answer = json.loads(reply.stdout) if reply.stdout.strip() else {}
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def test_the_profile_comes_first_at_a_start_and_only_there(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    assert "empty" in terminal("profile", "list").stdout
+    terminal("profile", "add", "backend engineer", "Go and PostgreSQL")
+    assert "already" in terminal("profile", "add", "backend engineer Go and PostgreSQL").stdout
+    start = told(runtime_home, tmp_path, "SessionStart", source="startup").splitlines()
+    assert start[2] == "About the person: backend engineer Go and PostgreSQL"
+    prompt = told(
+        runtime_home, tmp_path, "UserPromptSubmit", prompt="fix the backend engineer page"
+    )
+    assert "About the person" not in prompt
+
+
+def test_a_line_can_be_removed_and_comes_back(terminal: Terminal) -> None:
+    terminal("profile", "add", "answers in German")
+    (line,) = json.loads(terminal("profile", "list", "--json").stdout)
+    undo = terminal("profile", "remove", line["record_id"]).stdout.split("recollect undo ")[1]
+    assert "empty" in terminal("profile", "list").stdout
+    terminal("undo", undo.strip())
+    assert "answers in German" in terminal("profile", "list").stdout
+
+
+def test_a_long_profile_stays_within_its_budget(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    for number in range(30):
+        terminal("profile", "add", f"knows about the {number}th subsystem of the product")
+    start = told(runtime_home, tmp_path, "SessionStart", source="startup")
+    (line,) = [one for one in start.splitlines() if one.startswith("About the person")]
+    assert "0th subsystem" in line and count_tokens(line) <= PROFILE_TOKENS + 10
