@@ -38,7 +38,7 @@ class Learning:
         self._store = store
         self._counters = runtime.counters
         self._publish = runtime.publish
-        self.provider = choose(settings, store.usage, clock)
+        self.provider = choose(settings, store.usage, clock, runtime.plugins.complete)
         reads = StoreReads(store, tombstones.refused, SentenceMeaning(embedder))
         self._apart = RulesWorker(reads, clock)
         self.worker = ExtractionWorker(
