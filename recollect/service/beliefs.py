@@ -167,6 +167,7 @@ def replace(
     )
     new = msgspec.structs.replace(new, content_hash=content_hash(new))
     change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
+    change = dataclasses.replace(change, made=(new,))
     operation = _apply(runtime, change)
     return find(runtime, new.record_id, [new.namespace]), operation
 
