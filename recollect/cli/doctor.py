@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
-from urllib.parse import quote
 
 import click
 
 from recollect import __version__
 from recollect.cli import hosts_context, process
-from recollect.cli.options import json_option
-from recollect.cli.output import many, memories, print_json
+from recollect.cli.options import json_option, yes_option
+from recollect.cli.output import agreed, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings
@@ -22,8 +21,9 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import registry
 from recollect.hosts.context import Context
+from recollect.hosts.install import installer
 from recollect.hosts.installer import Installer
-from recollect.hosts.proof import prove
+from recollect.hosts.proof import SESSION_PREFIX, Daemon, prove
 
 Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
@@ -55,15 +55,26 @@ class Finding:
     is_flag=True,
     help="Send a marker through each connected agent's hook and look for it in the store.",
 )
+@click.option(
+    "--live",
+    metavar="AGENT",
+    help="Run this agent once in a scratch project and see whether its model answers from memory. "
+    "Its model may cost a few tokens: you are asked first.",
+)
+@yes_option
 @json_option
-def command(fix: bool, proving: bool, as_json: bool) -> int:
+def command(fix: bool, proving: bool, live: str | None, yes: bool, as_json: bool) -> int:
     """Check Recollect and the agents it is connected to. Exit code 1 when something fails."""
+    real = installer(live) if live else None
     chosen = settings.load()
     findings = list(examine(chosen))
     if fix:
         findings = [_repaired(one) for one in findings]
-    if proving and Client(chosen).alive():
-        findings += prove_hosts(chosen)
+    if (proving or real) and Client(chosen).alive():
+        if proving:
+            findings += prove_hosts(chosen)
+        if real and agreed(_cost(real), yes=yes, as_json=as_json, default=True):
+            findings.append(_prove_live(chosen, real))
     if as_json:
         keys = ("what", "verdict", "told", "hint")
         print_json([{key: getattr(one, key) for key in keys} for one in findings])
@@ -93,6 +104,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         start = (lambda: process.start(chosen)) if able else None
         verdict: Verdict = "warn" if down["status"] in ("starting", "stopping") else "fail"
         yield Finding("daemon", verdict, f"it {down['told']}", down["hint"], start)
+        yield from _hosts(chosen, None)
         return
     yield _daemon(chosen, health)
     yield from _doors(health)
@@ -108,10 +120,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         # Hosts are checked below; a private session is not a problem.
         if alarm["name"] not in ("silent_host", "private_session"):
             yield Finding("alarm", "warn", alarm["message"], alarm["hint"])
-    for host in registry.installers().values():
-        finding = _host(host, hosts_context.context(chosen), health)
-        if finding is not None:
-            yield finding
+    yield from _hosts(chosen, health["hosts"])
 
 
 def prove_hosts(chosen: Settings) -> list[Finding]:
@@ -313,7 +322,16 @@ def _errors(health: dict[str, Any]) -> Finding:
     return Finding("errors", "ok", "none in the last hour")
 
 
-def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding | None:
+def _hosts(chosen: Settings, heard: dict[str, str] | None) -> Iterator[Finding]:
+    """`heard` says when each agent last sent an event; None when there is no daemon to ask."""
+    context = hosts_context.context(chosen)
+    for host in registry.installers().values():
+        finding = _host(host, context, heard)
+        if finding is not None:
+            yield finding
+
+
+def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Finding | None:
     """A finding for an agent that is found or connected; None for others."""
     state = _state(host, context)
     found = host.detect(context.home, context.env)
@@ -326,19 +344,27 @@ def _host(host: Installer, context: Context, health: dict[str, Any]) -> Finding 
     if state != "installed":
         hint = f"recollect install {host.name}"
         return Finding(host.name, "fail", f"only partly connected ({state})", hint)
-    heard = health["hosts"].get(host.name)
+    off = host.off_switches(context, os.getcwd())
+    if off:
+        told = "; ".join(one.what for one in off)
+        return Finding(
+            host.name, "fail", f"connected, but it runs no hooks of Recollect: {told}", off[0].hint
+        )
     if heard is None:
+        return Finding(host.name, "ok", "connected")
+    last = heard.get(host.name)
+    if last is None:
         told = "connected, but it has not sent an event yet"
         if not host.facts.verified:
             told += " (unverified: written from its documentation)"
         return Finding(
             host.name, "warn", told, f"Use {host.title} once, or: recollect doctor --prove"
         )
-    silent = datetime.now(UTC) - datetime.fromisoformat(heard)
+    silent = datetime.now(UTC) - datetime.fromisoformat(last)
     if silent > SILENT:
         told = f"connected, but it has sent no event for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"connected, last event at {_moment(heard)}")
+    return Finding(host.name, "ok", f"connected, last event at {_moment(last)}")
 
 
 def _state(host: Installer, context: Context) -> str:
@@ -349,12 +375,54 @@ def _state(host: Installer, context: Context) -> str:
 
 
 def _prove(chosen: Settings, host: Installer) -> Finding:
-    def stored(place: str) -> list[str]:
-        page = Client(chosen).get(f"/v1/events?project_path={quote(place)}&limit=5")
-        return [str(row["event"]["body"]) for row in page["items"]]
+    client = Client(chosen)
+    daemon = Daemon(
+        events=lambda place: [str(one["body"]) for one in _events(client, place)],
+        remember=lambda place, text: _remember(client, place, text),
+    )
+    proof = prove(hosts_context.context(chosen), host, daemon, os.getcwd())
+    seen: Verdict = "ok" if host.facts.verified else "warn"
+    return Finding(f"prove {host.name}", seen if proof.ok else "fail", proof.message, proof.hint)
 
-    proof = prove(chosen, host, stored)
-    return Finding(f"prove {host.name}", "ok" if proof.ok else "fail", proof.message, proof.hint)
+
+def _events(client: Client, place: str) -> list[dict[str, Any]]:
+    page = client.get("/v1/events", project_path=place, limit=20)
+    return [row["event"] for row in page["items"]]
+
+
+def _remember(client: Client, place: str, text: str) -> object:
+    return client.ask("POST", "/api/notes", {"project": place, "text": text})
+
+
+def _cost(host: Installer) -> str:
+    return (
+        f"This runs {host.title} once, in a scratch project: its model is asked one question, "
+        "which may cost a few tokens. Go on?"
+    )
+
+
+def _prove_live(chosen: Settings, host: Installer) -> Finding:
+    from recollect.hosts.live_proof import LiveDaemon, prove_live
+
+    client = Client(chosen)
+
+    def of_the_agent(row: dict[str, Any]) -> bool:
+        session = row["session_id"]
+        return bool(session) and not session.startswith(SESSION_PREFIX)
+
+    daemon = LiveDaemon(
+        events=lambda place: [
+            str(one["body"]) for one in _events(client, place) if of_the_agent(one)
+        ],
+        remember=lambda place, text: _remember(client, place, text),
+        briefs=lambda place: [
+            str(one["detail"])
+            for one in client.get("/api/receipts", project=place, limit=20)["items"]
+            if one["injected"] and of_the_agent(one)
+        ],
+    )
+    proof = prove_live(hosts_context.context(chosen), host, daemon)
+    return Finding(f"live {host.name}", "ok" if proof.ok else "fail", proof.message, proof.hint)
 
 
 # --- printing ------------------------------------------------------------------------------------

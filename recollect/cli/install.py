@@ -74,6 +74,7 @@ def command(
     for host in wanted:
         if not dry_run and host.name not in failed and host.needs_trust(context):
             _offer_trust(host, context, trust=trust, ask=ask)
+            report = report.with_notes(host.name, host.notes(context))
         if ask and host.name in connected and not allow_writes:
             _offer_writes(host, context)
     if as_json:

@@ -33,6 +33,7 @@ class Context:
     allow_writes: bool = False  # with consent, the tools that change memory run without asking
     merge_agents: bool = False  # kiro-cli: with consent, add our hooks to the user's own agents
     platform: str = sys.platform
+    root: str = "/"  # of the file system: where the settings of an organisation stand
 
     def __post_init__(self) -> None:
         if self.scope == "project" and not self.project:
@@ -50,6 +51,10 @@ class Context:
     def folder(self, name: str) -> str:
         """A host's directory of this name, in the project or below home."""
         return os.path.join(self.project if self.in_project else self.home, name)
+
+    def system(self, linux: str, mac: str) -> str:
+        """A file or folder of the whole machine."""
+        return os.path.join(self.root, (mac if self.platform == "darwin" else linux).lstrip("/"))
 
     @property
     def in_project(self) -> bool:

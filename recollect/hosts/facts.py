@@ -40,6 +40,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
 
+    # The arguments of one run without a person, with {} for the prompt; empty when not known.
+    headless: tuple[str, ...] = ()
+
     # The hooks that we install; which events start a session and which are a prompt, older
     # spellings included.
     hooks: tuple[HookSpec, ...] = ()

@@ -5,7 +5,7 @@ that fails is put back as it was and named with its error, the others go on.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -37,6 +37,15 @@ class InstallReport:
     @property
     def ok(self) -> bool:
         return all(result.outcome != "failed" for result in self.results)
+
+    def with_notes(self, host: str, notes: Iterable[str]) -> "InstallReport":
+        """The report with what is left to do for this host, where something was installed."""
+        return InstallReport(
+            tuple(
+                replace(one, notes=tuple(notes)) if one.host == host and one.notes else one
+                for one in self.results
+            )
+        )
 
 
 def installer(name: str) -> Installer:

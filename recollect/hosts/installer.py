@@ -18,6 +18,7 @@ from recollect.hosts.json_edit import Path
 from recollect.hosts.ledger import InstallLedger
 from recollect.hosts.marker import HookRun, prompt_call
 from recollect.hosts.pieces import Allowed, Hooks, JsonFile, OwnFile, Piece, Server
+from recollect.hosts.switches import OffSwitch
 
 State = Literal["installed", "partial", "absent", "foreign"]
 
@@ -47,6 +48,20 @@ class Installer:
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         """How the host reports that somebody typed this text."""
         return prompt_call(self.facts.prompts[0], text, session, cwd)
+
+    def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
+        """What the host runs for this event, read from its own files; None when it runs nothing of
+        ours."""
+        for piece in self.pieces(context):
+            now = read(piece.path)
+            found = piece.command(now, event) if now is not None else None
+            if found:
+                return found
+        return None
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        """What keeps the host from running our hooks in this directory."""
+        return []
 
     def needs_trust(self, context: Context) -> bool:
         """Whether the host runs our hooks only after the user has trusted them."""

@@ -42,6 +42,9 @@ class Piece(Protocol):
     def holds(self, now: bytes) -> bool:
         """Whether anything of ours is in it."""
 
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        """What the host runs for this event according to the file; None when nothing of ours."""
+
 
 class JsonEdit(Protocol):
     """One thing of ours in a JSON document."""
@@ -81,6 +84,13 @@ class JsonFile:
     def holds(self, now: bytes) -> bool:
         document = JsonDocument.read(now, self.path)
         return any(edit.holds(document) for edit in self.edits)
+
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        document = JsonDocument.read(now, self.path)
+        for edit in self.edits:
+            if isinstance(edit, Hooks | Elements) and (line := edit.command(document, event)):
+                return ("/bin/sh", "-c", line)  # hosts hand the line to a shell
+        return None
 
     def _defaults_stripped(self, document: JsonDocument, keep: JsonDocument | None) -> JsonDocument:
         """What only made the file complete goes when nobody else has come to need it."""
@@ -228,6 +238,11 @@ class Elements:
     def holds(self, document: JsonDocument) -> bool:
         return bool(_own(document.get(self.path)))
 
+    def command(self, document: JsonDocument, event: str) -> str:
+        entries = [document.get((*self.path, place)) for place in _own(document.get(self.path))]
+        named = (entry for entry in entries if entry.get("trigger") == event)
+        return str(next((entry["action"]["command"] for entry in named), ""))
+
 
 @dataclass(frozen=True)
 class Hooks:
@@ -257,6 +272,13 @@ class Hooks:
     def holds(self, document: JsonDocument) -> bool:
         events = document.get(self.root)
         return isinstance(events, dict) and any(self._places(list_) for list_ in events.values())
+
+    def command(self, document: JsonDocument, event: str) -> str:
+        path = (*self.root, event)
+        for place in self._places(document.get(path)):
+            entry = document.get((*path, *place))
+            return str(entry.get("command") or entry.get("bash") or "")
+        return ""
 
     def places(self, document: JsonDocument) -> list[tuple[str, int, int]]:
         """Event, group and position of each hook of ours."""
@@ -331,6 +353,10 @@ class OwnFile:
     def holds(self, now: bytes) -> bool:
         return GENERATED.encode() in now
 
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        """A script that is named after its event."""
+        return (self.path,) if os.path.basename(self.path) == event else None
+
 
 @dataclass(frozen=True)
 class TextBlock:
@@ -361,6 +387,9 @@ class TextBlock:
 
     def holds(self, now: bytes) -> bool:
         return self._span(now) is not None
+
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        return None
 
     def _span(self, raw: bytes) -> tuple[int, int] | None:
         start, end = raw.find(BEGIN.encode()), raw.find(END.encode())
@@ -395,6 +424,9 @@ class TomlServer:
 
     def holds(self, now: bytes) -> bool:
         return runs_our_server(toml_edit.get(now, self.table, self.path))
+
+    def command(self, now: bytes, event: str) -> tuple[str, ...] | None:
+        return None
 
 
 def _own(list_: Any) -> list[int]:

@@ -1,8 +1,9 @@
 """Proof that a host's hook works: a marker goes through it, is stored, found again and injected.
 
-In: a host's installer, and a function that reads what was stored. Out: a Proof. The hook runs as
-the host would run it, in a project that holds nothing else: a marker is typed in one session, and
-asked for in another.
+In: a host's installer, a Context, and what is asked of the daemon. Out: a Proof. The command is the
+one in the host's own file, run as the host runs it, in a project that holds nothing else: a marker
+is typed in one session; a note about it is asked for in another. What the proof cannot show is that
+the host itself runs the command: its switches are read, and `live_proof` runs the host.
 """
 
 import os
@@ -12,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core import ids, oslayer
-from recollect.core.settings import Settings
+from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
 
 PROVE_S = 10.0
 SESSION_PREFIX = "prove-"  # sessions of a proof are nobody's work
-# The newest events of a folder, as text.
-Stored = Callable[[str], list[str]]
+# The newest of a folder, as text.
+Texts = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -28,63 +29,103 @@ class Proof:
     hint: str = ""
 
 
-def prove(chosen: Settings, host: Installer, stored: Stored) -> Proof:
+@dataclass(frozen=True)
+class Daemon:
+    """What a proof asks of the daemon, by project folder."""
+
+    events: Texts
+    remember: Callable[[str, str], object]  # folder, text of a note
+
+
+@dataclass(frozen=True)
+class Typist:
+    """Types prompts as the host would report them."""
+
+    host: Installer
+    context: Context
+    place: str
+
+    def type(self, text: str, session: str) -> bytes:
+        """What the hook prints when this is typed."""
+        call = self.host.prompt_call(text, session, self.place)
+        command = self.host.hook_command(self.context, call.event)
+        if command is None:
+            raise FileNotFoundError(f"no hook of Recollect for {call.event} in its files")
+        done = subprocess.run(
+            command,
+            input=call.stdin,
+            cwd=self.place,
+            env={**os.environ, **dict.fromkeys(self.host.facts.project_env, self.place)},
+            capture_output=True,
+            timeout=PROVE_S,
+            check=True,
+        )
+        return done.stdout
+
+
+def prove(context: Context, host: Installer, daemon: Daemon, cwd: str = "") -> Proof:
+    """`cwd` is where the user would start the host: a project may switch hooks off too."""
+    off = host.off_switches(context, cwd or context.home)
+    if off:
+        told = "; ".join(one.what for one in off)
+        return Proof(False, f"{host.title} does not run hooks: {told}", off[0].hint)
     marker = f"recollect-marker-{ids.new_ulid()}"
-    place = chosen.path("prove")
-    oslayer.private_directory(place)
-    oslayer.private_file(os.path.join(place, "Makefile"))  # so that this is a project of its own
+    place = scratch_project(context.data_dir)
+    typist = Typist(host, context, place)
     try:
         began = time.monotonic()
-        _type(
-            chosen, host, f"{marker} is the word of the day", f"{SESSION_PREFIX}{marker}-1", place
-        )
+        typist.type(f"Hello from {marker}", f"{SESSION_PREFIX}{marker}-1")
         took = (time.monotonic() - began) * 1000
-        if not _arrived(stored, marker, place):
+        if not arrived(daemon.events, marker, place):
             return Proof(False, "a marker was sent and did not arrive", "recollect logs")
         stored_so_far = f"a marker came through its hook in {took:.0f} ms and is stored"
         if not _injects(host):
-            return Proof(True, f"{stored_so_far} (this host takes no text with a prompt)")
-        if _asked_for(chosen, host, marker, place):
-            return Proof(True, f"{stored_so_far}, found again and injected")
+            return Proof(True, f"{stored_so_far} (this agent takes no text with a prompt)")
+        daemon.remember(place, f"{marker} is the word of the day")
+        if not recalled(typist, marker, f"{marker} is the word"):
+            return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
     except (OSError, subprocess.SubprocessError) as error:
-        return Proof(False, f"its hook does not run ({error})", "recollect doctor --fix")
-    return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
+        return Proof(False, f"its hook does not run ({error})", f"recollect install {host.name}")
+    if not host.facts.verified:
+        return Proof(
+            True,
+            f"{stored_so_far} and found again; whether {host.title} puts it before its model was "
+            "never seen with the real program",
+        )
+    return Proof(True, f"{stored_so_far}, found again and injected")
 
 
-def _arrived(stored: Stored, marker: str, place: str) -> bool:
+def scratch_project(data_dir: str) -> str:
+    """A project of its own, in which only proofs are made."""
+    place = os.path.join(data_dir, "prove")
+    oslayer.private_directory(place)
+    oslayer.private_file(os.path.join(place, "Makefile"))
+    return place
+
+
+def arrived(texts: Texts, marker: str, place: str) -> bool:
     """At once, or, when the machine was too busy to answer the hook, by way of the spool."""
     deadline = time.monotonic() + PROVE_S
     while True:
-        if any(marker in body for body in stored(place)):
+        if any(marker in text for text in texts(place)):
             return True
         if time.monotonic() > deadline:
             return False
         time.sleep(0.2)
 
 
-def _type(chosen: Settings, host: Installer, text: str, session: str, place: str) -> bytes:
-    """What the hook prints when this is typed."""
-    call = host.prompt_call(text, session, place)
-    done = subprocess.run(
-        [chosen.path("bin", "recollect-hook"), host.name, call.event],
-        input=call.stdin,
-        cwd=place,
-        env={**os.environ, "RECOLLECT_HOME": chosen.directory},
-        capture_output=True,
-        timeout=PROVE_S,
-        check=True,
-    )
-    return done.stdout
+def question(marker: str) -> str:
+    """One about the past is answered without an embedding model too."""
+    return f"What did I tell you about {marker} earlier?"
 
 
-def _asked_for(chosen: Settings, host: Installer, marker: str, place: str) -> bool:
-    """The next prompt ends the first turn, which makes it a memory; another session asks."""
-    _type(chosen, host, "thanks", f"{SESSION_PREFIX}{marker}-1", place)
+def recalled(typist: Typist, marker: str, wanted: str) -> bool:
+    """Whether a new session is told of the note; it may take a moment until it can be found."""
     deadline = time.monotonic() + PROVE_S
     attempt = 2
     while time.monotonic() < deadline:
         session = f"{SESSION_PREFIX}{marker}-{attempt}"
-        if marker.encode() in _type(chosen, host, f"what is {marker}?", session, place):
+        if wanted.encode() in typist.type(question(marker), session):
             return True
         attempt += 1
         time.sleep(0.3)

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core import ids
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Receipt
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft

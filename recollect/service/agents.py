@@ -8,7 +8,8 @@ from recollect.core.values import Moment, Value, encode
 from recollect.hosts import registry
 from recollect.hosts.context import of_this_machine
 from recollect.hosts.install import installer
-from recollect.hosts.proof import Proof, prove
+from recollect.hosts.proof import Daemon, Proof, prove
+from recollect.service import write
 from recollect.service.runtime import ServiceRuntime
 
 
@@ -57,11 +58,14 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
 def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
     """Send a marker through the agent's hook and look for it in the store. BadInput for an unknown
     agent."""
-    host = installer(name)
+    host, here = installer(name), of_this_machine(runtime.settings)
 
-    def stored(place: str) -> list[str]:
+    def events(place: str) -> list[str]:
         page = runtime.store.events.page(runtime.namespaces.of(place), limit=5)
         return [encode(one.event.body).decode() for one in page.items]
 
-    proof: Proof = prove(runtime.settings, host, stored)
+    def remember(place: str, text: str) -> object:
+        return write.add_note(runtime, write.NewNote(project=place, text=text))
+
+    proof: Proof = prove(here, host, Daemon(events, remember))
     return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)

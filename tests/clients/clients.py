@@ -40,10 +40,7 @@ def _claude(*more: str) -> Callable[[str, str], list[str]]:
 
 def _codex(*more: str) -> Callable[[str, str], list[str]]:
     def arguments(url: str, prompt: str) -> list[str]:
-        provider = f'{{name="Fake",base_url="{url}/v1",env_key="FAKE_KEY",wire_api="responses"}}'
-        options = ("model_provider=fake", f"model_providers.fake={provider}", "model=gpt-5.5")
-        chosen = [part for option in options for part in ("-c", option)]
-        return ["exec", *chosen, "--dangerously-bypass-approvals-and-sandbox", *more, prompt]
+        return ["exec", "--dangerously-bypass-approvals-and-sandbox", *more, prompt]
 
     return arguments
 
@@ -114,8 +111,11 @@ CLIENTS = {
             env=lambda url: {"FAKE_KEY": "fake"},
             files=lambda url: {
                 ".codex/config.toml": (
-                    "# mine\ncheck_for_update_on_startup = false\n\n"
-                    "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n"
+                    "# mine\ncheck_for_update_on_startup = false\n"
+                    "model = 'gpt-5.5'\nmodel_provider = 'fake'\n\n"
+                    "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n\n"
+                    f"[model_providers.fake]\nname = 'Fake'\nbase_url = '{url}/v1'\n"
+                    "env_key = 'FAKE_KEY'\nwire_api = 'responses'\n"
                 )
             },
             says_failures=False,

@@ -132,9 +132,10 @@ class Home:
 
     # --- Recollect ---
 
-    def recollect(self, *arguments: str, client: Client | None = None) -> str:
-        """Run our command line as the user would; its output."""
-        env = self.env()
+    def recollect(self, *arguments: str, client: Client | None = None, url: str = "") -> str:
+        """Run our command line as the user would; its output. With the address of a model, the
+        client can be started from it."""
+        env = self.agent_env(client, url) if client and url else self.env()
         if client is not None:
             env["PATH"] = f"{fetch(client).parent}:{env['PATH']}"
         run = subprocess.run(
@@ -143,7 +144,7 @@ class Home:
             env=env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TURN_SECONDS,
         )
         if run.returncode:
             raise RuntimeError(f"recollect {' '.join(arguments)}: {run.stdout}{run.stderr}")
@@ -214,10 +215,13 @@ class Home:
 
     # --- the agent ---
 
+    def agent_env(self, client: Client, url: str) -> dict[str, str]:
+        proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), url)
+        return self.env(**client.env(url), **proxy, NO_PROXY="127.0.0.1,localhost")
+
     def turn(self, client: Client, url: str, prompt: str, *, again: bool = False) -> Run:
         arguments = (client.again if again else client.first)(url, prompt)
-        proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), url)
-        env = self.env(**client.env(url), **proxy, NO_PROXY="127.0.0.1,localhost")
+        env = self.agent_env(client, url)
         start = time.monotonic()
         process = subprocess.Popen(
             [str(fetch(client)), *arguments],

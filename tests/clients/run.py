@@ -29,7 +29,7 @@ from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
-    *("mcp", "same output", "daemon down"),
+    *("mcp", "live proof", "same output", "daemon down"),
     *("injected start", "injected prompt", "injected tool", "uninstalled"),
 )
 SLOWER_S = 1.0
@@ -116,6 +116,7 @@ def prove(client: Client, keep: bool) -> Proof:
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         _tools(proof, client, home, model)
+        _live(proof, client, home, model)
         _daemon_down(proof, client, home, model)
         _recalled(proof, client, home, model)
         home.stop_daemon()
@@ -138,6 +139,16 @@ def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     if offered and not any("The lantern on the pier is green" in one.text for one in asked):
         found.append("the tool's answer did not reach the model")
     proof.tell("mcp", [*found, *_failed(run)])
+
+
+def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """`recollect doctor` runs the agent itself, and its model answers from memory."""
+    try:
+        told = home.recollect("doctor", "--live", client.host, "-y", client=client, url=model.url)
+    except RuntimeError as error:
+        told = str(error)
+    good = f"live {client.host}: it was run: its prompt arrived, and its model answered"
+    proof.tell("live proof", [] if good in told else [told[-600:]])
 
 
 def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:

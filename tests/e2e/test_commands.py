@@ -65,6 +65,15 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
         assert "prove claude-code: a marker came through" in proof.stdout, proof.stdout
         assert "prove gemini: a marker came through" in proof.stdout
         assert proof.returncode == 0
+        switched = tmp_path / ".gemini" / "settings.json"
+        kept = switched.read_text()
+        switched.write_text(kept.replace("{", '{"hooksConfig": {"enabled": false},', 1))
+        proof = run(person, "doctor", "--prove")
+        off = f"hooksConfig.enabled is false in {switched}"
+        assert f"gemini: connected, but it runs no hooks of Recollect: {off}" in proof.stdout
+        assert f"prove gemini: Gemini CLI does not run hooks: {off}" in proof.stdout
+        assert proof.returncode == 1
+        switched.write_text(kept)
         told = json.loads(run(person, "doctor", "--json").stdout)
         assert {one["what"] for one in told} >= {"daemon", "database", "permissions", "claude-code"}
         removed = run(person, "uninstall", "--yes")
@@ -77,9 +86,54 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
     assert gone.returncode == 0 and not (tmp_path / ".recollect").exists()
 
 
+# What Claude Code does with a prompt, as far as hooks go; its model reads what they said.
+AGENT = """#!{python} -I
+import json, os, subprocess, sys
+assert sys.argv[1] == "-p" and "RECOLLECT_INTERNAL" not in os.environ
+settings = json.load(open(os.path.expanduser("~/.claude/settings.json")))
+payload = dict(session_id="s1", cwd=os.getcwd(), hook_event_name="UserPromptSubmit",
+               prompt=sys.argv[2])
+if not settings.get("deaf"):
+    line = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+    hook = subprocess.run(line, shell=True, input=json.dumps(payload), text=True,
+                          stdout=subprocess.PIPE)
+    said = json.loads(hook.stdout)["hookSpecificOutput"]["additionalContext"]
+    if not settings.get("forgetful"):
+        print(said)
+"""
+
+
+def test_the_doctor_runs_the_agent_itself(person: RealDaemon, tmp_path: pathlib.Path) -> None:
+    """Hooks that do not run, and a model that does not read what they say, are told apart."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(AGENT.format(python=sys.executable))
+    program.chmod(0o755)
+    person.environment["PATH"] = f"{program.parent}:/usr/bin:/bin"
+    assert run(person, "install", "--yes", "claude-code").returncode == 0
+    assert run(person, "up").returncode == 0
+    try:
+        declined = run(person, "doctor", "--live", "claude", typed="n\n")
+        assert "may cost a few tokens" in declined.stdout and "live claude" not in declined.stdout
+        lived = run(person, "doctor", "--live", "claude", "--yes")
+        assert "its model answered from memory" in lived.stdout, lived.stdout
+        settings = tmp_path / ".claude" / "settings.json"
+        for name, told in (("forgetful", "its answer lacks it"),
+                           ("deaf", "no prompt of it arrived")):  # fmt: skip
+            settings.write_text(json.dumps({**json.loads(settings.read_text()), name: True}))
+            lived = run(person, "doctor", "--live", "claude", "--yes")
+            assert told in lived.stdout and lived.returncode == 1, lived.stdout
+    finally:
+        run(person, "down")
+
+
 def test_the_doctor_finds_and_mends(person: RealDaemon) -> None:
     ill = run(person, "doctor")
     assert ill.returncode == 1 and "recollect up" in ill.stdout
+    run(person, "install", "--yes", "claude-code")
+    ill = run(person, "doctor")
+    assert "daemon: it is not running" in ill.stdout, ill.stdout
+    assert "claude-code: connected" in ill.stdout and "gemini: found, but not" in ill.stdout
     assert run(person, "up").returncode == 0
     try:
         os.chmod(person.home / "recollect.db", 0o644)

@@ -10,6 +10,7 @@ FACTS = Facts(
     programs=("claude",),
     places=(".claude",),
     variables=("CLAUDE_CONFIG_DIR",),
+    headless=("-p", "{}"),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

@@ -6,6 +6,14 @@ from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, allowed, grouped_hooks
 from recollect.hosts.pieces import JsonFile, Piece, Server
+from recollect.hosts.switches import (
+    OffSwitch,
+    below,
+    forbidden,
+    fragments,
+    project_folders,
+    switched_off,
+)
 
 
 class ClaudeCodeInstaller(Installer):
@@ -26,6 +34,25 @@ class ClaudeCodeInstaller(Installer):
         return [
             JsonFile(settings, why, (hooks, may)),
             JsonFile(servers, "the MCP server", (Server(("mcpServers", SERVER), server),)),
+        ]
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        config = context.at("CLAUDE_CONFIG_DIR", ".claude")
+        names = (".claude/settings.json", ".claude/settings.local.json")
+        machine = context.system("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+        managed = [
+            os.path.join(machine, "managed-settings.json"),
+            *fragments(os.path.join(machine, "managed-settings.d")),
+            os.path.join(config, "remote-settings.json"),  # what an organisation's server said
+        ]
+        files = [
+            os.path.join(config, "settings.json"),
+            *below(project_folders(cwd, context.home), *names),
+            *managed,
+        ]
+        return [
+            *switched_off(files, ("disableAllHooks",), True),
+            *forbidden(managed, ("allowManagedHooksOnly",)),
         ]
 
     def notes(self, context: Context) -> list[str]:

@@ -10,6 +10,7 @@ FACTS = Facts(
     programs=("codex",),
     places=(".codex",),
     variables=("CODEX_HOME",),
+    headless=("exec", "--skip-git-repo-check", "{}"),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

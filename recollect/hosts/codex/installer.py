@@ -9,6 +9,13 @@ from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, grouped_hooks
 from recollect.hosts.pieces import JsonFile, Piece, TomlServer
+from recollect.hosts.switches import (
+    OffSwitch,
+    below,
+    forbidden,
+    project_folders,
+    switched_off,
+)
 
 
 class CodexInstaller(Installer):
@@ -44,6 +51,22 @@ class CodexInstaller(Installer):
                 "start codex, type /hooks and trust Recollect's hooks."
             )
         return notes
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        machine = context.system("/etc/codex", "/etc/codex")
+        own = [
+            os.path.join(machine, "config.toml"),
+            trust.user_config_path(context),
+            *below(project_folders(cwd, context.home), ".codex/config.toml"),
+            os.path.join(machine, "managed_config.toml"),
+            requirements := os.path.join(machine, "requirements.toml"),
+        ]
+        found = [
+            *switched_off(own, ("features", "hooks"), False),
+            *switched_off(own, ("features", "codex_hooks"), False),  # its older name
+            *forbidden([requirements], ("allow_managed_hooks_only",)),
+        ]
+        return found or trust.doubts(context, cwd)
 
     def needs_trust(self, context: Context) -> bool:
         return not trust.trusted(context)

@@ -21,8 +21,10 @@ from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.context import Context
 from recollect.hosts.installer import grouped_hooks
 from recollect.hosts.json_edit import JsonDocument
+from recollect.hosts.switches import OffSwitch
 
 ASK_SECONDS = 20.0
+TRUST_HINT = "recollect install codex --trust"
 
 
 class CannotAsk(RecollectError):
@@ -103,16 +105,42 @@ def planned(context: Context, seconds: float = ASK_SECONDS) -> list[FileChange]:
     return [FileChange(path, before, after, "trust in Recollect's hooks")]
 
 
+def doubts(context: Context, cwd: str, seconds: float = ASK_SECONDS) -> list[OffSwitch]:
+    """Hooks of ours that Codex does not run: it says so itself, or has no trust on record."""
+    if not trusted(context):
+        return [OffSwitch("Codex has not been told to trust Recollect's hooks", TRUST_HINT)]
+    try:
+        listed = _listed(context, seconds, cwd)
+    except CannotAsk:
+        return []  # what it has on record is all that can be known
+    own = [hook for hook in listed if hook.get("command") in _commands(context)]
+    if not own:
+        told = f"Codex does not read Recollect's hooks in {hooks_path(context)}"
+        return [OffSwitch(told, "Start codex and type /hooks: it says what is wrong with the file")]
+    changed = [hook for hook in own if hook.get("trustStatus") not in ("trusted", "managed")]
+    stopped = [hook for hook in own if hook.get("enabled") is False]
+    found = []
+    if changed:
+        events = ", ".join(str(hook.get("eventName")) for hook in changed)
+        told = f"Codex's trust is in other hooks than those of {hooks_path(context)} ({events})"
+        found.append(OffSwitch(told, TRUST_HINT))
+    if stopped:
+        events = ", ".join(str(hook.get("eventName")) for hook in stopped)
+        told = f"hooks are disabled in {user_config_path(context)} ({events})"
+        found.append(OffSwitch(told, "Start codex, type /hooks and enable them"))
+    return found
+
+
 def _commands(context: Context) -> set[str]:
     entries = grouped_hooks(FACTS, context).entries.values()
     return {hook["command"] for entry in entries for hook in entry["hooks"]}
 
 
-def _listed(context: Context, seconds: float) -> list[dict[str, Any]]:
+def _listed(context: Context, seconds: float, cwd: str = "") -> list[dict[str, Any]]:
     program = shutil.which("codex", path=context.env.get("PATH", ""))
     if program is None:
         raise CannotAsk("codex is not on the PATH")
-    cwd = context.project or context.home
+    cwd = cwd or context.project or context.home
     asked: list[dict[str, Any]] = [
         {
             "id": 1,

@@ -10,6 +10,7 @@ FACTS = Facts(
     programs=("copilot",),
     places=(".copilot",),
     variables=("COPILOT_HOME",),
+    headless=("-p", "{}"),
     hooks=(
         HookSpec("sessionStart", timeout_s=10, injects=True),
         HookSpec("userPromptSubmitted", injects=True),

@@ -7,6 +7,7 @@ from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.installer import Installer
 from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import Default, Hooks, JsonFile, Piece, Server
+from recollect.hosts.switches import OffSwitch, below, project_folders, switched_off
 
 
 class CopilotInstaller(Installer):
@@ -33,6 +34,13 @@ class CopilotInstaller(Installer):
             edit = Server(("mcpServers", SERVER), server)
             found.append(JsonFile(path, "the MCP server", (edit,)))
         return found
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        """Only a repository's settings can switch its hooks off; the user's own do not."""
+        folders = project_folders(cwd, context.home)
+        return switched_off(
+            below(folders, ".github/copilot/settings.json"), ("disableAllHooks",), True
+        )
 
     def notes(self, context: Context) -> list[str]:
         return [

@@ -10,6 +10,7 @@ FACTS = Facts(
     programs=("gemini",),
     places=(".gemini",),
     variables=("GEMINI_CLI_HOME",),
+    headless=("-p", "{}"),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("BeforeAgent", injects=True),

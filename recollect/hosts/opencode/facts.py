@@ -9,6 +9,7 @@ FACTS = Facts(
     verified="1.18.33",
     programs=("opencode",),
     places=(".config/opencode",),
+    headless=("run", "{}"),
     hooks=(
         HookSpec("session.created", timeout_s=3, injects=True),
         HookSpec("session.resumed", timeout_s=3, injects=True),

@@ -6,7 +6,9 @@ because OpenCode itself knows no timeout and a throw would end the turn.
 
 import json
 import os
+import re
 
+from recollect.hosts.changes import read
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer
 from recollect.hosts.marker import HookRun, call
@@ -135,6 +137,8 @@ export const Recollect = async ({ client, directory, worktree }) => {
 }
 """
 
+_HOOK = re.compile(r'^const HOOK = ("[^\n]*")$', re.MULTILINE)
+
 
 class OpenCodeInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
@@ -154,6 +158,12 @@ class OpenCodeInstaller(Installer):
             OwnFile(plugin, "a plugin that captures and recalls", _plugin(context), 0o644),
             JsonFile(_config(config), "the MCP server", (Server(("mcp", SERVER), server),)),
         ]
+
+    def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
+        """The plugin names the program itself."""
+        now = read(self.pieces(context)[0].path)
+        found = _HOOK.search((now or b"").decode("utf-8", "replace"))
+        return (json.loads(found[1]), self.name, event) if found else None
 
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         output = {"message": {"id": session}, "parts": [{"type": "text", "text": text}]}

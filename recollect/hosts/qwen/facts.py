@@ -9,6 +9,7 @@ FACTS = Facts(
     verified="0.24.4",
     programs=("qwen",),
     places=(".qwen",),
+    headless=("-p", "{}"),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

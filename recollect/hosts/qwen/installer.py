@@ -6,6 +6,12 @@ from recollect.hosts.qwen.facts import FACTS
 
 class QwenInstaller(OneSettingsFile):
     directory = ".qwen"
+    machine = (
+        "/etc/qwen-code",
+        "/Library/Application Support/QwenCode",
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+    )
+    off_switch = (("disableAllHooks",), True)
 
 
 INSTALLER = QwenInstaller(FACTS)

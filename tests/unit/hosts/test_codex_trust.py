@@ -13,7 +13,7 @@ from recollect.hosts.codex import trust
 from recollect.hosts.codex.installer import INSTALLER as CODEX
 from recollect.hosts.codex.trust import CannotAsk, trusted
 from recollect.hosts.context import Context
-from recollect.hosts.install import install, uninstall
+from recollect.hosts.install import HostResult, InstallReport, install, uninstall
 from tests.unit.hosts.golden import context
 
 FAKE = """#!{python} -I
@@ -139,3 +139,12 @@ def test_a_codex_that_does_not_answer_is_an_error_with_a_way_out(tmp_path: Path,
 def test_without_codex_on_the_path_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(CannotAsk, match="PATH"):
         CODEX.plan_trust(context(tmp_path))
+
+
+def test_what_is_left_to_do_does_not_ask_for_trust_that_was_given(tmp_path: Path) -> None:
+    where = prepared(tmp_path)
+    assert any("/hooks" in note for note in CODEX.notes(where))
+    report = InstallReport((HostResult("codex", "installed", (), tuple(CODEX.notes(where))),))
+    apply_install(CODEX, where, CODEX.plan_trust(where))
+    told = report.with_notes("codex", CODEX.notes(where)).results[0].notes
+    assert told and not any("/hooks" in note for note in told)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.tool_schemas import BY_NAME, INSTRUCTIONS, TOOLS
 from recollect.daemon.runtime import Runtime
 from recollect.service import conversation_compaction, tools
