@@ -100,13 +100,14 @@ def test_several_candidates_are_disputed_by_the_newer_statement(store: SqliteSto
 
 def test_nothing_that_is_only_near_or_newer_or_of_another_person_ends(store: SqliteStore) -> None:
     store.records.put([belief(title) for title in HELD])
-    for said, what, fields in (
+    others: tuple[tuple[str, str, dict[str, Any]], ...] = (
         ("We no longer use Webpack", "Webpack", {}),
         ("We no longer use Jest", "Jest", {"at": NOON - timedelta(days=1)}),
         ("We no longer use Jest", "Jest", {"at": LATER, "author": "assistant"}),
         ("We no longer use Jest", "Jest", {"at": LATER, "state": "proposed"}),
         ("No Jest on this branch", "Jest", {"at": LATER, "scope": "branch", "scope_name": "x"}),
-    ):
+    )
+    for said, what, fields in others:
         new = belief(said, **{"at": LATER, **fields})
         assert not planned(store, new, claims=(ends(new, what),)).changes, said
 
