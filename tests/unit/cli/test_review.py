@@ -63,7 +63,10 @@ def test_a_decision_can_be_taken_back(
     believe(runtime_home, place, "Use uv")
     terminal("review", "-p", place, typed="d\n")
     assert terminal("review", "-p", place).stdout == "Nothing waits for a decision.\n"
-    assert terminal("undo", "-p", place).returncode == 0
+    assert terminal("undo", "-p", place, typed="n\n").returncode == 1
+    assert states(runtime_home, place) == {"Use uv": "ended"}
+    asked = terminal("undo", "-p", place, typed="y\n")
+    assert "supersede: Use uv" in asked.stdout and asked.returncode == 0
     assert states(runtime_home, place) == {"Use uv": "proposed"}
 
 
