@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
-from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
+from recollect.core.ids import RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
 from recollect.core.kinds import Kind, KnowledgeType, Level, ObservationType, RecordKind, traits
 
@@ -22,6 +22,9 @@ REQUEST_BYTES = 2 << 20
 
 Ulid = Annotated[str, Meta(pattern=ULID_PATTERN, description="a ULID, minted where it happened")]
 RecordId = Annotated[str, Meta(pattern=RECORD_PATTERN, description="mr_ and a ULID")]
+RecordName = Annotated[
+    str, Meta(pattern=RECORD_NAME_PATTERN, description="an id, or the end of it that a brief shows")
+]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
 Namespace = Annotated[
     str,

@@ -1,7 +1,7 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, fit, render, receipt. A hook's question
+stages, one module each: gather, judge, speaking, order, fit, render, receipts. A hook's question
 never raises: what is late or fails is answered with nothing, and the receipt says so.
 """
 
@@ -21,12 +21,10 @@ from recollect.inject.fit import allot, fit
 from recollect.inject.gather import Sources, gather, records, rules_for_command
 from recollect.inject.judge import Judge
 from recollect.inject.order import put_in_order
-from recollect.inject.own_text import OwnText
-from recollect.inject.receipt import make_receipt, told_by
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import Receipts, make_receipt, told_by
 from recollect.inject.shadow import Shadow
 from recollect.inject.speaking import decide
-from recollect.inject.told import Told
+from recollect.inject.told import OwnText, Told
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from recollect.core.values import (
     Operation,
     Receipt,
     Record,
-    RecordId,
+    RecordName,
     StoredEvent,
     Value,
 )
@@ -33,6 +33,7 @@ from recollect.service.pagination import (
     receipt_key,
     record_key,
 )
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
 from recollect.service.search import Filters, matches, shortened
@@ -40,7 +41,7 @@ from recollect.service.write import find
 from recollect.store.interface import Cursor, Page, RecordFilter, undoable
 
 Before = Annotated[str, Meta(max_length=300)]
-Ids = Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
+Ids = Annotated[tuple[RecordName, ...], Meta(min_length=1, max_length=100)]
 
 _STEP = 200
 _STEPS = 50
@@ -54,7 +55,7 @@ class ListQuery(Filters, frozen=True, kw_only=True):
 class TimelineQuery(Filters, frozen=True, kw_only=True):
     """Memories around `anchor` or around the time `at`; without either, the newest."""
 
-    anchor: RecordId | None = None
+    anchor: RecordName | None = None
     at: Moment | None = None
     before: Annotated[int, Meta(ge=0, le=100)] = 5
     after: Annotated[int, Meta(ge=0, le=100)] = 5
@@ -102,7 +103,8 @@ class Provenance(Value, frozen=True, kw_only=True):
 
 
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
-    """The memories that exist, in the order of the ids, each once."""
+    """The memories that exist, in the order of their names, each once."""
+    record_ids = resolve_each(runtime, record_ids)
     found = {
         record.record_id: record
         for namespace in all_namespaces(runtime)
@@ -162,6 +164,7 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
 
 def history(runtime: ServiceRuntime, record_id: str) -> History:
     """The versions of a memory and the operations on it, also of one that was deleted."""
+    record_id = resolve(runtime, record_id)
     live = get(runtime, (record_id,))
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
@@ -201,7 +204,7 @@ def provenance(runtime: ServiceRuntime, record_id: str) -> Provenance:
             missing.append(event_id)
         else:
             rows.append(row)
-    return Provenance(record_id=record_id, events=tuple(rows), missing=tuple(missing))
+    return Provenance(record_id=record.record_id, events=tuple(rows), missing=tuple(missing))
 
 
 def event(runtime: ServiceRuntime, event_id: str, namespace: str) -> EventRow | None:

@@ -147,6 +147,7 @@ def test_every_tool_answers_over_a_real_socket(
         "timeline": {}, "get_observations": {"ids": [first]},
         "store_observation": {"title": "seen"},
         "store_knowledge": {"type": "rejected", "title": "no"},
+        "remember": {"text": "found"}, "correct": {"id": first[-5:].lower(), "quote": "none"},
         "store_summary": {"request": "asked"}, "resume_session": {}, "generate_report": {},
         "recall_entity": {"name": "retries"},
     }  # fmt: skip

@@ -28,6 +28,14 @@ GET_RECORDS = both(f"""
 SELECT {_RECORD} FROM memory_records
  WHERE {{by_key}}namespace = $namespace AND record_id IN {{texts[record_ids]}}
 """)
+IDS_ENDING = both("""
+SELECT record_id FROM memory_records
+ WHERE namespace = $namespace AND record_id {like} $ending
+UNION
+SELECT source_id FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id {like} $ending
+ LIMIT 5
+""")
 RECORD_STATE = both("""
 SELECT record_id, since, op_id FROM memory_records
  WHERE {by_key}namespace = $namespace AND record_id IN {texts[record_ids]}
@@ -143,6 +151,11 @@ class SqlRecords:
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         with self._engine.reader() as db:
             return read(db, namespace, record_ids)
+
+    def ending(self, namespace: str, ending: str) -> list[str]:
+        with self._engine.reader() as db:
+            found = db.run(IDS_ENDING, {"namespace": namespace, "ending": f"%{ending}"})
+            return [str(row[0]) for row in found]
 
     def page(
         self,

@@ -149,7 +149,15 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         door(here)
         found = runtime_home.client.get("/api/memories", project=here)["items"]
         log = runtime_home.client.get("/api/operations", project=here)["items"]
-        left = {"record_id", "namespace", "created_at", "updated_at", "valid_from", "author"}
+        left = {
+            "record_id",
+            "namespace",
+            "created_at",
+            "updated_at",
+            "valid_from",
+            "author",
+            "source_type",
+        }
         rows[door.__name__] = (
             [{name: part for name, part in one.items() if name not in left} for one in found],
             [one["kind"] for one in log],

@@ -109,7 +109,7 @@ def test_errors_are_told_as_text_that_says_what_to_do(tmp_path: pathlib.Path) ->
         ("search_memory", {"query": "x", "limit": 0}, "limit"),
         ("search_memory", {"query": "x", "wrong": 1}, "has no argument 'wrong'"),
         ("search_memory", {"query": "x", "project": "nowhere"}, "there is no project"),
-        ("get_observations", {"ids": ["nothing"]}, "ids"),
+        ("get_observations", {"ids": ["mr_"]}, "ids"),
         ("recall_entity", {"name": "nobody"}, "nothing is known"),
         ("timeline", {"anchor": "mr_01M7H0H5P1BNFDHVBT75T84K25"}, "there is no memory"),
         ("store_knowledge", {"type": "opinion", "title": "x"}, "type"),
