@@ -63,6 +63,7 @@ HEADINGS = {
         "profile": ("profile", "Tell agents who you are, at the start of every session"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
+        "plugins": ("plugins", "List plugins, and switch them on and off"),
         "completion": ("completion", "Print the completion script for bash, zsh or fish"),
         "bench": ("bench", "Measure retrieval and compare it with grep and BM25"),
     },
