@@ -209,6 +209,11 @@ class Record(Value, frozen=True, kw_only=True):
         newer one of a dispute. Other kinds always stand."""
         return self.state == "current" or (self.state == "disputed" and not self.ended_by)
 
+    def outdoes(self, other: "Record") -> bool:
+        """Whether it is news beside another with the same words: it stands, and that one does not
+        (any more)."""
+        return self.stands and not other.stands
+
     def holds_in(self, session_id: str | None, branch: str) -> bool:
         """Whether it holds for a prompt of this session, on this branch. What was said for one
         turn is over when the next prompt comes."""

@@ -153,6 +153,7 @@ def replace(
         source_type="corrected" if author == "user" else "inferred",
     )
     change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
+    change = dataclasses.replace(change, made=(new,))
     operation = _apply(runtime, change)
     return find(runtime, new.record_id, [new.namespace]), operation
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from recollect.core import ids
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadCursor, NotFound
 from recollect.core.kinds import BELIEF_TYPES
@@ -310,6 +311,15 @@ def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
     raise NotFound(f"there is no receipt {receipt_id}")
 
 
+MOST_TITLES = 3
+
+
+class LoggedOperation(Operation, frozen=True, kw_only=True):
+    """A change to memories, and what some of those that it touched are called."""
+
+    titles: tuple[str, ...] = ()
+
+
 class OperationsQuery(Scope, frozen=True, kw_only=True):
     """`undoable`: only operations that can still be undone."""
 
@@ -318,7 +328,31 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
     undoable: bool = False
 
 
-def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
+def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[LoggedOperation]:
+    page = _log(runtime, asked)
+    items = tuple(with_titles(runtime, one) for one in page.items)
+    return Listing(items=items, next=page.next)
+
+
+def with_titles(runtime: ServiceRuntime, operation: Operation) -> LoggedOperation:
+    named = _titles(runtime, operation)
+    return LoggedOperation(**msgspec.structs.asdict(operation), titles=named)
+
+
+def _titles(runtime: ServiceRuntime, operation: Operation) -> tuple[str, ...]:
+    """What the memories that it touched are called, or were; at most three."""
+    touched = [one for one in dict.fromkeys((*operation.targets, *operation.created))
+               if one.startswith(ids.RECORD)][:MOST_TITLES]  # fmt: skip
+    visible = runtime.visible_store.records.get(operation.namespace, touched)
+    named = {one.record_id: one.title for one in visible}
+    for record_id in touched:
+        if record_id not in named:
+            for archived in runtime.store.log.versions(operation.namespace, record_id)[:1]:
+                named[record_id] = archived.record.title
+    return tuple(named[one] for one in touched if one in named)
+
+
+def _log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
     page = operations(
         runtime.store, namespaces_to_list(runtime, asked), cursor(asked.before), asked.limit
     )

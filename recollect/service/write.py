@@ -383,7 +383,7 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
 
 def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None = None) -> Undone:
     """Undo an operation; without an id, the newest in the scope that can be undone."""
-    operation = _operation(runtime, op_id) if op_id else _newest(runtime, scope or Scope())
+    operation = _operation(runtime, op_id) if op_id else newest_undoable(runtime, scope or Scope())
     detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "move" and "to" in detail:
         operation = _arrival_of_move(runtime, operation, detail["to"])
@@ -467,7 +467,7 @@ def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -
     return left
 
 
-def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
+def newest_undoable(runtime: ServiceRuntime, scope: Scope) -> Operation:
     """The newest operation that can be undone. An undo is not undone unless it is named; an undo of
     an undo counts as a change of its own."""
     candidates: list[Operation] = []

@@ -6,7 +6,7 @@ from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
-from recollect.core.values import Name, Operation, Record, RecordName, Value, convert
+from recollect.core.values import Name, Record, RecordName, Value, convert
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
@@ -184,12 +184,18 @@ def timeline(runtime: ServerRuntime, asked: read.TimelineQuery) -> TimelineAnswe
     return read.timeline(runtime, asked)
 
 
-def operations(runtime: ServerRuntime, asked: read.OperationsQuery) -> Listing[Operation]:
+def operations(
+    runtime: ServerRuntime, asked: read.OperationsQuery
+) -> Listing[read.LoggedOperation]:
     return read.log(runtime, asked)
 
 
 def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
     return write.undo(runtime, asked.op_id)
+
+
+def what_undo_takes_back(runtime: ServerRuntime, asked: Scope) -> read.LoggedOperation:
+    return read.with_titles(runtime, write.newest_undoable(runtime, asked))
 
 
 def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
@@ -268,11 +274,15 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/operations", "The log of changes to memories, newest first.",
-        operations, Listing[Operation], read.OperationsQuery,
+        operations, Listing[read.LoggedOperation], read.OperationsQuery,
     ),
     Endpoint(
         "POST", "/api/operations/{op_id}/undo", "Undo a change.",
         undo, Undone, OneOperation,
+    ),
+    Endpoint(
+        "GET", "/api/undo", "The change that undo would take back.",
+        what_undo_takes_back, read.LoggedOperation, Scope,
     ),
     Endpoint(
         "POST", "/api/undo", "Undo the newest change in a project, or in all.",

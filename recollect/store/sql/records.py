@@ -204,9 +204,6 @@ class SqlRecords:
         clock = self._engine.clock
 
         def work(db: Connection) -> Operation:
-            known = read(db, record.namespace, [record.record_id])
-            if not known:
-                raise NotFound(f"there is no memory {record.record_id}")
             operation = new_operation(
                 clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
             )
@@ -264,7 +261,10 @@ def change(db: Connection, changed: Sequence[Record], operation: Operation) -> l
     stays keeps its vectors."""
     stored = []
     for record in changed:
-        (before,) = read(db, record.namespace, [record.record_id])
+        found = read(db, record.namespace, [record.record_id])
+        if not found:
+            raise NotFound(f"there is no memory {record.record_id}")
+        before = found[0]
         vectors = vectors_of(db, record.namespace, "record", record.record_id)
         displace(db, record.namespace, [record.record_id], operation)
         version = _next_version(db, before)

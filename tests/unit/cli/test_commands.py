@@ -177,7 +177,7 @@ def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
     newer = json.loads(terminal("add", "-p", str(proj), "newer", "--json").stdout)
     done = terminal("undo", "-p", "webshop", "--json")
     assert json.loads(done.stdout)["undoes"] == older["op_id"]
-    again = terminal("undo", "-p", "webshop")
+    again = terminal("undo", "-p", "webshop", "--yes")
     assert again.returncode == 1 and "there is nothing to undo here" in again.stderr
     unknown = terminal("undo", "-p", "nosuch")
     assert unknown.returncode == 1 and "nosuch" in unknown.stderr and "proj" in unknown.stderr

@@ -202,7 +202,7 @@ def test_every_command_that_reads_does_its_work(terminal: Terminal, place: str) 
     ):
         done = terminal(*arguments)
         assert done.returncode == 0 and words in done.stdout, (arguments, done)
-    wrong = terminal("search", "--since", "yesterday")
+    wrong = terminal("search", "--since", "someday")
     assert wrong.returncode == 2 and "is not a time" in wrong.stderr
     absent = terminal("forget", "-y", "mr_01M7H0H5P1BNFDHVBT75T84K25")
     assert absent.returncode == 1 and "there is no memory" in absent.stderr
