@@ -57,6 +57,7 @@ HEADINGS = {
         "status": ("status", "Show whether the daemon runs and what it received"),
         "doctor": ("doctor", "Check everything (--fix: repair, --prove: test the agents' hooks)"),
         "queue": ("queue", "List, run and retry the extraction of events"),
+        "jobs": ("jobs", "List, cancel and retry background work"),
         "logs": ("logs", "Print the end of the log (-f: follow)"),
         "service": ("service", "Start the daemon when you log in"),
     },
