@@ -39,6 +39,7 @@ HEADINGS = {
         "uninstall": ("uninstall", "Disconnect agents"),
         "import": ("import_", "Import history: transcripts, git, other memories"),
         "trial": ("trial", "Show what Recollect would have done in your past sessions"),
+        "statusline": ("statusline", "Print one line for Claude Code's status bar"),
         "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
     },
     "Data and privacy": {
