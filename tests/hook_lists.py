@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 from recollect.capture import frames, hook_keepout
 from recollect.hosts import registry
+from recollect.hosts.adapter import UnknownHost
 from recollect.hosts.facts import Facts
-from recollect.hosts.unknown import UnknownHost
 
 COMMAND = "python -m tests.docs --write"
 BEGIN = f"# --- made from hosts/*/facts.py and adapter.py: {COMMAND} ---\n"

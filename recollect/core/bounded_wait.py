@@ -8,6 +8,8 @@ keeps its thread; there are only a few threads, and when all of them hang the ne
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -15,31 +17,6 @@ T = TypeVar("T")
 
 class Late(Exception):
     """It did not answer in time."""
-
-
-class _Call(Generic[T]):
-    def __init__(self, work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
-        self._work = work
-        self._arguments = arguments
-        self._done = threading.Event()
-        self._result: T | None = None
-        self._error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            self._result = self._work(*self._arguments)
-        except BaseException as error:  # noqa: BLE001 - it is the caller's, and raised there
-            self._error = error
-
-    def done(self) -> None:
-        self._done.set()
-
-    def wait(self, patience_s: float) -> T:
-        if not self._done.wait(patience_s):
-            raise Late
-        if self._error is not None:
-            raise self._error
-        return self._result  # type: ignore[return-value]
 
 
 class BoundedThreads:
@@ -52,12 +29,13 @@ class BoundedThreads:
         self._name = name
         self._hung_s = hung_s
         self._changed = threading.Condition()
-        self._waiting: list[_Call[Any]] = []
+        self._waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
         self._begun: list[float] = []  # when each call that is running began
         self._threads = 0
 
     def run(self, patience_s: float, work: Callable[..., T], *arguments: Any) -> T:
-        call = _Call(work, arguments)
+        answer: Future[T] = Future()
+        call = (answer, partial(work, *arguments))
         with self._changed:
             hung = time.monotonic() - self._hung_s
             if len(self._begun) == self._most and max(self._begun) <= hung:
@@ -67,27 +45,34 @@ class BoundedThreads:
                 self._threads += 1
                 threading.Thread(target=self._work, name=self._name, daemon=True).start()
             self._changed.notify()
-        try:
-            return call.wait(patience_s)
-        except Late:
+        if not wait((answer,), patience_s).done:
             with self._changed:
                 if call in self._waiting:  # not begun, and no longer wanted
                     self._waiting.remove(call)
-            raise
+            raise Late
+        return answer.result()
 
     def _work(self) -> None:
         while True:
             with self._changed:
                 while not self._waiting:
                     self._changed.wait()
-                call = self._waiting.pop(0)
+                answer, work = self._waiting.pop(0)
                 now = time.monotonic()
                 self._begun.append(now)
-            call.run()
+            result, error = None, None
+            try:
+                result = work()
+            except BaseException as raised:  # noqa: BLE001 - it is the caller's, and raised there
+                error = raised
             with self._changed:
                 self._begun.remove(now)
-            call.done()  # after the thread is free, so that the caller's next call finds it free
-            del call
+            # After the thread is free, so that the caller's next call finds it free.
+            if error is None:
+                answer.set_result(result)
+            else:
+                answer.set_exception(error)
+            del answer, work, result, error
 
 
 class LatestAnswer(Generic[T]):

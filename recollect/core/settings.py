@@ -181,7 +181,7 @@ class Settings:
     provider: str = _setting(
         "none",
         "The route to the language model that extracts memories; none extracts by rules alone.",
-        ("none", "acp", "anthropic", "openai", "claude-code"),
+        ("none", "acp", "anthropic", "openai", "claude-code", "plugin"),
     )
     llm_model: str = _setting(
         "", "The language model to ask; empty for the small one chosen for the provider."
@@ -207,6 +207,10 @@ class Settings:
         "The most dollars that language models may cost in a day, estimated; 0 allows only free "
         "ones.",
         Range(0, 10_000),
+    )
+
+    plugins: tuple[str, ...] = _setting(
+        (), "The plugins that are switched on, by name; `recollect plugins list` shows all."
     )
 
     @property

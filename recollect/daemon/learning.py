@@ -37,7 +37,7 @@ class Learning:
         self._store = store
         self._counters = runtime.counters
         self._publish = runtime.publish
-        self.provider = choose(settings, store.usage, clock)
+        self.provider = choose(settings, store.usage, clock, runtime.plugins.complete)
         self._apart = RulesWorker(StoreReads(store, tombstones.refused), clock)
         self.worker = ExtractionWorker(
             store,

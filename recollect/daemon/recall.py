@@ -53,7 +53,7 @@ class RecallParts:
             ended=self.ended,
             rules=self.rules,
         )
-        self.recall_now = Recall(sources, self.receipts, runtime.counters)
+        self.recall_now = Recall(sources, self.receipts, runtime.counters, runtime.plugins.left_out)
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )

@@ -33,6 +33,7 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
+from recollect.plugins.host import Plugins
 from recollect.portable.backups import Backups
 from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
@@ -123,12 +124,14 @@ class Runtime:
         self.live = Live()
         self.publish = self.live.publish
         self.news = News(self.live.publish)
-        self.memories.listeners.append(self.news)
+        self.plugins = Plugins(settings)
+        self.memories.listeners += [self.news, self.plugins]
         self.pipeline.listeners += [
             self.turn_writer.on_event,
             self._prepare_work,
             self.maintenance.on_event,
             self.news.on_event,
+            self.plugins.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
         self.upkeep = DaemonUpkeep(self)
@@ -164,6 +167,7 @@ class Runtime:
             self.actor,
             self.turn_writer.derive_work,
             self.stopping.is_set,
+            self.plugins.items,
         )
 
     @functools.cached_property
@@ -305,6 +309,7 @@ class Runtime:
         self.stopping.set()
         parts: list[tuple[str, Any]] = [
             ("the doors", self.doors),
+            ("plugins", self.plugins),
             ("hooks", self.hooks),
             ("maintenance", self.maintenance),
             ("turns", self.turn_writer),
@@ -333,6 +338,7 @@ class Runtime:
         After any other failure hooks are still answered and events stored; health shows it."""
         try:
             self.load_recall()
+            self.plugins.start()
             self._start_learning()
         except Exception as error:
             log.exception("recall and extraction could not be started")

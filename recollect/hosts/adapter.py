@@ -16,7 +16,6 @@ from recollect.capture.foreign import strip_foreign
 from recollect.core.values import JsonBody, MessageBody, TextBody, encode
 from recollect.hosts import tools
 from recollect.hosts.facts import Facts
-from recollect.hosts.fitting import fit, fit_text
 from recollect.hosts.payloads import (
     Capture,
     EventDraft,
@@ -27,6 +26,8 @@ from recollect.hosts.payloads import (
 )
 from recollect.hosts.reading import (
     Data,
+    fit,
+    fit_text,
     moment,
     pick,
     plain_text,
@@ -382,3 +383,16 @@ def _key(kind: str, given: str, content: str) -> dict[str, Any]:
     digest = hashlib.sha256(content.encode()).hexdigest()[:16] if content else ""
     key = ":".join((kind, given[:_MAX_SESSION], digest))
     return {"dedupe_key": key, "dedupe_seconds": None if given else DOUBLE_FIRING_SECONDS}
+
+
+class UnknownHost(Adapter):
+    """A host that Recollect does not know: what can be read is stored, nothing is answered."""
+
+    session_fields = (*Adapter.session_fields, "conversation_id", "trajectory_id", "taskId")
+    injects_prompt = False
+
+    def __init__(self, given: str) -> None:
+        """Under the given name, as far as it can be one."""
+        letters = (letter for letter in given.lower() if letter.isalnum() or letter in "-_.")
+        name = "".join(letters)[:64] or "unknown"
+        super().__init__(Facts(name=name, title=name))

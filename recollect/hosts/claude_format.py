@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from recollect.core.values import JsonBody, encode
 from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
-from recollect.hosts.fitting import fit
 from recollect.hosts.payloads import Capture, EventDraft
-from recollect.hosts.reading import prose, word
+from recollect.hosts.reading import fit, prose, word
 
 
 class ClaudeFormat(Adapter):

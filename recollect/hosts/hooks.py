@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import cache
 
 from recollect.hosts import registry
-from recollect.hosts.adapter import Adapter, answer_draft
+from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft
 from recollect.hosts.payloads import Capture, Payload, with_answer
 from recollect.hosts.reading import lines_between
-from recollect.hosts.unknown import UnknownHost
 
 CONTEXT_CHARS = 9_500  # Claude Code and Codex pass on about 10,000 whole, and cut what is more
 ADAPTERS = registry.adapters()  # loaded with this module, not with the first hook call

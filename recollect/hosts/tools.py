@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recollect.capture.foreign import strip_own
-from recollect.core.code_names import defined_in
 from recollect.core.values import Author, ToolClass
 from recollect.hosts.payloads import ToolFacts
 
@@ -180,9 +179,9 @@ def defined_names(tool: ToolFacts, arguments: Any, output: Any) -> list[str]:
         return []
     match tool.tool_class:
         case "file-write":
-            return defined_in("\n".join(_texts(arguments)))
+            return _defined_in("\n".join(_texts(arguments)))
         case "file-read" if not tool.failed:
-            return defined_in("\n".join(_texts(output)))
+            return _defined_in("\n".join(_texts(output)))
     return []
 
 
@@ -297,3 +296,27 @@ def _exit_code_in(text: Any) -> bool:
     # The last such line is the host's own; earlier ones may be what the command printed.
     codes: Iterable[str] = _EXIT_TEXT.findall(text[-2000:]) if isinstance(text, str) else ()
     return any(code.strip("0") for code in list(codes)[-1:])
+
+
+_MOST_NAMES = 60
+_MOST_CODE = 100_000
+_DEFINITION = re.compile(
+    r"^[ \t+]{0,40}(?:\d{1,7}[→\t:|])?[ \t]{0,40}"
+    r"(?:(?:export|default|pub(?:\([a-z]{1,20}\))?|public|private|protected|internal|static|final|"
+    r"abstract|async|override|virtual|unsafe|inline|extern|open|data|sealed|const)[ \t]{1,8}){0,4}"
+    r"(?:func(?:[ \t]{0,4}\([^()\n]{0,80}\))?|def|class|type|fn|function\*?|interface|struct|enum|"
+    r"trait|impl|module|object|record|protocol|const)[ \t]{1,8}"
+    r"(?P<name>[A-Za-z_$][\w$]{3,79})",
+    re.MULTILINE,
+)
+
+
+def _defined_in(code: str) -> list[str]:
+    """The functions, classes and types that begin in a piece of code, also as an editor or a diff
+    shows it (with line numbers or plus signs), each once, in their order."""
+    found: dict[str, None] = {}
+    for match in _DEFINITION.finditer(code[:_MOST_CODE]):
+        found.setdefault(match["name"])
+        if len(found) == _MOST_NAMES:
+            break
+    return list(found)

@@ -13,9 +13,8 @@ from typing import Any
 from recollect.core.values import ChatMessage, JsonBody, MessageBody
 from recollect.hosts import transcript_files
 from recollect.hosts.adapter import prompt_draft, said, tool_draft
-from recollect.hosts.fitting import fit
 from recollect.hosts.payloads import EventDraft
-from recollect.hosts.reading import Data, moment, plain
+from recollect.hosts.reading import Data, fit, moment, plain
 from recollect.hosts.tools import ignored
 
 # What hosts write in the user's name, besides the blocks that `capture.foreign` removes.

@@ -365,10 +365,7 @@ class Pipeline:
             question = RecallQuestion(
                 trigger=captured.wants,
                 text=ran or privacy.scrub(captured.query).text,
-                namespaces=(
-                    self._namespaces.of_place(taken.place),
-                    projects.namespace(self._actor),
-                ),
+                namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
                 limit_chars=hooks.CONTEXT_CHARS,

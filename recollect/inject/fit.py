@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.inject.draft import Section
 
 T = TypeVar("T")

@@ -26,11 +26,10 @@ from recollect.inject.prompt_kind import asks_about_past, idleness, names_nothin
 from recollect.inject.rule_cache import RuleCache
 from recollect.inject.work_lines import work_lines
 from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.find import Found, find
+from recollect.retrieve.find import Found, ResultCache, find
 from recollect.retrieve.graph import GraphCache, GraphWalk
 from recollect.retrieve.index_cache import IndexCache
 from recollect.retrieve.query import intent
-from recollect.retrieve.result_cache import ResultCache
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache

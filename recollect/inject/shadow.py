@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.core import oslayer, safe_files
 from recollect.core.settings import Settings
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.hosts.proof import SESSION_PREFIX
 from recollect.inject.receipts import TEXT_KEPT
 

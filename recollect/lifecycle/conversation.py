@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core import ids
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Record
 from recollect.lifecycle.episode_compression import COMPRESSED_LIFE
 from recollect.lifecycle.extractive_summary import extract, is_conclusion

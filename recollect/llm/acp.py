@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
 from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import api_keys

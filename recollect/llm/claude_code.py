@@ -12,7 +12,7 @@ import shutil
 from typing import Any
 
 from recollect.core.errors import ProviderDown, ProviderRefused
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.llm import api_keys, web_api
 from recollect.llm.base import Completion, ModelRequest
 from recollect.llm.bounded_call import BoundedCalls, deadline

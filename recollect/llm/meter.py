@@ -14,7 +14,7 @@ import msgspec
 
 from recollect.core.clock import Clock
 from recollect.core.errors import BudgetSpent, ProviderError, StoreError
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Usage
 from recollect.llm.base import Completion, ModelRequest, Provider
 from recollect.llm.prices import cost_micros

@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.core.addresses import is_local
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.llm import api_keys
 from recollect.llm.base import Completion, ModelRequest
 from recollect.llm.bounded_call import BoundedCalls, deadline

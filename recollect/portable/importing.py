@@ -8,10 +8,10 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -80,10 +80,50 @@ class ImportOffer(Value, frozen=True):
     projects: dict[str, int] = msgspec.field(default_factory=dict)
 
 
+class ItemSource(Protocol):
+    """Something that has memories and prompts: another program's database, or a plugin."""
+
+    @property
+    def program(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    def items(self) -> Iterator[ForeignItem]: ...
+
+
+PluginItems = Callable[[str, str], Iterator[dict[str, Any]]]
+PLUGIN = "plugin:"
+
+
+@dataclass(frozen=True)
+class PluginSource:
+    """What a plugin has to import; how much that is nobody knows before."""
+
+    plugin: str
+    path: str  # what the plugin is given
+    read: PluginItems
+    rows: int = 0
+    bytes: int = 0
+
+    @property
+    def program(self) -> str:
+        return PLUGIN + self.plugin
+
+    def items(self) -> Iterator[ForeignItem]:
+        for number, item in enumerate(self.read(self.plugin, self.path), 1):
+            try:
+                yield msgspec.convert(item, ForeignItem)
+            except msgspec.ValidationError as error:
+                raise BadInput(f"item {number} of {self.program} is not valid: {error}") from error
+
+
 @dataclass
 class _Plan:
     transcripts: list[Transcript] = field(default_factory=list)
-    stores: list[foreign.ForeignStore] = field(default_factory=list)
+    stores: list[ItemSource] = field(default_factory=list)
     exports: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
 
@@ -98,6 +138,7 @@ class Importer:
         actor: str,
         derive_work: Callable[[str], None],
         stopping: Callable[[], bool] = lambda: False,
+        plugin_items: PluginItems = lambda plugin, argument: iter(()),
     ) -> None:
         self._store = store
         self._pipeline = pipeline
@@ -106,6 +147,7 @@ class Importer:
         self._actor = actor
         self._derive_work = derive_work
         self._stopping = stopping
+        self._plugin_items = plugin_items
         self._lock = threading.Lock()
         self.progress = ImportProgress(state="none")
 
@@ -249,7 +291,7 @@ class Importer:
         for source in wanted:
             self._add(plan, source, home, request)
         if not request.sources:
-            plan.stores = foreign.find(home)
+            plan.stores += foreign.find(home)
         if request.project:
             within = os.path.realpath(request.project)
             plan.transcripts = [one for one in plan.transcripts if _inside(one.cwd, within)]
@@ -263,6 +305,9 @@ class Importer:
             plan.transcripts += registry.readers()[source].find(home, request.env)
         elif source in foreign.PLACES:
             plan.stores += [one for one in foreign.find(home) if one.program == source]
+        elif source.startswith(PLUGIN):
+            name, _, argument = source.removeprefix(PLUGIN).partition(":")
+            plan.stores.append(PluginSource(name, argument, self._plugin_items))
         elif source == "git" or source.startswith("git:"):
             given = source.partition(":")[2] or request.project or request.directory
             found = git_history.repository(os.path.expanduser(given)) if given else ""
@@ -277,7 +322,7 @@ class Importer:
 
     def _add_path(self, plan: _Plan, path: str, given: str) -> None:
         if not os.path.isfile(path):
-            known = ", ".join([*registry.readers(), *foreign.PLACES, "git"])
+            known = ", ".join([*registry.readers(), *foreign.PLACES, "git", "plugin:NAME"])
             raise BadInput(
                 f"{given!r} is neither a source nor a file", field="source", hint=f"one of {known}"
             )
@@ -302,7 +347,7 @@ class Importer:
 
     def _take_store(
         self,
-        store: foreign.ForeignStore,
+        store: ItemSource,
         request: ImportRequest,
         attribution: Attribution,
         history: TranscriptImporter,

@@ -28,6 +28,7 @@ from recollect.server.routes import (
     graph,
     maintain,
     memories,
+    plugins,
     portable,
     projects,
     queue,
@@ -54,6 +55,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *dashboard.ENDPOINTS,
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
+    *plugins.ENDPOINTS,
 )
 
 

@@ -20,6 +20,7 @@ from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
+from recollect.plugins.host import Plugins
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
@@ -55,6 +56,7 @@ class ServiceRuntime(Protocol):
     counters: Counters
     tombstones: Tombstones
     work: WorkCache
+    plugins: Plugins
     mcp_clients: McpClients
     add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 

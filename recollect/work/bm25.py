@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.tuning import MATCHING
-from recollect.work.postings import BITS, MOST_OFTEN, Postings
+from recollect.work.terms import BITS, MOST_OFTEN, Postings
 
 # A question of many terms leaves out the commonest ones beyond so many entries: five for each of
 # 20,000 turns. A question made of three turns has about twenty for each; five were as good

@@ -188,3 +188,22 @@ def printed(output: Any) -> str:
         ]
         return "\n".join(one for one in named if isinstance(one, str))
     return ""
+
+
+MOST_ERROR_CHARS = 120
+_ERROR = re.compile(
+    r"\b(?:errors?|fail(?:ed|ure|ures)?|fatal|panic|exception|cannot|undefined|unresolved|"
+    r"not found|no such|denied|traceback|assert\w*)\b",
+    re.I,
+)
+_NONE = re.compile(r"\b(?:0|no) (?:errors?|fail\w*)\b", re.I)
+_ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+
+
+def first_error(output: Any) -> str:
+    """The first line of what a command printed that reads like an error, shortened."""
+    for line in printed(output)[:40_000].splitlines():
+        plain = " ".join(_ESCAPE.sub("", line).split())
+        if plain and _ERROR.search(plain) and not _NONE.search(plain):
+            return plain[:MOST_ERROR_CHARS]
+    return ""

@@ -17,10 +17,9 @@ from recollect.core import ids
 from recollect.core.entity_keys import key
 from recollect.core.values import Action, Entity, Relationship, TurnWork
 from recollect.work import command_targets
-from recollect.work.current_paths import with_current_paths
 from recollect.work.index import MAIN
-from recollect.work.pairs import subject_of
-from recollect.work.paths import base, shortest_unique
+from recollect.work.paths import base, shortest_unique, subject_of
+from recollect.work.renames import with_current_paths
 
 MOST_TURNS = 10_000  # the latest
 MOST = {

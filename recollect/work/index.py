@@ -16,10 +16,8 @@ from dataclasses import dataclass, field
 
 from recollect.core.tuning import WORK_FILES
 from recollect.core.values import Action, TurnWork
-from recollect.work.pairs import subject_of
-from recollect.work.paths import base
-from recollect.work.postings import Postings
-from recollect.work.terms import terms
+from recollect.work.paths import base, subject_of
+from recollect.work.terms import Postings, terms
 
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
 DAY_S = 86_400.0

@@ -6,8 +6,9 @@ measured (docs/decisions/brief.md). A signal is an array with a value for every 
 project may have thousands.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,8 +17,7 @@ from recollect.core.tuning import FILE_SIGNALS, WORK_FILES
 from recollect.work import bm25
 from recollect.work.bm25 import Scores
 from recollect.work.index import DAY_S, MAIN, ProjectWork, SessionWork
-from recollect.work.pairs import subject_of
-from recollect.work.paths import base, looks_like_file
+from recollect.work.paths import base, looks_like_file, subject_of
 from recollect.work.terms import terms
 
 MOST = 50  # files that are ranked; nobody is told of more
@@ -153,4 +153,48 @@ def _by_symbol(work: ProjectWork, text: str) -> Mapping[int, float]:
         files = work.symbols.get(name, ())
         for number in files:
             found[number] = found.get(number, 0.0) + 1 / len(files)
+    return found
+
+
+MOST_NAMES = 3
+SHORTEST = 5
+LONGEST = 32  # a longer one costs more than it tells
+
+
+def likely_names(
+    work: ProjectWork, ask: Ask, likely: Sequence[Likely], told: Collection[str]
+) -> dict[str, list[str]]:
+    """Names of the likely files that a session may need (functions and types worked on before), by
+    the path of their file. A name counts by the turns like the prompt in which it was defined, by
+    the words it shares with the prompt, and by how recently and in how many sessions it came up;
+    one that comes up everywhere tells nothing."""
+    files = {work.number[one.path]: one.path for one in likely if one.path in work.number}
+    prompt = set(terms(ask.text))
+    votes: dict[str, float] = {}
+    for number, score in bm25.best(bm25.search(work.words, prompt), WORK_FILES.voters):
+        turn = work.turn[number]
+        if turn is None or turn.session_id == ask.session:
+            continue
+        for name in turn.names:
+            votes[name] = votes.get(name, 0.0) + score
+    common = max(WORK_FILES.rare_sessions, WORK_FILES.rare_share * len(work.of_session))
+    scores: dict[str, float] = {}
+    for name, vote in votes.items():
+        use = work.names.get(name)
+        if use is None or use.sessions > common or not SHORTEST <= len(name) <= LONGEST:
+            continue
+        if name in ask.text:
+            continue
+        if f"name {name}" in told or files.keys().isdisjoint(work.symbols.get(name, ())):
+            continue
+        own = set(terms(name))
+        shared = len(own & prompt) / max(1, len(own))
+        recent = math.exp(-max(0.0, ask.at - use.last_at) / (WORK_FILES.recent_days * DAY_S))
+        here = 2.0 if use.branch == ask.branch and ask.branch not in MAIN else 1.0
+        scores[name] = vote * (0.2 + shared) * (0.3 + recent) * here * math.sqrt(use.sessions)
+    best = sorted(scores, key=lambda name: (-scores[name], name))[:MOST_NAMES]
+    found: dict[str, list[str]] = {}
+    for name in best:
+        path = next(files[number] for number in work.symbols[name] if number in files)
+        found.setdefault(path, []).append(name)
     return found

@@ -9,10 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.work.index import BranchWork, ProjectWork
-from recollect.work.likely_files import Ask, Likely
-from recollect.work.likely_names import likely_names
+from recollect.work.likely_files import Ask, Likely, likely_names
 from recollect.work.paths import shortest_unique
 
 MOST_RUNS = 3

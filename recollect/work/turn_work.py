@@ -22,7 +22,7 @@ from recollect.core.values import (
     TurnWork,
 )
 from recollect.work import commands, renames
-from recollect.work.error_lines import first_error
+from recollect.work.commands import first_error
 from recollect.work.paths import base, inside, is_output
 from recollect.work.terms import terms
 

@@ -25,7 +25,7 @@ from recollect.extract.rules.prose import cut, lines, plain, sentences
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands
-from recollect.work.error_lines import first_error
+from recollect.work.commands import first_error
 from recollect.work.paths import base, inside
 
 MOST_TURNS = 50

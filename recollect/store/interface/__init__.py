@@ -19,9 +19,8 @@ from recollect.store.interface.operations import Log, Runs, Spent, Usages, detai
 from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
 from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors, with_content
-from recollect.store.interface.sessions import Receipts, Sessions
+from recollect.store.interface.sessions import Receipts, Sessions, TurnWorks
 from recollect.store.interface.transaction import Transaction
-from recollect.store.interface.turn_works import TurnWorks
 from recollect.store.interface.upkeep import (
     BackupInfo,
     Change,

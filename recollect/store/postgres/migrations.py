@@ -7,15 +7,7 @@ an advisory lock lets one of them migrate while the others wait.
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.errors import ReadOnlyStore, WrongStore
-from recollect.store.postgres import (
-    schema_0001,
-    schema_0002,
-    schema_0003,
-    schema_0004,
-    schema_0005,
-    schema_0006,
-    schema_0007,
-)
+from recollect.store.postgres import schema_0001, schema_0002, schema_changes
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.migrations import Migration, Step, a_beginning
 
@@ -35,11 +27,11 @@ CREATE TABLE IF NOT EXISTS recollect._migrations (
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "init", schema_0001.SQL),
     Migration(2, "what others decided is heard", schema_0002.SQL),
-    Migration(3, "sessions by their own clock", schema_0003.SQL),
-    Migration(4, "channels that others cannot name", schema_0004.SQL),
-    Migration(5, "kinds by the table of kinds", schema_0005.SQL),
-    Migration(6, "what was done in each turn", schema_0006.SQL),
-    Migration(7, "the life of a belief", schema_0007.SQL),
+    Migration(3, "sessions by their own clock", schema_changes.SCHEMA_3),
+    Migration(4, "channels that others cannot name", schema_changes.SCHEMA_4),
+    Migration(5, "kinds by the table of kinds", schema_changes.SCHEMA_5),
+    Migration(6, "what was done in each turn", schema_changes.SCHEMA_6),
+    Migration(7, "the life of a belief", schema_changes.SCHEMA_7),
 )
 
 

@@ -4,17 +4,18 @@ In: pieces of work. Out: their results, after they were committed. Errors of the
 StoreError.
 """
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from recollect.core.clock import Clock, to_micros
 from recollect.core.values import Entity, Fact, Procedure, encode
-from recollect.store.interface import Hit
+from recollect.store.interface import GraphChanges, Hit
 from recollect.store.sql.connection import Connection
-from recollect.store.sql.graph_versions import GraphVersions
 from recollect.store.sql.statement import Statement
 
 T = TypeVar("T")
@@ -80,3 +81,45 @@ def ids_json(ids: Sequence[Any]) -> str:
 
 def micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
+
+
+KEPT = 256  # changes of one namespace
+
+
+class GraphVersions:
+    """What changed in the graphs of late, so that whoever holds one in memory reads only that: a
+    number that grows with every change of a namespace, and the ids that changed since an earlier
+    number; None when that is too long ago, or when nobody could say what changed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._versions: Counter[str] = Counter()
+        self._everywhere = 0
+        self._changes: dict[str, deque[tuple[int, frozenset[str]]]] = {}
+
+    def note(self, namespace: str, ids: Iterable[str] | None = None) -> None:
+        """These things came, changed or went; without ids anything may have."""
+        with self._lock:
+            self._versions[namespace] += 1
+            changes = self._changes.setdefault(namespace, deque(maxlen=KEPT))
+            if ids is None:
+                changes.clear()
+            else:
+                version = self._versions[namespace] + self._everywhere
+                changes.append((version, frozenset(ids)))
+
+    def note_all(self) -> None:
+        """Anything may have changed anywhere."""
+        with self._lock:
+            self._everywhere += 1
+            self._changes.clear()
+
+    def changes(self, namespace: str, since: int | None) -> GraphChanges:
+        with self._lock:
+            version = self._versions[namespace] + self._everywhere
+            if since is None:
+                return GraphChanges(version, None)
+            later = [ids for at, ids in self._changes.get(namespace, ()) if at > since]
+        # Each change counts one: fewer than were counted means that some are not known.
+        known = len(later) == version - since
+        return GraphChanges(version, frozenset().union(*later) if known else None)

@@ -25,7 +25,6 @@ from recollect.core import oslayer
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, LessThanStored, NotADatabase, StoreError
 from recollect.store.sqlite.connect import (
-    Numbers,
     arrived_last,
     counted,
     last_numbers,
@@ -90,9 +89,9 @@ class Ledger:
         self._write(clean=False, **last_numbers(db)._asdict())
         self.count(db)
 
-    def committed(self, numbers: Numbers) -> None:
+    def committed(self, commits: int, last_event: int) -> None:
         """So far the store has come, durably."""
-        self._write(commits=numbers.commits, events=numbers.events)
+        self._write(commits=commits, events=last_event)
 
     def count(self, db: apsw.Connection) -> None:
         """Look how much there is, and make the mark durable. `db` must see one snapshot."""

@@ -12,19 +12,7 @@ import apsw
 
 from recollect.core.clock import Clock, SystemClock, to_micros
 from recollect.store.sql.migrations import Migration, Step, a_beginning
-from recollect.store.sqlite import (
-    schema_0001,
-    schema_0002,
-    schema_0003,
-    schema_0004,
-    schema_0005,
-    schema_0006,
-    schema_0007,
-    schema_0008,
-    schema_0009,
-    schema_0010,
-    schema_0011,
-)
+from recollect.store.sqlite import schema_0001, schema_changes
 
 BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS _migrations (
@@ -38,16 +26,16 @@ CREATE TABLE IF NOT EXISTS _migrations (
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "init", schema_0001.SQL),
-    Migration(2, "usage of language models", schema_0002.SQL),
-    Migration(3, "runs", schema_0003.SQL),
-    Migration(4, "knowledge", schema_0004.SQL),
-    Migration(5, "aging", schema_0005.SQL),
-    Migration(6, "forgotten", schema_0006.SQL),
-    Migration(7, "events in order", schema_0007.SQL),
-    Migration(8, "sessions by their own clock", schema_0008.SQL),
-    Migration(9, "kinds by the table of kinds", schema_0009.SQL),
-    Migration(10, "what was done in each turn", schema_0010.SQL),
-    Migration(11, "the life of a belief", schema_0011.SQL),
+    Migration(2, "usage of language models", schema_changes.SCHEMA_2),
+    Migration(3, "runs", schema_changes.SCHEMA_3),
+    Migration(4, "knowledge", schema_changes.SCHEMA_4),
+    Migration(5, "aging", schema_changes.SCHEMA_5),
+    Migration(6, "forgotten", schema_changes.SCHEMA_6),
+    Migration(7, "events in order", schema_changes.SCHEMA_7),
+    Migration(8, "sessions by their own clock", schema_changes.SCHEMA_8),
+    Migration(9, "kinds by the table of kinds", schema_changes.SCHEMA_9),
+    Migration(10, "what was done in each turn", schema_changes.SCHEMA_10),
+    Migration(11, "the life of a belief", schema_changes.SCHEMA_11),
 )
 
 

@@ -17,8 +17,13 @@ from typing import Any, Generic, TypeVar, cast
 import apsw
 
 from recollect.core import errors, oslayer
-from recollect.store.sqlite.connect import BUSY_MS, Numbers, count_commit, explained, last_event
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import (
+    BUSY_MS,
+    SqliteConnection,
+    count_commit,
+    explained,
+    last_event,
+)
 from recollect.store.sqlite.ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -216,22 +221,19 @@ class Writer:
             for pending in batch:
                 self._run_one(pending)
             changed = self._connection.total_changes() != before
+            commits = self.ledger.mark.commits + 1
             if changed:
-                count_commit(self._connection, self.ledger.mark.commits + 1)
+                count_commit(self._connection, commits)
             self._connection.execute("COMMIT")
         except apsw.Error as error:
             self._abandon(batch, error)
             return
         if changed:
-            self._mark()
+            # In the ledger before anybody hears of it.
+            with contextlib.suppress(apsw.Error):  # the commit stands; the next one meets this too
+                self.ledger.committed(commits, last_event(self._connection))
         for pending in batch:
             pending.settle()
-
-    def _mark(self) -> None:
-        """Note in the ledger what was just committed, before anybody hears of it."""
-        commits = self.ledger.mark.commits + 1
-        with contextlib.suppress(apsw.Error):  # the commit stands; the next one meets this too
-            self.ledger.committed(Numbers(commits, last_event(self._connection)))
 
     def _run_one(self, pending: _Pending[Any]) -> None:
         """One caller's work. Its own failure stays its own; a failing disk is everybody's."""

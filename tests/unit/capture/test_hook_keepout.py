@@ -8,9 +8,9 @@ import pytest
 from recollect.capture import hook_keepout
 from recollect.core import private_sessions
 from recollect.hosts import hooks
+from recollect.hosts.adapter import UnknownHost
 from recollect.hosts.hooks import ADAPTERS
 from recollect.hosts.payloads import Payload
-from recollect.hosts.unknown import UnknownHost
 
 
 @pytest.mark.parametrize(

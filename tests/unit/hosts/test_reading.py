@@ -9,8 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.values import encode
-from recollect.hosts.fitting import BODY_BYTES, cut, fit, fit_text
-from recollect.hosts.reading import MAX_DEPTH, lenient, moment, plain, prose, read_object
+from recollect.hosts.reading import (
+    BODY_BYTES,
+    MAX_DEPTH,
+    cut,
+    fit,
+    fit_text,
+    lenient,
+    moment,
+    plain,
+    prose,
+    read_object,
+)
 from tests.fakes.growth import assert_linear
 
 

@@ -1,4 +1,4 @@
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.inject.fit import fit
 
 

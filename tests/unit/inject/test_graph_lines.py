@@ -10,7 +10,7 @@ import pytest
 from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Checkpoint, Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.interface import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from recollect.core.token_count import count_tokens
+from recollect.core.text_words import count_tokens
 from recollect.core.tool_schemas import BY_NAME, INSTRUCTIONS, TOOLS
 from recollect.daemon.runtime import Runtime
 from recollect.service import conversation_compaction, tools
@@ -33,8 +33,8 @@ def test_all_schemas_together_are_small() -> None:
 
 def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
     assert [tool.name for tool in TOOLS] == [
-        "search_memory", "get_context", "timeline", "get_observations", "store_observation",
-        "store_knowledge", "store_summary", "resume_session", "generate_report", "recall_entity",
+        "search_memory", "get_context", "timeline", "get_observations", "remember", "correct",
+        "store_summary", "resume_session", "generate_report", "recall_entity",
     ]  # fmt: skip
     for tool in TOOLS:
         assert tool.name in INSTRUCTIONS or tool.name == "generate_report"

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from recollect.core.tuning import FILE_SIGNALS, MATCHING, WORK_FILES
 from recollect.core.values import Action, TurnWork
 from recollect.work.likely_files import Ask
-from recollect.work.pairs import subject_of
-from recollect.work.paths import base, looks_like_file
+from recollect.work.paths import base, looks_like_file, subject_of
 from recollect.work.terms import terms
 
 MAIN = ("main", "master", "trunk", "develop", "HEAD", "")

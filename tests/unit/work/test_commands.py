@@ -2,8 +2,7 @@
 
 import pytest
 
-from recollect.work.commands import commit_subject, steps
-from recollect.work.error_lines import first_error
+from recollect.work.commands import commit_subject, first_error, steps
 
 
 def forms(line: str) -> list[str]:

@@ -1,7 +1,6 @@
 """Names of the likely files that a session may need."""
 
-from recollect.work.likely_files import rank
-from recollect.work.likely_names import likely_names
+from recollect.work.likely_files import likely_names, rank
 from recollect.work.lines import files_line
 from tests.unit.work.test_likely_files import ask, project, turn
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from recollect.work.pairs import subject_of
-from recollect.work.paths import inside, is_output, looks_like_file, shortest_unique
+from recollect.work.paths import inside, is_output, looks_like_file, shortest_unique, subject_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from recollect.hosts.adapter import tool_draft
 from recollect.work import bm25, renames
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
-from recollect.work.postings import Postings
+from recollect.work.terms import Postings
 from recollect.work.turn_work import person_of, work_of
 from tests.make import NAMESPACE, event
 
