@@ -40,6 +40,7 @@ HEADINGS = {
         "import": ("import_", "Import history: transcripts, git, other memories"),
         "relay": ("relay", "Store an event of a forge as a note"),
         "trial": ("trial", "Show what Recollect would have done in your past sessions"),
+        "statusline": ("statusline", "Print one line for Claude Code's status bar"),
         "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
     },
     "Data and privacy": {

@@ -99,6 +99,7 @@ class Runtime:
             self.counters,
             keep_out=self.keep_out,
             namespaces=self.namespaces,
+            visible_line=settings.visible_line,
         )
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)
