@@ -38,6 +38,7 @@ HEADINGS = {
         "install": ("install", "Connect agents: add hooks and the MCP server"),
         "uninstall": ("uninstall", "Disconnect agents"),
         "import": ("import_", "Import history: transcripts, git, other memories"),
+        "relay": ("relay", "Store an event of a forge as a note"),
         "trial": ("trial", "Show what Recollect would have done in your past sessions"),
         "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
     },

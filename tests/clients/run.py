@@ -79,7 +79,7 @@ def place(name: str, client: Client | None, keep: bool) -> Iterator[tuple[Home, 
 
 def connect(home: Home, client: Client) -> None:
     trust = ["--trust"] if client.host == "codex" else []
-    home.recollect("install", "-y", *trust, client.host, client=client)
+    home.recollect("install", "-y", "--allow-writes", *trust, client.host, client=client)
 
 
 # --- one client ----------------------------------------------------------------------------------
@@ -128,16 +128,30 @@ def prove(client: Client, keep: bool) -> Proof:
 
 
 def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
-    """The agent finds our MCP server, and the model gets from a tool what was remembered."""
+    """The agent has our tools in the first session after a start of the daemon: the model gets from
+    one what was remembered, and stores with another what the user said."""
     home.recollect("add", "The lantern on the pier is green")
-    before, model.steps = model.steps, (Ask("search_memory", {"query": "colour of the lantern"}),)
-    run = home.turn(client, model.url, Typed("TURN-m6").prompt)
+    home.stop_daemon()
+    typed = Typed("TURN-m6")
+    belief = {"text": typed.prompt[:200], "type": "constraint", "quote": typed.prompt[:200]}
+    before, model.steps = (
+        model.steps,
+        (
+            Ask("search_memory", {"query": "colour of the lantern"}),
+            Ask("remember", belief),
+        ),
+    )
+    run = home.turn(client, model.url, typed.prompt)
     model.steps = before
     asked = model.asked("TURN-m6")
     offered = [one for one in asked if "search_memory" in one.text]
     found = [] if offered else ["the tool was not offered to the model"]
     if offered and not any("The lantern on the pier is green" in one.text for one in asked):
         found.append("the tool's answer did not reach the model")
+    kept = home.client.get("/api/knowledge", limit=50)["items"]
+    users = [one for one in kept if "TURN-m6" in one["title"] and one["author"] == "user"]
+    if offered and not users:
+        found.append("what the user said was not stored as the user's")
     proof.tell("mcp", [*found, *_failed(run)])
 
 
