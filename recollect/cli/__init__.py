@@ -40,6 +40,7 @@ HEADINGS = {
         "import": ("import_", "Import history: transcripts, git, other memories"),
         "relay": ("relay", "Store an event of a forge as a note"),
         "trial": ("trial", "Show what Recollect would have done in your past sessions"),
+        "statusline": ("statusline", "Print one line for Claude Code's status bar"),
         "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
     },
     "Data and privacy": {
@@ -57,6 +58,7 @@ HEADINGS = {
         "status": ("status", "Show whether the daemon runs and what it received"),
         "doctor": ("doctor", "Check everything (--fix: repair, --prove: test the agents' hooks)"),
         "queue": ("queue", "List, run and retry the extraction of events"),
+        "jobs": ("jobs", "List, cancel and retry background work"),
         "logs": ("logs", "Print the end of the log (-f: follow)"),
         "service": ("service", "Start the daemon when you log in"),
     },

@@ -26,6 +26,7 @@ from recollect.server.routes import (
     events,
     figures,
     graph,
+    jobs,
     maintain,
     memories,
     plugins,
@@ -56,6 +57,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
     *plugins.ENDPOINTS,
+    *jobs.ENDPOINTS,
 )
 
 

@@ -30,8 +30,9 @@ from tests.clients.seen import Typed, complaints, wanted
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
     *("mcp", "live proof", "same output", "daemon down"),
-    *("injected start", "injected prompt", "injected tool", "uninstalled"),
+    *("injected start", "injected prompt", "injected tool", "visible line", "uninstalled"),
 )
+MESSAGE = "Recollect: 2 notes"
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -193,7 +194,16 @@ def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
             found.append("not in the resumed session")
         proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
     _told_after_commands(proof, client, model, typed[0])
+    _shown(proof, client, model, typed)
     proof.tell_all(captured(home, client, *typed), client)
+
+
+def _shown(proof: Proof, client: Client, model: FakeModel, typed: list[Typed]) -> None:
+    """The line for the user does not reach the model; what is injected beside it does (above)."""
+    asked = [request for one in typed for request in model.asked(one.turn)]
+    seen = [] if not any(MESSAGE in one.text for one in asked) else ["the model was shown it"]
+    shows = registry.facts()[client.host].shows_message
+    proof.tell("visible line", seen, "yes" if shows else "not sent")
 
 
 def _told_after_commands(proof: Proof, client: Client, model: FakeModel, typed: Typed) -> None:
