@@ -156,6 +156,9 @@ class Settings:
     prompt_tokens: int = _setting(
         150, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    visible_line: bool = _setting(
+        True, "Whether agents that can do so show you one line when something was injected."
+    )
     shadow: float = _setting(
         0.0,
         "The share of sessions, chosen at random, in which memory is silent on purpose, so that "
@@ -178,7 +181,7 @@ class Settings:
     provider: str = _setting(
         "none",
         "The route to the language model that extracts memories; none extracts by rules alone.",
-        ("none", "acp", "anthropic", "openai", "claude-code"),
+        ("none", "acp", "anthropic", "openai", "claude-code", "plugin"),
     )
     llm_model: str = _setting(
         "", "The language model to ask; empty for the small one chosen for the provider."
@@ -204,6 +207,10 @@ class Settings:
         "The most dollars that language models may cost in a day, estimated; 0 allows only free "
         "ones.",
         Range(0, 10_000),
+    )
+
+    plugins: tuple[str, ...] = _setting(
+        (), "The plugins that are switched on, by name; `recollect plugins list` shows all."
     )
 
     @property

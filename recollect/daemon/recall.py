@@ -53,7 +53,7 @@ class RecallParts:
             ended=self.ended,
             rules=self.rules,
         )
-        self.recall_now = Recall(sources, self.receipts, runtime.counters)
+        self.recall_now = Recall(sources, self.receipts, runtime.counters, runtime.plugins.left_out)
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )
@@ -79,6 +79,11 @@ class RecallParts:
         """Start making missing vectors now."""
         if self._backfill is not None:
             self._backfill.wake()
+
+    def embed_again(self) -> None:
+        """Start now, with what was set aside too."""
+        if self._backfill is not None:
+            self._backfill.again()
 
     def embed_now(self) -> None:
         """Give vectors to what has none, in this thread."""

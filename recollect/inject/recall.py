@@ -6,10 +6,11 @@ never raises: what is late or fails is answered with nothing, and the receipt sa
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
@@ -33,6 +34,10 @@ PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())
 
+# Asks plugins about a brief, which is made only if there is one to ask: ids of lines to leave out,
+# and the plugin that wants it.
+LeftOut = Callable[[Callable[[], Any]], Mapping[str, str]]
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -44,7 +49,14 @@ class Preview:
 
 
 class Recall:
-    def __init__(self, sources: Sources, receipts: Receipts, counters: Counters) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        receipts: Receipts,
+        counters: Counters,
+        left_out: LeftOut = lambda brief: {},
+    ) -> None:
+        self._left_out = left_out
         self._sources = sources
         self._receipts = receipts
         self._counters = counters
@@ -132,8 +144,17 @@ class Recall:
         self._judge(draft, told, repeat=repeat)
         decide(draft)
         put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
+        self._leave_out(draft)
         room = self._room(draft) if tokens is None else tokens
         return draft, *self._fitted(draft, room, headed=not told)
+
+    def _leave_out(self, draft: Draft) -> None:
+        """Take out the lines that a plugin does not want to be told."""
+        if draft.kept:
+            unwanted = self._left_out(lambda: _brief(draft))
+            for line in draft.kept:
+                if line.id in unwanted:
+                    line.why_not = f"left out by the plugin {unwanted[line.id]}"
 
     def _told_records(self, question: RecallQuestion, told: frozenset[str]) -> Sequence[Record]:
         return records(self._sources.store, question.namespaces, sorted(told))
@@ -211,3 +232,22 @@ def _freshness(draft: Draft) -> dict[str, dict[str, Freshness]]:
         if line.record is not None:
             seen.setdefault(line.record.namespace, {})[line.id] = line.record.freshness
     return seen
+
+
+def _brief(draft: Draft) -> dict[str, Any]:
+    """What plugins are shown of it."""
+    question = draft.question
+    return {
+        "session_id": question.session_id,
+        "namespace": question.namespaces[0],
+        "trigger": question.trigger,
+        "prompt": question.text,
+        "lines": [
+            {
+                "id": line.id,
+                "section": line.section,
+                "text": render.forms(line, as_sections=draft.as_sections)[0],
+            }
+            for line in draft.kept
+        ],
+    }
