@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.bench.fit_statements SESSIONS            # figures only
     .venv/bin/python -m tests.bench.fit_statements SESSIONS --write    # and the weights
 
-In: `recollect/bench/data/statements/<kind>.txt`, one sentence per line, and a folder of real
+In: `tests/bench/data/statements/<kind>.txt`, one sentence per line, and a folder of real
 sessions, of which every second one gives sentences that state nothing (statements are rare there;
 sentences with a cue are left out). Out: a softmax regression
 on the features of `extract/rules/sentence_kind.py`: `extract/rules/sentence_kinds.json`. The
@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.gold import transcript
 from recollect.core.values import TextBody
 from recollect.extract.rules.cues import cue
 from recollect.extract.rules.sentence_kind import KINDS, features, speaks_english, tokens
 from recollect.extract.rules.statements import own_sentences
 from recollect.extract.rules.vetoes import QUESTION
+from tests.bench.gold import transcript
 
-DATA = os.path.join("recollect", "bench", "data", "statements")
+DATA = os.path.join("tests", "bench", "data", "statements")
 WEIGHTS = os.path.join("recollect", "extract", "rules", "sentence_kinds.json")
 FOLDS = 5
 FEWEST = 5  # sentences with a word, for it to stay a word

@@ -1,6 +1,6 @@
 """What each cue and each veto is worth: `python -m tests.bench.statements [LIST.json]`.
 
-In: the labelled sentences of `recollect/bench/data/statements`, and a blind list with `statements`
+In: the labelled sentences of `tests/bench/data/statements`, and a blind list with `statements`
 and `near_misses`, if one is given. Out: hits and precision of each cue (below 90 % it should go),
 hits of each veto, and how many sentences are noticed, and held, per kind.
 """
@@ -20,7 +20,7 @@ from recollect.extract.rules.statements import BeliefStatement, own_sentences, s
 from recollect.extract.rules.turns import turns_of
 from tests.make import NOON
 
-DATA = os.path.join("recollect", "bench", "data", "statements")
+DATA = os.path.join("tests", "bench", "data", "statements")
 
 
 def labelled() -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 In: one sentence. Out: a probability for each kind. Logistic regression on the grammar of the
 sentence: words that many sentences have in common stay, all others are reduced to their form (a
 name, a plural, a path), so that it hardly matters what a sentence is about. Weights are fitted by
-`tests/bench/fit_statements.py` on `recollect/bench/data/statements`.
+`tests/bench/fit_statements.py` on `tests/bench/data/statements`.
 """
 
 import itertools
