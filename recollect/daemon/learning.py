@@ -86,6 +86,11 @@ class Learning:
         self._watcher.request(wanted)
         return self._watcher.wait(wanted, wait_s)
 
+    @property
+    def busy(self) -> frozenset[str]:
+        """The namespaces that are being extracted."""
+        return self._watcher.busy
+
     def retry(self, namespace: str) -> int:
         """Put what was set aside back in line; returns how many events."""
         count = self._store.events.retry(namespace)

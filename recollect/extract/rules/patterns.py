@@ -281,6 +281,13 @@ CORRECTION = _any(
 SAYS_NO = re.compile(
     r"^(?:no|nope|nein|non|wrong|stop)(?=\s*[,.!:;—-])|^(?:please )?stop \w+ing\b", re.IGNORECASE
 )
+
+
+def contradicts(prompt: str) -> bool:
+    """Whether a prompt begins by saying that the answer before it was wrong."""
+    return bool(SAYS_NO.match(prompt) or CORRECTION.search(prompt[:200]))
+
+
 NEGATIVE = re.compile(
     r"^(?:please |and |also )*(?:don'?t|do not|never|no\b|not\b|avoid|stop)", re.IGNORECASE
 )
