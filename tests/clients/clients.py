@@ -26,6 +26,7 @@ class Client:
     files: Callable[[str], Files] = lambda url: {}
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
+    shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
@@ -157,6 +158,7 @@ CLIENTS = {
                 "COPILOT_MODEL": "fake-model",
                 "COPILOT_AUTO_UPDATE": "false",
             },
+            shows_command=False,
         ),
         Client(
             host="qwen",
