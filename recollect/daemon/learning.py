@@ -38,6 +38,8 @@ class Learning:
         self._counters = runtime.counters
         self._publish = runtime.publish
         self.provider = choose(settings, store.usage, clock)
+        recall = runtime.loaded_recall
+        unrecorded = (recall.hints.propose_unrecorded,) if recall is not None else ()
         self._apart = RulesWorker(StoreReads(store, tombstones.refused), clock)
         self.worker = ExtractionWorker(
             store,
@@ -45,7 +47,7 @@ class Learning:
             runtime.memories,
             self._apart,
             provider=lambda: self.provider,
-            gates=(tombstones.gate, self._quality),
+            gates=(*unrecorded, tombstones.gate, self._quality),
             embedder=embedder,
             knowledge=knowledge.ClaimLearner(store.graph, clock, ACTOR),
             cite=cite,
