@@ -129,8 +129,10 @@ def tool_page() -> str:
         "",
         *(f"> {line}" for line in tool_schemas.INSTRUCTIONS.splitlines()),
     ]
-    for tool in tool_schemas.TOOLS:
+    for tool in (*tool_schemas.TOOLS, *tool_schemas.UNLISTED):
         lines += ["", f"## {tool.name}", "", tool.description, ""]
+        if tool in tool_schemas.UNLISTED:
+            lines += ["Not listed: it answers agents that know its name.", ""]
         lines += ["| argument | type | default |", "|---|---|---|"]
         for name, part in tool.schema["properties"].items():
             default = "required" if name in tool.required else part.get("default", "")

@@ -1,4 +1,4 @@
-"""Times as people type them: 2026-11-01, 2026-11-01T12:00, 90d, 6w, 12h, 30m, 3mo."""
+"""Times as people type them: 2026-11-01, 2026-11-01T12:00, 90d, 6w, 12h, 3mo, yesterday."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,9 @@ _UNITS = {
 }
 # Units are case-sensitive: whoever types 3M may mean months, and is asked, not given minutes.
 _AGE = re.compile(rf"^(\d{{1,6}})\s*({'|'.join(_UNITS)})$")
-FORMS = "TIME is 2026-11-01, 2026-11-01T15:30 or an age such as 12h, 7d, 6w or 3mo."
+# Days before today, at whose beginning the time is.
+_WORDS = {"today": 0, "yesterday": 1, "last week": 7, "last month": 30}
+FORMS = "TIME is 2026-11-01, 2026-11-01T15:30, yesterday or an age such as 12h, 7d, 6w or 3mo."
 
 
 class Time(click.ParamType[datetime]):
@@ -32,6 +34,10 @@ class Time(click.ParamType[datetime]):
             return value
         text = str(value).strip()
         age = _AGE.match(text)
+        if text.lower() in _WORDS:
+            now = datetime.now().astimezone()
+            today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            return today - timedelta(days=_WORDS[text.lower()])
         try:
             if age:
                 return datetime.now(UTC) - int(age[1]) * _UNITS[age[2]]
@@ -39,7 +45,8 @@ class Time(click.ParamType[datetime]):
         except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is not a time. Write 2026-11-01, 2026-11-01T15:30, or an age such as "
-                "7d: a number and s, m (minutes), h, d, w, mo (months) or y.",
+                "7d: a number and s, m (minutes), h, d, w, mo (months) or y; or today, yesterday, "
+                "last week, last month.",
                 param,
                 ctx,
             )

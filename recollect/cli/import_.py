@@ -47,8 +47,8 @@ def command(
 
     SOURCE is an agent that keeps its sessions on this machine (such as claude-code or codex),
     another memory (kiro-learn, kiro-memory, claude-mem), git or git:DIR for a repository's commits,
-    or a file: an export of Recollect, a transcript, a database. Without SOURCE, everything that
-    is found is offered.
+    plugin:NAME or plugin:NAME:ARGUMENT for what a plugin brings, or a file: an export of Recollect,
+    a transcript, a database. Without SOURCE, everything that is found is offered.
 
     Importing again adds nothing twice. Secrets are removed on the way in.
     """

@@ -133,14 +133,14 @@ class DaemonLink:
         except NoAnswer:
             raise
         except NotRunning:
-            self._start(chosen)
+            self._start()
             return client.send("POST", "/mcp", request, self._headers)[1]
 
-    def _start(self, chosen: Any) -> None:
+    def _start(self) -> None:
         """Start the daemon, once for all calls that wait; StillStarting when it takes long."""
         with self._lock:
             if self._starting is None or not self._starting.is_alive():
-                self._starting = threading.Thread(target=self._run, args=(chosen,), daemon=True)
+                self._starting = threading.Thread(target=self._run, daemon=True)
                 self._starting.start()
             starting = self._starting
         starting.join(START_S)
@@ -149,11 +149,27 @@ class DaemonLink:
         if self._failure is not None:
             raise self._failure
 
-    def _run(self, chosen: Any) -> None:
-        from recollect.cli import process
-
+    def _run(self) -> None:
         self._failure = None
         try:
-            process.start(chosen)
+            start_daemon()
         except RecollectError as error:
             self._failure = error
+
+
+def start_daemon() -> None:
+    """By a command that ends: some agents stop their server with everything that descends from it,
+    and the daemon is everybody's."""
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect", "up", "--quiet"],
+        cwd="/",  # Python would import from the agent's directory
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    if done.returncode:
+        told = " ".join(done.stderr.decode("utf-8", "replace").split())
+        raise RecollectError(told.removeprefix("recollect: ") or "The daemon did not start.")

@@ -39,9 +39,9 @@ def command(
 ) -> int:
     """Move memories to another project, with the events they came from.
 
-    MEMORY is an id; `recollect move MEMORY PROJECT` moves just that one and can be undone. With
-    --all everything in --project is moved, and what happens there from now on belongs to the other
-    project too. To take a move back, move again the other way.
+    MEMORY is an id, or the end of it that a brief shows; `recollect move MEMORY PROJECT` moves just
+    that one and can be undone. With --all everything in --project is moved, and what happens there
+    from now on belongs to the other project too. To take a move back, move again the other way.
     """
     if target is None:
         if len(memories) != 2:

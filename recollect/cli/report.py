@@ -84,7 +84,13 @@ def _print_report(report: dict[str, Any]) -> None:
         if report[key]:
             click.secho(f"\n{title}", bold=True)
             for one in report[key]:
-                click.echo(f"- {' '.join(one['text'].split())}")
+                said = " ".join(one["text"].split())
+                click.echo(
+                    textwrap.fill(
+                        said, text_width(), initial_indent="- ", subsequent_indent="  ",
+                        break_long_words=False, break_on_hyphens=False,
+                    )
+                )  # fmt: skip
     if report["hotspots"]:
         click.secho("\nFiles", bold=True)
         for one in report["hotspots"]:

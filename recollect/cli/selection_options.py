@@ -11,7 +11,7 @@ import click
 from recollect.cli.date_options import iso, time_option
 from recollect.cli.options import dry_run_option, project_option, project_path, yes_option
 from recollect.core.errors import BadInput
-from recollect.core.ids import RECORD_PATTERN
+from recollect.core.ids import RECORD_NAME_PATTERN
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What a person calls one row of a kind, and several, where it is not the kind and an "s".
@@ -85,9 +85,9 @@ def refuse_empty(**options: str | None) -> None:
 
 def refuse_bad_ids(memories: tuple[str, ...]) -> None:
     for one in memories:
-        if not re.match(RECORD_PATTERN, one):
+        if not re.match(RECORD_NAME_PATTERN, one):
             raise BadInput(
-                f"{one!r} is not the id of a memory: mr_ and 26 letters and digits",
+                f"{one!r} is not the id of a memory, nor the end of one",
                 hint="recollect search shows the ids; --text takes words instead.",
             )
 

@@ -1,27 +1,41 @@
 """`recollect undo` and `recollect change`: changes to memories, listed and taken back."""
 
+from typing import Any
+
 import click
 
 from recollect.cli.groups import Group
-from recollect.cli.options import json_option, limit_option, project_option, project_path
-from recollect.cli.output import daemon_client, print_json, print_table
+from recollect.cli.options import (
+    json_option,
+    limit_option,
+    project_option,
+    project_path,
+    yes_option,
+)
+from recollect.cli.output import confirmed, cut, daemon_client, print_json, print_table
+
+TITLE_CHARS = 60
 
 
 @click.command()
 @click.argument("change", required=False)
 @project_option(default=".")
+@yes_option
 @json_option
-def command(change: str | None, project: str, as_json: bool) -> int:
-    """Undo CHANGE (an id), or the newest change in the project.
+def command(change: str | None, project: str, yes: bool, as_json: bool) -> int:
+    """Undo CHANGE (an id), or the newest change in the project, which is shown first.
 
     What was removed comes back, and what was added goes. `recollect change list` shows the ids.
     """
     client = daemon_client()
-    if change:
-        path = f"/api/operations/{change}/undo"
-    else:
-        path = client.path("/api/undo", {"project": project_path(project)})
-    done = client.ask("POST", path)
+    if not change:
+        newest = client.get("/api/undo", project=project_path(project))
+        change = newest["op_id"]
+        if not as_json:
+            click.echo(f"{_when(newest)}  {newest['kind']}: {_titles(newest)}")
+        if not (yes or as_json or confirmed("Undo this?", default=True)):
+            return 1
+    done = client.ask("POST", f"/api/operations/{change}/undo")
     if as_json:
         print_json(done)
         return 0
@@ -31,6 +45,20 @@ def command(change: str | None, project: str, as_json: bool) -> int:
             click.echo(f"{word}: {', '.join(done[key])}")
     click.echo(f"Undo that: recollect undo {done['op_id']}")
     return 0
+
+
+def _when(operation: dict[str, Any]) -> str:
+    return str(operation["at"][:16].replace("T", " "))
+
+
+def _titles(operation: dict[str, Any]) -> str:
+    """What a change touched, in words."""
+    touched = len({*operation["targets"], *operation["created"]})
+    named = [cut(one, TITLE_CHARS) for one in operation["titles"]]
+    more = touched - len(named)
+    if more > 0:
+        named.append(f"{more} more" if named else str(touched))
+    return "; ".join(named) or operation["reason"] or "-"
 
 
 @click.group(cls=Group)
@@ -54,9 +82,9 @@ def list_command(project: str, limit: int, as_json: bool) -> None:
     else:
         rows = [
             [
-                one["at"][:16].replace("T", " "),
+                _when(one),
                 one["kind"],
-                str(len({*one["targets"], *one["created"]}) or "-"),
+                _titles(one),
                 one["op_id"],
             ]
             for one in found["items"]

@@ -34,15 +34,15 @@ def command(
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
     It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
-    can also be the id of a receipt. A memory is named by its id, the beginning of it, or the
-    end of it that a brief shows in brackets.
+    can also be the id of a receipt. MEMORY is an id, or the end of it that a brief shows in
+    brackets.
     """
     client = daemon_client()
-    receipts = _receipts(client, project, SEARCHED)
     for verdict, record_id in {"useful": useful, "wrong": wrong, "never": never}.items():
         if record_id:
-            _rate(client, receipts, record_id, verdict)
+            _rate(client, project, record_id, verdict)
             return 0
+    receipts = _receipts(client, project, SEARCHED)
     if not words and not receipts:
         print_json(None) if as_json else click.echo(NONE)
         return 0
@@ -156,24 +156,12 @@ def _print_candidate(one: dict[str, Any], otherwise: str) -> None:
     click.secho(f"  {one['record_id']}", dim=True)
 
 
-def _has_id(whole: str, part: str) -> bool:
-    """Whether an id begins with a part, or ends with it: a brief tells the end in brackets."""
-    return whole.startswith(part) or whole.lower().endswith(part.strip("[]").lower())
-
-
-def _rate(client: Client, receipts: list[dict[str, Any]], record_id: str, verdict: str) -> None:
-    """A memory is named by a part of its id."""
-    shown = [one for receipt in receipts for one in receipt["detail"]["candidates"]]
-    found = {one["record_id"] for one in shown if _has_id(one["record_id"], record_id)}
-    if len(found) != 1:
-        several = "several memories in this project's receipts begin"
-        none = "no memory in this project's receipts begins"
-        raise NotFound(f"{several if found else none} with {record_id!r}",
-                       hint="recollect receipt list, or -p PROJECT")  # fmt: skip
-    body = {"record_id": found.pop(), "verdict": verdict, "namespace": receipts[0]["namespace"]}
+def _rate(client: Client, project: str, record_id: str, verdict: str) -> None:
+    """The memory is looked up among those of the project, which may also be global ones."""
+    body = {"record_id": record_id, "verdict": verdict, "project": project_path(project)}
     given = client.ask("POST", "/api/feedback", body)
     words = {"useful": "was useful", "wrong": "was wrong", "never": "is never injected again"}
-    click.echo(f"Noted: {body['record_id']} {words[verdict]}.")
+    click.echo(f"Noted: {given['record_id']} {words[verdict]}.")
     if verdict == "never":
         click.echo("Neither is anything else that was made of the same words.")
         click.echo(f"Undo: recollect undo {given['op_id']}")

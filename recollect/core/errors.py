@@ -31,6 +31,7 @@
     │   ├── ProviderDown         not there, crashed, or the connection broke
     │   ├── ProviderRefused      no key, unknown model, too much asked
     │   └── BudgetSpent          the day's limit is reached
+    ├── PluginFailed             a plugin raised, took too long, or its process ended
     └── ExtractionFailed         no usable answer; the events stay in line
 
 The docstring of a class is its default message; `hint` is the command or act that repairs it.
@@ -221,6 +222,12 @@ class BudgetSpent(ProviderError):
 
     hint = "recollect settings list"
     spent = False
+
+
+class PluginFailed(RecollectError):
+    """A plugin gave no answer."""
+
+    hint = "recollect plugins list"
 
 
 class ExtractionFailed(RecollectError):

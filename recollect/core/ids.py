@@ -15,6 +15,9 @@ _VALUE = {char: index for index, char in enumerate(_ALPHABET)}
 ULID_PATTERN = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
 RECORD_PATTERN = r"^mr_[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
 
+# A record by its id, or by the end of it: five characters or more, as a brief shows them.
+RECORD_NAME_PATTERN = r"^\[?(?:mr_)?[0-9A-Za-z]{5,26}\]?$(?!\n)"
+
 RECORD = "mr_"
 ENTITY = "ent_"
 RELATIONSHIP = "rel_"

@@ -174,6 +174,11 @@ def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
     return f"/actor/{owner}/project/{segment(project_id)}/"
 
 
+def everywhere(project_namespace: str) -> str:
+    """The actor's own namespace, for what holds in all projects."""
+    return "/".join(project_namespace.split("/")[:3]) + "/"
+
+
 def normalise_remote(url: str) -> str:
     """`host/path` of a remote in any spelling, or the absolute path of a local one; empty
     otherwise. The path is not accessed: an untrusted folder could name one that hangs, or that is

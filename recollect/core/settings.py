@@ -161,6 +161,9 @@ class Settings:
         "Whether an agent that has Recollect's tools is asked, by a line with a prompt, to record "
         "a rule, decision or fact that the prompt may set, change or end.",
     )
+    visible_line: bool = _setting(
+        True, "Whether agents that can do so show you one line when something was injected."
+    )
     shadow: float = _setting(
         0.0,
         "The share of sessions, chosen at random, in which memory is silent on purpose, so that "
@@ -183,7 +186,7 @@ class Settings:
     provider: str = _setting(
         "none",
         "The route to the language model that extracts memories; none extracts by rules alone.",
-        ("none", "acp", "anthropic", "openai", "claude-code"),
+        ("none", "acp", "anthropic", "openai", "claude-code", "plugin"),
     )
     llm_model: str = _setting(
         "", "The language model to ask; empty for the small one chosen for the provider."
@@ -209,6 +212,10 @@ class Settings:
         "The most dollars that language models may cost in a day, estimated; 0 allows only free "
         "ones.",
         Range(0, 10_000),
+    )
+
+    plugins: tuple[str, ...] = _setting(
+        (), "The plugins that are switched on, by name; `recollect plugins list` shows all."
     )
 
     @property

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
-from recollect.core.ids import RECORD_PATTERN, ULID_PATTERN
+from recollect.core.ids import RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
 from recollect.core.kinds import Kind, KnowledgeType, Level, ObservationType, RecordKind, traits
 
@@ -22,6 +22,9 @@ REQUEST_BYTES = 2 << 20
 
 Ulid = Annotated[str, Meta(pattern=ULID_PATTERN, description="a ULID, minted where it happened")]
 RecordId = Annotated[str, Meta(pattern=RECORD_PATTERN, description="mr_ and a ULID")]
+RecordName = Annotated[
+    str, Meta(pattern=RECORD_NAME_PATTERN, description="an id, or the end of it that a brief shows")
+]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
 Namespace = Annotated[
     str,
@@ -205,6 +208,11 @@ class Record(Value, frozen=True, kw_only=True):
         """Whether it may be put before an agent as what holds: a belief that is current, or the
         newer one of a dispute. Other kinds always stand."""
         return self.state == "current" or (self.state == "disputed" and not self.ended_by)
+
+    def outdoes(self, other: "Record") -> bool:
+        """Whether it is news beside another with the same words: it stands, and that one does not
+        (any more)."""
+        return self.stands and not other.stands
 
     def holds_in(self, session_id: str | None, branch: str) -> bool:
         """Whether it holds for a prompt of this session, on this branch. What was said for one

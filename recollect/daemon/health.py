@@ -87,6 +87,7 @@ class Health:
             "maintained_at": runtime.maintenance.maintained_at,
             "embedding": seen.embedding,
             "alarms": seen.alarms,
+            "plugins": runtime.plugins.running(),
             "wanted_port": runtime.settings.port,
             "clones": {"offers": runtime.clones.offers, "joined": runtime.clones.joined},
         }

@@ -55,7 +55,9 @@ class RecallParts:
             rules=self.rules,
         )
         self.hints = Hints(runtime.visible_store, settings, clock, runtime.mcp_clients.since)
-        self.recall_now = Recall(sources, self.receipts, runtime.counters, self.hints)
+        self.recall_now = Recall(
+            sources, self.receipts, runtime.counters, runtime.plugins.left_out, self.hints
+        )
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )
@@ -81,6 +83,11 @@ class RecallParts:
         """Start making missing vectors now."""
         if self._backfill is not None:
             self._backfill.wake()
+
+    def embed_again(self) -> None:
+        """Start now, with what was set aside too."""
+        if self._backfill is not None:
+            self._backfill.again()
 
     def embed_now(self) -> None:
         """Give vectors to what has none, in this thread."""

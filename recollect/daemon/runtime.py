@@ -17,6 +17,7 @@ from recollect import __version__
 from recollect.capture import paths, starter
 from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import Clock, SystemClock
+from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL
 from recollect.daemon import remote_changes
@@ -33,6 +34,7 @@ from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
+from recollect.plugins.host import Plugins
 from recollect.portable.backups import Backups
 from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
@@ -83,6 +85,7 @@ class Runtime:
             settings.directory, settings.port, __version__, self.started_at.isoformat()
         )
         self.counters = Counters(clock)
+        self.jobs = Jobs(clock)
         self.store = store or open_store(
             settings, clock, doing=lambda what: self.announce("starting", what)
         )
@@ -96,6 +99,7 @@ class Runtime:
             self.counters,
             keep_out=self.keep_out,
             namespaces=self.namespaces,
+            visible_line=settings.visible_line,
         )
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)
@@ -118,16 +122,19 @@ class Runtime:
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
+            jobs=self.jobs,
         )
         self.live = Live()
         self.publish = self.live.publish
         self.news = News(self.live.publish)
-        self.memories.listeners.append(self.news)
+        self.plugins = Plugins(settings)
+        self.memories.listeners += [self.news, self.plugins]
         self.pipeline.listeners += [
             self.turn_writer.on_event,
             self._prepare_work,
             self.maintenance.on_event,
             self.news.on_event,
+            self.plugins.on_event,
         ]
         self.backups = Backups(settings, self.store, clock)
         self.upkeep = DaemonUpkeep(self)
@@ -163,6 +170,8 @@ class Runtime:
             self.actor,
             self.turn_writer.derive_work,
             self.stopping.is_set,
+            self.plugins.items,
+            self.jobs,
         )
 
     @functools.cached_property
@@ -220,6 +229,17 @@ class Runtime:
                 "Extraction is still being loaded.", hint="Try again in a moment."
             )
         return self.loaded_learning
+
+    def extracting(self) -> frozenset[str]:
+        """The namespaces whose events are being extracted now."""
+        found = self.loaded_learning
+        return found.busy if found is not None else frozenset()
+
+    def retry_extraction(self, namespace: str) -> None:
+        """Put events that were set aside back in line, and begin at once."""
+        learning = self.learning()
+        learning.retry(namespace)
+        learning.run_now([namespace], 0)
 
     def embed_soon(self) -> None:
         """Start making missing vectors; until then a new memory is found by words only."""
@@ -304,6 +324,7 @@ class Runtime:
         self.stopping.set()
         parts: list[tuple[str, Any]] = [
             ("the doors", self.doors),
+            ("plugins", self.plugins),
             ("hooks", self.hooks),
             ("maintenance", self.maintenance),
             ("turns", self.turn_writer),
@@ -332,6 +353,7 @@ class Runtime:
         After any other failure hooks are still answered and events stored; health shows it."""
         try:
             self.load_recall()
+            self.plugins.start()
             self._start_learning()
         except Exception as error:
             log.exception("recall and extraction could not be started")

@@ -182,7 +182,7 @@ def _repeats(record: Record, seen: dict[str, Record], known: FindByHash) -> str:
     if before is not None and before.record_id == record.record_id:
         return "known"  # twice in one batch
     for other in (before, known(digest)):
-        if other is None or other.record_id == record.record_id:
+        if other is None or other.record_id == record.record_id or record.outdoes(other):
             continue
         if record.tool_class is None:
             return "known"

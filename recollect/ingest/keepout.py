@@ -39,6 +39,7 @@ class Refusal:
 class KeepOut:
     def __init__(self, chosen: Settings, counters: Counters) -> None:
         self._settings = chosen
+        self._file = chosen.path("settings.toml")
         self._counters = counters
         self._lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
@@ -50,7 +51,7 @@ class KeepOut:
     def rules(self) -> KeepOutRules:
         """The user's current rules. While the settings are broken, the last ones hold."""
         try:
-            about = os.stat(self._settings.path("settings.toml"))
+            about = os.stat(self._file)
             seen = (about.st_ino, about.st_mtime_ns, about.st_size)
         except OSError:
             seen = (0, 0, 0)

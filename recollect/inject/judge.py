@@ -7,7 +7,6 @@ import msgspec
 
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.consent import SENSITIVE, Consent
 from recollect.inject.draft import BriefLine, Draft
 from recollect.inject.feedback import factor
 from recollect.inject.gather import Sources
@@ -136,3 +135,34 @@ class Judge:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".! ")
+
+
+SENSITIVE = "sensitive, and share_sensitive is off"  # why something was left out
+KEPT = 16_384
+DETAIL_CHARS = 4_000
+
+
+class Consent:
+    """Which memories are not for an agent to read without consent. If any part of one is sensitive,
+    it is left out whole, for the rest of a turn often says the same in other words. Judged when it
+    is about to be told and not when it is stored, so that what is stored already counts too. The
+    judgement is kept by the text's hash, for the same memories come up prompt after prompt."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def needed(self, record: Record) -> bool:
+        text = told(record)
+        mark = hash(text)
+        judged = self._known.get(mark)
+        if judged is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            judged = self._known[mark] = is_sensitive(text)
+        return judged
+
+
+def told(record: Record) -> str:
+    """All that a memory says, as far as an agent may come to read it."""
+    detail = record.detail[:DETAIL_CHARS]
+    return "\n".join((record.title, record.summary, detail, *record.facts))

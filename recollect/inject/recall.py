@@ -1,15 +1,16 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, hints, fit, render, receipt. A hook's
+stages, one module each: gather, judge, speaking, order, hints, fit, render, receipts. A hook's
 question never raises: what is late or fails is answered with nothing, and the receipt says so.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.core.text_words import count_tokens
 from recollect.core.values import Freshness, Receipt, Record
@@ -22,12 +23,10 @@ from recollect.inject.gather import Sources, gather, records, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
 from recollect.inject.order import put_in_order
-from recollect.inject.own_text import OwnText
-from recollect.inject.receipt import make_receipt, told_by
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import Receipts, make_receipt, told_by
 from recollect.inject.shadow import Shadow
 from recollect.inject.speaking import decide
-from recollect.inject.told import Told
+from recollect.inject.told import OwnText, Told
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +34,10 @@ LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit i
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())
+
+# Asks plugins about a brief, which is made only if there is one to ask: ids of lines to leave out,
+# and the plugin that wants it.
+LeftOut = Callable[[Callable[[], Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,14 @@ class Preview:
 
 class Recall:
     def __init__(
-        self, sources: Sources, receipts: Receipts, counters: Counters, hints: Hints | None = None
+        self,
+        sources: Sources,
+        receipts: Receipts,
+        counters: Counters,
+        left_out: LeftOut = lambda brief: {},
+        hints: Hints | None = None,
     ) -> None:
+        self._left_out = left_out
         self._sources = sources
         self._receipts = receipts
         self._counters = counters
@@ -143,11 +152,20 @@ class Recall:
         self._judge(draft, told, repeat=repeat)
         decide(draft)
         put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
+        self._leave_out(draft)
         if self._hints is not None and tokens is None:
             self._hints.add_to(draft)
         room = self._room(draft) if tokens is None else tokens
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
+
+    def _leave_out(self, draft: Draft) -> None:
+        """Take out the lines that a plugin does not want to be told."""
+        if draft.kept:
+            unwanted = self._left_out(lambda: _brief(draft))
+            for line in draft.kept:
+                if line.id in unwanted:
+                    line.why_not = f"left out by the plugin {unwanted[line.id]}"
 
     def _told_records(self, question: RecallQuestion, told: frozenset[str]) -> Sequence[Record]:
         return records(self._sources.store, question.namespaces, sorted(told))
@@ -226,3 +244,22 @@ def _freshness(draft: Draft) -> dict[str, dict[str, Freshness]]:
         if line.record is not None:
             seen.setdefault(line.record.namespace, {})[line.id] = line.record.freshness
     return seen
+
+
+def _brief(draft: Draft) -> dict[str, Any]:
+    """What plugins are shown of it."""
+    question = draft.question
+    return {
+        "session_id": question.session_id,
+        "namespace": question.namespaces[0],
+        "trigger": question.trigger,
+        "prompt": question.text,
+        "lines": [
+            {
+                "id": line.id,
+                "section": line.section,
+                "text": render.forms(line, as_sections=draft.as_sections)[0],
+            }
+            for line in draft.kept
+        ],
+    }

@@ -16,11 +16,15 @@ from recollect.llm.base import Provider
 from recollect.llm.claude_code import ClaudeCodeProvider
 from recollect.llm.meter import Budget, MeteredProvider
 from recollect.llm.openai import OpenAIProvider
+from recollect.llm.plugin import Complete, PluginProvider
 from recollect.store.interface import Usages
 
 
-def choose(settings: Settings, usages: Usages, clock: Clock) -> Provider | None:
-    provider = _bare(settings)
+def choose(
+    settings: Settings, usages: Usages, clock: Clock, plugins: Complete | None = None
+) -> Provider | None:
+    """`plugins` answers for the provider `plugin`."""
+    provider = _bare(settings, plugins)
     if provider is None:
         return None
     free = bool(settings.llm_base_url) and is_local(settings.llm_base_url)
@@ -32,8 +36,10 @@ def budget(settings: Settings) -> Budget:
     return Budget(settings.daily_tokens, settings.daily_usd)
 
 
-def _bare(settings: Settings) -> Provider | None:
+def _bare(settings: Settings, plugins: Complete | None) -> Provider | None:
     match settings.provider:
+        case "plugin" if plugins is not None:
+            return PluginProvider(plugins, settings.llm_model)
         case "acp":
             return AcpProvider(settings.acp_command, settings.llm_model, _empty(settings))
         case "anthropic":

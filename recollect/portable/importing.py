@@ -8,16 +8,17 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from recollect import __version__
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
+from recollect.core.jobs import Jobs
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource, Value
 from recollect.hosts import registry
@@ -80,10 +81,50 @@ class ImportOffer(Value, frozen=True):
     projects: dict[str, int] = msgspec.field(default_factory=dict)
 
 
+class ItemSource(Protocol):
+    """Something that has memories and prompts: another program's database, or a plugin."""
+
+    @property
+    def program(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    def items(self) -> Iterator[ForeignItem]: ...
+
+
+PluginItems = Callable[[str, str], Iterator[dict[str, Any]]]
+PLUGIN = "plugin:"
+
+
+@dataclass(frozen=True)
+class PluginSource:
+    """What a plugin has to import; how much that is nobody knows before."""
+
+    plugin: str
+    path: str  # what the plugin is given
+    read: PluginItems
+    rows: int = 0
+    bytes: int = 0
+
+    @property
+    def program(self) -> str:
+        return PLUGIN + self.plugin
+
+    def items(self) -> Iterator[ForeignItem]:
+        for number, item in enumerate(self.read(self.plugin, self.path), 1):
+            try:
+                yield msgspec.convert(item, ForeignItem)
+            except msgspec.ValidationError as error:
+                raise BadInput(f"item {number} of {self.program} is not valid: {error}") from error
+
+
 @dataclass
 class _Plan:
     transcripts: list[Transcript] = field(default_factory=list)
-    stores: list[foreign.ForeignStore] = field(default_factory=list)
+    stores: list[ItemSource] = field(default_factory=list)
     exports: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
 
@@ -98,6 +139,8 @@ class Importer:
         actor: str,
         derive_work: Callable[[str], None],
         stopping: Callable[[], bool] = lambda: False,
+        plugin_items: PluginItems = lambda plugin, argument: iter(()),
+        jobs: Jobs | None = None,
     ) -> None:
         self._store = store
         self._pipeline = pipeline
@@ -106,6 +149,8 @@ class Importer:
         self._actor = actor
         self._derive_work = derive_work
         self._stopping = stopping
+        self._plugin_items = plugin_items
+        self._jobs = jobs or Jobs(clock)
         self._lock = threading.Lock()
         self.progress = ImportProgress(state="none")
 
@@ -137,7 +182,7 @@ class Importer:
             raise Conflict(
                 "another import is running", hint="Wait until it is done, then try again."
             )
-        progress = self.progress = ImportProgress(state="running")
+        progress = self.progress = self._new_progress(request)
         worker = threading.Thread(
             target=self._guarded, args=(request, progress), name="recollect-import", daemon=True
         )
@@ -147,8 +192,11 @@ class Importer:
     def run(self, request: ImportRequest) -> ImportProgress:
         """The same in this thread."""
         with self._lock:
-            progress = self.progress = ImportProgress(state="running")
-            self._run(request, progress)
+            progress = self.progress = self._new_progress(request)
+            try:
+                self._run(request, progress)
+            finally:
+                self._end(progress)
             return progress
 
     def _guarded(self, request: ImportRequest, progress: ImportProgress) -> None:
@@ -163,7 +211,18 @@ class Importer:
             progress.problem = "Unexpected error; the log has the details."
             progress.state = "failed"
         finally:
+            self._end(progress)
             self._lock.release()
+
+    def _new_progress(self, request: ImportRequest) -> ImportProgress:
+        what = ", ".join(request.sources) or "everything that is found"
+        job = self._jobs.begin("import", what, lambda: self.start(request))
+        return ImportProgress(state="running", job=job)
+
+    def _end(self, progress: ImportProgress) -> None:
+        if progress.job is not None:
+            done = progress.state == "done"
+            self._jobs.end(progress.job, "done" if done else "failed", progress.problem)
 
     def _run(self, request: ImportRequest, progress: ImportProgress) -> None:
         plan = self._plan(request)
@@ -202,7 +261,7 @@ class Importer:
             progress.state = "done"
 
     def _stopped(self, progress: ImportProgress) -> bool:
-        if self._stopping():
+        if self._stopping() or (progress.job is not None and progress.job.cancelled):
             progress.state = "stopped"
             return True
         return False
@@ -249,7 +308,7 @@ class Importer:
         for source in wanted:
             self._add(plan, source, home, request)
         if not request.sources:
-            plan.stores = foreign.find(home)
+            plan.stores += foreign.find(home)
         if request.project:
             within = os.path.realpath(request.project)
             plan.transcripts = [one for one in plan.transcripts if _inside(one.cwd, within)]
@@ -263,6 +322,9 @@ class Importer:
             plan.transcripts += registry.readers()[source].find(home, request.env)
         elif source in foreign.PLACES:
             plan.stores += [one for one in foreign.find(home) if one.program == source]
+        elif source.startswith(PLUGIN):
+            name, _, argument = source.removeprefix(PLUGIN).partition(":")
+            plan.stores.append(PluginSource(name, argument, self._plugin_items))
         elif source == "git" or source.startswith("git:"):
             given = source.partition(":")[2] or request.project or request.directory
             found = git_history.repository(os.path.expanduser(given)) if given else ""
@@ -277,7 +339,7 @@ class Importer:
 
     def _add_path(self, plan: _Plan, path: str, given: str) -> None:
         if not os.path.isfile(path):
-            known = ", ".join([*registry.readers(), *foreign.PLACES, "git"])
+            known = ", ".join([*registry.readers(), *foreign.PLACES, "git", "plugin:NAME"])
             raise BadInput(
                 f"{given!r} is neither a source nor a file", field="source", hint=f"one of {known}"
             )
@@ -302,7 +364,7 @@ class Importer:
 
     def _take_store(
         self,
-        store: foreign.ForeignStore,
+        store: ItemSource,
         request: ImportRequest,
         attribution: Attribution,
         history: TranscriptImporter,

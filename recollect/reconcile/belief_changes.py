@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from recollect.core import ids
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Transaction
@@ -28,13 +29,14 @@ class GraphRows(Protocol):
 
 @dataclass(frozen=True)
 class BeliefChange:
-    """New versions of beliefs and facts, new beliefs, and preferences that go."""
+    """New versions of beliefs and facts, new beliefs, and preferences that come and go."""
 
     namespace: str
     reason: str
     changed: tuple[Record, ...] = ()
     made: tuple[Record, ...] = ()
     facts: tuple[Fact, ...] = ()
+    preferences: tuple[Preference, ...] = ()  # new ones
     gone: tuple[str, ...] = ()
 
 
@@ -55,12 +57,31 @@ def ending(
 
 
 def replacing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> BeliefChange:
-    """A new belief takes the place of another. Facts and preferences that were made of the new
-    statement stay."""
+    """A belief ends because of a newer one, which takes over its place among the preferences. The
+    newer one is written by the caller, or added as `made`."""
     ends = ending(graph, old, new.record_id, new.valid_from, reason)
-    again = set(new.source_event_ids)
-    facts = tuple(one for one in ends.facts if again.isdisjoint(one.source_event_ids))
-    return replace(ends, made=(new,), facts=facts)
+    return replace(ends, preferences=_taken_over(graph, old, new))
+
+
+def disputing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> BeliefChange:
+    """A newer belief may have ended another: that one is told no more until somebody decides."""
+    ends = replacing(graph, old, new, reason)
+    return replace(ends, changed=(in_state(old, "disputed", new.record_id),))
+
+
+def _taken_over(graph: GraphRows, old: Record, new: Record) -> tuple[Preference, ...]:
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            preference_id=ids.new_id(ids.PREFERENCE),
+            value=new.title,
+            source_type=new.source_type,
+            source_event_ids=new.source_event_ids,
+            created_at=new.valid_from,
+            updated_at=None,
+        )
+        for one in made_with(graph, old)[1]
+    )
 
 
 def ended(belief: Record, by: str, at: datetime) -> Record:
@@ -106,12 +127,15 @@ def apply(tx: Transaction, change: BeliefChange, actor: str) -> Operation:
             *(one.fact_id for one in change.facts),
             *change.gone,
         ],
-        created=[one.record_id for one in change.made],
+        created=[
+            *(one.record_id for one in change.made),
+            *(one.preference_id for one in change.preferences),
+        ],
         reason=change.reason[:MOST_REASON],
         detail={"states": {one.record_id: one.state for one in change.changed}},
     )
     tx.change_records(change.changed, operation)
     for one in change.made:
         tx.put_record(one, operation.op_id)
-    tx.put_graph(*change.facts, operation=operation)
+    tx.put_graph(*change.facts, *change.preferences, operation=operation)
     return operation

@@ -91,7 +91,9 @@ def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRec
             double = any(
                 _says_same(record, fresh[other].record, units[at], units[other]) for other in kept
             )
-            known = any(_alike(record, one.record) for one in near[at])
+            known = any(
+                _alike(record, one.record) and not record.outdoes(one.record) for one in near[at]
+            )
             if double or known:
                 made.dropped.append(Dropped(record.title, KNOWN if known else "double"))
             else:
@@ -148,12 +150,14 @@ def _unknown(
     seen: set[str] = set()
     fresh = []
     for one in candidates:
-        mark = one.record.content_hash
-        if mark and (mark in seen or with_content(store.records, namespace, mark) is not None):
+        mark, here = one.record.content_hash, one.record.namespace
+        known = with_content(store.records, here, mark) if mark else None
+        if mark in seen or (known is not None and not one.record.outdoes(known)):
             made.dropped.append(Dropped(one.record.title, "double" if mark in seen else KNOWN))
         else:
             fresh.append(one)
-        seen.add(mark)
+        if mark:
+            seen.add(mark)
     return fresh
 
 

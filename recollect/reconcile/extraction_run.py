@@ -36,11 +36,18 @@ from recollect.core.values import (
 )
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.condense import OVERSIZED, Condenser
-from recollect.extract.interface import Extraction, Extractor, PreferenceClaim, ProcedureClaim
+from recollect.extract.interface import (
+    EndClaim,
+    Extraction,
+    Extractor,
+    PreferenceClaim,
+    ProcedureClaim,
+)
 from recollect.extract.model import ModelExtractor
 from recollect.extract.watcher import RunFollowUp
 from recollect.ingest.memories import Memories
 from recollect.llm.base import Completion, ModelRequest, Provider
+from recollect.reconcile.belief_plan import plan_beliefs
 from recollect.reconcile.dedupe import (
     ClusterPlan,
     Decisions,
@@ -202,21 +209,32 @@ class ExtractionWorker:
             made = [self._made(candidate, where) for candidate in extraction.candidates]
         with self._timed(counts, "dedupe"):
             decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
+        with self._timed(counts, "beliefs"):
+            plan = plan_beliefs(self._store, batch.namespace, decisions.plans, extraction.claims)
         with self._timed(counts, "push"):
             pushed = push(
                 self._store,
                 batch,
-                decisions.plans,
-                claims=extraction.claims,
+                plan.plans,
+                claims=plan.claims,
+                changes=plan.changes,
                 turns=extraction.turns,
                 checkpoints=extraction.checkpoints,
                 knowledge=self._knowledge,
             )
         self._settle(batch, choice, counts, decisions, pushed)
-        changed = [record.record_id for record in pushed.written] + pushed.displaced
-        if changed:
-            self._memories.changed(batch.namespace, changed)
+        self._notify(batch.namespace, pushed)
         return pushed
+
+    def _notify(self, namespace: str, pushed: Pushed) -> None:
+        """What holds everywhere is written to the actor's namespace, not to the project's."""
+        touched: dict[str, list[str]] = {}
+        for record in (*pushed.written, *pushed.changed):
+            touched.setdefault(record.namespace, []).append(record.record_id)
+        if pushed.displaced:
+            touched.setdefault(namespace, []).extend(pushed.displaced)
+        for where, ids_there in touched.items():
+            self._memories.changed(where, ids_there)
 
     def _extract(
         self, batch: Batch, choice: "_Choice", counts: _Counts
@@ -246,7 +264,9 @@ class ExtractionWorker:
         plain = self._rules.extract(batch)
         derived = tuple(one for one in plain.candidates if one.record.record_id in plain.derived)
         claims = tuple(
-            one for one in plain.claims if isinstance(one, (PreferenceClaim, ProcedureClaim))
+            one
+            for one in plain.claims
+            if isinstance(one, (EndClaim, PreferenceClaim, ProcedureClaim))
         )
         return dataclasses.replace(
             found,

@@ -9,6 +9,7 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.entity_keys import same_object
+from recollect.core.projects import everywhere
 from recollect.core.values import Preference, Procedure
 from recollect.extract.interface import Dropped, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.contradict import AGAIN, MOST_EVENTS
@@ -109,11 +110,6 @@ class PreferencePlanner:
         )
         self._procedures[self._procedures.index(known)] = after
         self._book.put(after)
-
-
-def everywhere(namespace: str) -> str:
-    """The actor's global namespace."""
-    return "/".join(namespace.split("/")[:3]) + "/"
 
 
 def _slug(text: str) -> str:

@@ -13,6 +13,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
 from recollect.embedding.embedder import vector_rows
 from recollect.extract.interface import Claim, Dropped
+from recollect.reconcile.belief_changes import BeliefChange, apply
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord, PlannedMerge
 from recollect.store.interface import Batch, Store, Transaction
 
@@ -38,6 +39,7 @@ of an event to which turn it belongs."""
 @dataclass
 class Pushed:
     written: list[Record] = field(default_factory=list)
+    changed: list[Record] = field(default_factory=list)  # beliefs that ended or are disputed
     displaced: list[str] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     merged: int = 0
@@ -56,10 +58,11 @@ def push(
     turns: Mapping[str, str] | None = None,
     checkpoints: Sequence[Checkpoint] = (),
     knowledge: Knowledge | None = None,
+    changes: Sequence[BeliefChange] = (),
 ) -> Pushed:
     """Raises StoreError when the transaction itself failed: then nothing was written."""
     learned = knowledge(batch.namespace, claims, turns or {}) if knowledge and claims else None
-    return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned))
+    return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned, changes))
 
 
 def _push(
@@ -68,6 +71,7 @@ def _push(
     plans: Sequence[ClusterPlan],
     checkpoints: Sequence[Checkpoint],
     learned: Learned | None,
+    changes: Sequence[BeliefChange],
 ) -> Pushed:
     done = Pushed()
     for plan in plans:
@@ -90,6 +94,13 @@ def _push(
         except RecollectError as error:
             done.reasons.append(str(error))
             log.error("a checkpoint was not written: %s", error)
+    for change in changes:
+        try:
+            tx.attempt(lambda one=change: apply(tx, one, ACTOR))  # type: ignore[misc]
+            done.changed += change.changed
+        except RecollectError as error:
+            done.reasons.append(str(error))
+            log.error("a belief was not changed: %s", error)
     if learned is not None:
         try:
             tx.attempt(lambda: learned.write(tx))

@@ -7,7 +7,7 @@ and 1, best first.
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from recollect.core.values import Record
 from recollect.core.vector_bytes import BYTES
@@ -39,12 +39,13 @@ def related(
 ) -> list[tuple[Record, float]]:
     """Those of the beliefs that a sentence may be about."""
     said = word_hashes(text)
-    about = {one.record_id: words_of(one) for one in beliefs}
-    spread = Counter(word for words in about.values() for word in words)
-    near = _cosines(store, beliefs, vector) if vector else {}
+    weight = rarity(beliefs)
+    near = cosines(store, beliefs, vector) if vector else {}
     scored = []
     for one in beliefs:
-        score = _shared(said, about[one.record_id], spread, len(beliefs))
+        about = words_of(one)
+        least = min(weight(said), weight(about))
+        score = weight(said & about) / least if least else 0.0
         if near:
             score = (score + max(0.0, near.get(one.record_id, 0.0))) / 2
         if score > 0:
@@ -62,18 +63,17 @@ def _words(text: str) -> Words:
     return word_hashes(text)
 
 
-def _shared(said: Words, about: Words, spread: Mapping[int, int], beliefs: int) -> float:
-    """The share of the shorter one's words that both have; rare words count more."""
-    if not said or not about:
-        return 0.0
+def rarity(beliefs: Sequence[Record]) -> Callable[[Words], float]:
+    """What words weigh: more if fewer of the beliefs have them, nothing if none has."""
+    spread = Counter(word for one in beliefs for word in words_of(one))
 
     def weight(words: Words) -> float:
-        return sum(math.log(1 + beliefs / max(1, spread.get(word, 0))) for word in words)
+        return sum(math.log(1 + len(beliefs) / spread[word]) for word in words if word in spread)
 
-    return weight(said & about) / min(weight(said), weight(about))
+    return weight
 
 
-def _cosines(store: Store, beliefs: Sequence[Record], vector: bytes) -> dict[str, float]:
+def cosines(store: Store, beliefs: Sequence[Record], vector: bytes) -> dict[str, float]:
     import numpy as np  # not before it is needed: whoever asks without a vector does not wait
 
     from recollect.embedding.embedder import MODEL

@@ -26,8 +26,10 @@ from recollect.server.routes import (
     events,
     figures,
     graph,
+    jobs,
     maintain,
     memories,
+    plugins,
     portable,
     projects,
     queue,
@@ -54,6 +56,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *dashboard.ENDPOINTS,
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
+    *plugins.ENDPOINTS,
+    *jobs.ENDPOINTS,
 )
 
 

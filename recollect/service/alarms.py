@@ -40,6 +40,7 @@ class Alarm(Value, frozen=True, kw_only=True):
         "cache_size",
         "embedding_off",
         "private_session",
+        "plugin_off",
     ]
     level: Level
     message: str
@@ -63,6 +64,7 @@ class AlarmInputs(Value, frozen=True, kw_only=True):
     cache_limit: int = 0
     embedding_problem: str = ""
     private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
+    plugins: dict[str, str] = msgspec.field(default_factory=dict)  # switched off, with the reason
 
 
 def alarms(facts: AlarmInputs) -> tuple[Alarm, ...]:
@@ -85,6 +87,13 @@ def _all(facts: AlarmInputs) -> Iterator[Alarm]:
     if facts.private:
         told, hint = private_sessions.describe(facts.private)
         yield Alarm(name="private_session", level="note", message=told, hint=hint)
+    for name, problem in facts.plugins.items():
+        yield Alarm(
+            name="plugin_off",
+            level="warning",
+            message=f"the plugin {name} is switched off: {problem}",
+            hint=f"recollect plugins enable {name}, or disable {name}",
+        )
     if facts.embedding_problem:
         yield Alarm(
             name="embedding_off",
@@ -193,6 +202,11 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
         private=tuple(runtime.keep_out.private.running()),
+        plugins={
+            one["name"]: one["problem"]
+            for one in runtime.plugins.running()
+            if one["state"] in ("off", "missing")
+        },
     )
 
 

@@ -7,6 +7,7 @@ be undone (`write.undo`). An id is looked up only in the namespaces that the cal
 import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -19,10 +20,13 @@ from recollect.reconcile import related_beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
 from recollect.service.write import TITLE_CHARS, content_hash
-from recollect.store.interface import RecordFilter
+from recollect.store.interface import RecordFilter, with_content
 
 USER = "user"
 MOST = 500
+# A proposal to change a belief names it in its first fact.
+REPLACES = "Replaces "
+ENDS = "Ends "
 
 
 def current(
@@ -84,14 +88,16 @@ def keep(
     if belief.state == "current":
         raise BadInput(f"{belief_id} holds already")
     now = runtime.clock.now()
-    rivals = _rivals(runtime, belief)
+    rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief)]
+    only_ends = any(fact.startswith(ENDS) for fact in belief.facts)
+    kept = changes.ended(belief, USER, now) if only_ends else changes.in_state(belief, "current")
+    ends = [changes.ending(runtime.store.graph, one, belief_id, now) for one in rivals]
     change = changes.BeliefChange(
         belief.namespace,
         reason or "kept",
-        changed=(
-            changes.in_state(belief, "current"),
-            *(changes.ended(one, belief_id, now) for one in rivals),
-        ),
+        changed=(kept, *(one for end in ends for one in end.changed)),
+        facts=tuple(one for end in ends for one in end.facts),
+        gone=tuple(one for end in ends for one in end.gone),
     )
     return _apply(runtime, change)
 
@@ -136,6 +142,43 @@ def replace(
 ) -> tuple[Record, Operation]:
     """Another text holds instead: the belief ends, and a new one of its type and scope begins."""
     old = find(runtime, belief_id, namespaces)
+    new = _successor(
+        runtime,
+        old,
+        text,
+        author=author,
+        session_id=session_id,
+        pinned=old.pinned,
+        source_event_ids=event_ids or ((by,) if _is_event(by) else ()),
+        source_type="corrected" if author == "user" else "inferred",
+    )
+    change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
+    change = dataclasses.replace(change, made=(new,))
+    operation = _apply(runtime, change)
+    return find(runtime, new.record_id, [new.namespace]), operation
+
+
+def propose_change(
+    runtime: ServiceRuntime, old: Record, text: str | None, *, reason: str = ""
+) -> tuple[Record, Operation | None]:
+    """An agent would have another text hold, or none: a proposal beside the belief, which holds
+    until a person keeps the proposal. The same proposal twice is one, without an operation."""
+    facts = (f"{REPLACES if text else ENDS}{old.record_id}", *((reason,) if reason else ()))
+    said = text or f"No longer: {old.title}"
+    new = _successor(
+        runtime, old, said, author="assistant", state="proposed", source_type="inferred",
+        facts=facts,
+    )  # fmt: skip
+    known = with_content(runtime.store.records, new.namespace, new.content_hash)
+    if known is not None:
+        return known, None
+    change = changes.BeliefChange(old.namespace, reason or "proposed", made=(new,))
+    operation = _apply(runtime, change)
+    return find(runtime, new.record_id, [new.namespace]), operation
+
+
+def _successor(runtime: ServiceRuntime, old: Record, text: str, **life: Any) -> Record:
+    """A belief of the same type and scope as another."""
     said = " ".join(text.split())
     if not said:
         raise BadInput("the new text is empty", field="text")
@@ -153,22 +196,25 @@ def replace(
             category=old.category,
             level="distilled",
             strategy="user",
-            author=author,
-            session_id=session_id,
             importance=old.importance,
             valid_from=runtime.clock.now(),
-            pinned=old.pinned,
-            source_event_ids=event_ids or ((by,) if _is_event(by) else ()),
             scope=old.scope,
             scope_name=old.scope_name,
             subject=old.subject,
-            source_type="corrected",
+            **life,
         )
     )
-    new = msgspec.structs.replace(new, content_hash=content_hash(new))
-    change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
-    operation = _apply(runtime, change)
-    return find(runtime, new.record_id, [new.namespace]), operation
+    return msgspec.structs.replace(new, content_hash=content_hash(new))
+
+
+def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:
+    """The beliefs that a proposal is to end or to replace, as far as they still stand."""
+    marks = [mark for mark in (REPLACES, ENDS) for fact in belief.facts if fact.startswith(mark)]
+    if belief.state != "proposed" or not marks:
+        return []
+    named = [fact.removeprefix(mark) for mark in marks for fact in belief.facts]
+    found = runtime.store.records.get(belief.namespace, named)
+    return [one for one in found if one.traits.is_belief and one.stands]
 
 
 def rescope(

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from recollect.core import ids
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadCursor, NotFound
 from recollect.core.kinds import BELIEF_TYPES
@@ -19,7 +20,7 @@ from recollect.core.values import (
     Operation,
     Receipt,
     Record,
-    RecordId,
+    RecordName,
     StoredEvent,
     Value,
 )
@@ -32,6 +33,7 @@ from recollect.service.pagination import (
     receipt_key,
     record_key,
 )
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
 from recollect.service.search import Filters, matches, shortened
@@ -39,7 +41,7 @@ from recollect.service.write import find
 from recollect.store.interface import Cursor, Page, RecordFilter, undoable
 
 Before = Annotated[str, Meta(max_length=300)]
-Ids = Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
+Ids = Annotated[tuple[RecordName, ...], Meta(min_length=1, max_length=100)]
 
 _STEP = 200
 _STEPS = 50
@@ -53,7 +55,7 @@ class ListQuery(Filters, frozen=True, kw_only=True):
 class TimelineQuery(Filters, frozen=True, kw_only=True):
     """Memories around `anchor` or around the time `at`; without either, the newest."""
 
-    anchor: RecordId | None = None
+    anchor: RecordName | None = None
     at: Moment | None = None
     before: Annotated[int, Meta(ge=0, le=100)] = 5
     after: Annotated[int, Meta(ge=0, le=100)] = 5
@@ -101,7 +103,8 @@ class Provenance(Value, frozen=True, kw_only=True):
 
 
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
-    """The memories that exist, in the order of the ids, each once."""
+    """The memories that exist, in the order of their names, each once."""
+    record_ids = resolve_each(runtime, record_ids)
     found = {
         record.record_id: record
         for namespace in all_namespaces(runtime)
@@ -161,6 +164,7 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
 
 def history(runtime: ServiceRuntime, record_id: str) -> History:
     """The versions of a memory and the operations on it, also of one that was deleted."""
+    record_id = resolve(runtime, record_id)
     live = get(runtime, (record_id,))
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
@@ -200,7 +204,7 @@ def provenance(runtime: ServiceRuntime, record_id: str) -> Provenance:
             missing.append(event_id)
         else:
             rows.append(row)
-    return Provenance(record_id=record_id, events=tuple(rows), missing=tuple(missing))
+    return Provenance(record_id=record.record_id, events=tuple(rows), missing=tuple(missing))
 
 
 def event(runtime: ServiceRuntime, event_id: str, namespace: str) -> EventRow | None:
@@ -307,6 +311,15 @@ def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
     raise NotFound(f"there is no receipt {receipt_id}")
 
 
+MOST_TITLES = 3
+
+
+class LoggedOperation(Operation, frozen=True, kw_only=True):
+    """A change to memories, and what some of those that it touched are called."""
+
+    titles: tuple[str, ...] = ()
+
+
 class OperationsQuery(Scope, frozen=True, kw_only=True):
     """`undoable`: only operations that can still be undone."""
 
@@ -315,7 +328,31 @@ class OperationsQuery(Scope, frozen=True, kw_only=True):
     undoable: bool = False
 
 
-def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
+def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[LoggedOperation]:
+    page = _log(runtime, asked)
+    items = tuple(with_titles(runtime, one) for one in page.items)
+    return Listing(items=items, next=page.next)
+
+
+def with_titles(runtime: ServiceRuntime, operation: Operation) -> LoggedOperation:
+    named = _titles(runtime, operation)
+    return LoggedOperation(**msgspec.structs.asdict(operation), titles=named)
+
+
+def _titles(runtime: ServiceRuntime, operation: Operation) -> tuple[str, ...]:
+    """What the memories that it touched are called, or were; at most three."""
+    touched = [one for one in dict.fromkeys((*operation.targets, *operation.created))
+               if one.startswith(ids.RECORD)][:MOST_TITLES]  # fmt: skip
+    visible = runtime.visible_store.records.get(operation.namespace, touched)
+    named = {one.record_id: one.title for one in visible}
+    for record_id in touched:
+        if record_id not in named:
+            for archived in runtime.store.log.versions(operation.namespace, record_id)[:1]:
+                named[record_id] = archived.record.title
+    return tuple(named[one] for one in touched if one in named)
+
+
+def _log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
     page = operations(
         runtime.store, namespaces_to_list(runtime, asked), cursor(asked.before), asked.limit
     )

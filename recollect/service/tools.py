@@ -13,13 +13,14 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.tool_schemas import BY_NAME
-from recollect.core.values import Record, RecordId, convert
+from recollect.core.values import Record, convert
 from recollect.inject import fence
-from recollect.inject.consent import SENSITIVE, told
+from recollect.inject.judge import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
-from recollect.service import context, graph, read, report, search, sessions, write
+from recollect.service import agent_memory, context, graph, read, report, search, sessions, write
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, refuse_kept_out
+from recollect.service.scope import Scope, namespaces_to_search, refuse_kept_out
 
 LINE = 200
 
@@ -90,6 +91,9 @@ def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     asked = convert(read.TimelineQuery, given)
     if asked.anchor is None and asked.at is None and "before" not in given:
         asked = msgspec.structs.replace(asked, before=20)
+    if asked.anchor is not None:
+        anchor = resolve(runtime, asked.anchor, namespaces_to_search(runtime, asked))
+        asked = msgspec.structs.replace(asked, anchor=anchor)
     answer = read.timeline(runtime, asked)
     marks = {answer.anchor: "> "}
     lines = [
@@ -101,11 +105,12 @@ def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 
 class _Ids(Scope, frozen=True, kw_only=True):
-    ids: Annotated[tuple[RecordId, ...], Meta(min_length=1, max_length=100)]
+    ids: read.Ids
 
 
 def _get(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
-    wanted = convert(_Ids, given).ids
+    asked = convert(_Ids, given)
+    wanted = resolve_each(runtime, asked.ids, namespaces_to_search(runtime, asked))
     records = read.get(runtime, wanted)
     missing = [one for one in wanted if one not in {record.record_id for record in records}]
     parts = [
@@ -124,7 +129,31 @@ def _observe(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _know(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     new = convert(write.NewKnowledge, {"author": "assistant", **given})
-    return _stored(write.add_knowledge(runtime, new))
+    return _done_text(runtime, agent_memory.store_belief(runtime, new))
+
+
+def _remember(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    done = agent_memory.remember(runtime, convert(agent_memory.Remember, given))
+    return _done_text(runtime, done)
+
+
+def _correct(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    done = agent_memory.correct(runtime, convert(agent_memory.Correct, given))
+    return _done_text(runtime, done)
+
+
+def _done_text(runtime: ServiceRuntime, done: agent_memory.Done) -> str:
+    """What an agent is told of a change: the id, how to undo it, and what is left to do."""
+    said = {"known": "Already stored", "replaced": "Holds instead"}
+    text = f"{said.get(done.what, done.what.capitalize())}: {done.record.record_id}"
+    if done.op_id:
+        text += f" (undo: {done.op_id})"
+    if done.waits:
+        text += f"\nIt is a proposal until the user agrees, because {done.waits}."
+    near = [memory_line(one) for one in done.related if _allowed_record(runtime, one)]
+    if near:
+        text += "\nThese hold, too; correct those that no longer do:\n" + "\n".join(near)
+    return text
 
 
 def _sum_up(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
@@ -249,6 +278,8 @@ RUN: dict[str, Run] = {
     "get_context": _context,
     "timeline": _timeline,
     "get_observations": _get,
+    "remember": _remember,
+    "correct": _correct,
     "store_observation": _observe,
     "store_knowledge": _know,
     "store_summary": _sum_up,

@@ -25,12 +25,12 @@ from recollect.core.values import (
     Name,
     Operation,
     Record,
-    RecordId,
     Title,
     Unit,
     Value,
 )
 from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
 from recollect.store.interface import undoable, with_content
@@ -154,7 +154,7 @@ class Undone(Value, frozen=True, kw_only=True):
 
 
 def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
-    new = _scrubbed(runtime, given)
+    new = scrubbed(runtime, given)
     summary, detail = _summary_and_detail(new.content)
     return _add(
         runtime,
@@ -173,8 +173,9 @@ def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
     )
 
 
-def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge) -> Added:
-    new = _scrubbed(runtime, given)
+def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> Added:
+    """`life` are fields of a belief that no door takes: state, scope, evidence."""
+    new = scrubbed(runtime, given)
     summary, detail = _summary_and_detail(new.content)
     facts = [
         *([f"Severity: {new.severity}"] if new.severity else []),
@@ -197,13 +198,13 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge) -> Added:
         session_id=new.session_id,
         confidence=new.confidence,
         importance=new.importance or TYPES[new.type].importance_by_hand,
-        author=new.author,
+        **{"author": new.author, **life},
     )
 
 
 def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
     """With a session, the summary is also a checkpoint to resume from."""
-    new = _scrubbed(runtime, given)
+    new = scrubbed(runtime, given)
     sections = (
         ("Completed", new.completed),
         ("Learned", new.learned),
@@ -222,7 +223,7 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
         given,
         checkpoint=new if new.session_id else None,
         kind="summary",
-        title=new.title or _title(new.request),
+        title=new.title or title_of(new.request),
         summary=said,
         detail="\n\n".join(parts),
         facts=new.learned,
@@ -236,8 +237,8 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
 
 
 def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
-    new = _scrubbed(runtime, given)
-    title = _title(new.text)
+    new = scrubbed(runtime, given)
+    title = title_of(new.text)
     if not title:
         raise BadInput("the text is empty", field="text")
     rest = "" if title == " ".join(new.text.split()) else new.text
@@ -258,13 +259,13 @@ def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
 
 
 def _add(
-    runtime: ServiceRuntime, scope: Scope, *, checkpoint: NewSummary | None = None, **fields: Any
+    runtime: ServiceRuntime, place: Scope, *, checkpoint: NewSummary | None = None, **fields: Any
 ) -> Added:
     if not fields["title"].strip():
         raise BadInput(
             "the title is empty once private spans and secrets are removed", field="title"
         )
-    namespace = namespace_to_write(runtime, scope)
+    namespace = namespace_to_write(runtime, place)
     record = values.check(
         Record(
             record_id=ids.new_id(ids.RECORD),
@@ -321,7 +322,7 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
             f"{record_id} is at version {known.version}, not {change.version}",
             hint="Read it again and repeat the change.",
         )
-    clean = _scrubbed(runtime, change)
+    clean = scrubbed(runtime, change)
     wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
     if not wanted:
         raise BadInput("no change was given", hint="title, summary, detail, facts, …")
@@ -336,7 +337,7 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
     operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
     runtime.tombstones.reload()
     runtime.embed_soon()
-    return Changed(record=find(runtime, record_id), op_id=operation.op_id)
+    return Changed(record=find(runtime, known.record_id), op_id=operation.op_id)
 
 
 def delete(
@@ -348,6 +349,7 @@ def delete(
     gone: list[str] = []
     operations: list[str] = []
     now = runtime.clock.now()
+    record_ids = resolve_each(runtime, record_ids)
 
     def tombstone(record: Record) -> dict[str, Any]:
         sessions = where.get(record.record_id, ())
@@ -373,15 +375,15 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
         raise Conflict(f"{record_id} is already in that project")
     _, came = runtime.memories.move(known, target, runtime.actor, reason)
     feedback = runtime.recall().feedback
-    if feedback.of(known.namespace).get(record_id) == "never":
-        feedback.give(target, record_id, "never", runtime.actor)  # the verdict moves along
+    if feedback.of(known.namespace).get(known.record_id) == "never":
+        feedback.give(target, known.record_id, "never", runtime.actor)  # the verdict moves along
     runtime.embed_soon()
-    return Changed(record=find(runtime, record_id), op_id=came.op_id)
+    return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
 
 
 def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None = None) -> Undone:
     """Undo an operation; without an id, the newest in the scope that can be undone."""
-    operation = _operation(runtime, op_id) if op_id else _newest(runtime, scope or Scope())
+    operation = _operation(runtime, op_id) if op_id else newest_undoable(runtime, scope or Scope())
     detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "move" and "to" in detail:
         operation = _arrival_of_move(runtime, operation, detail["to"])
@@ -433,18 +435,20 @@ def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, A
 
 
 def find(runtime: ServiceRuntime, record_id: str) -> Record:
-    """A memory, in whatever namespace it is."""
+    """A memory by its name, in whatever namespace it is."""
+    whole = resolve(runtime, record_id)
     for namespace in all_namespaces(runtime):
-        for record in runtime.store.records.get(namespace, [record_id]):
+        for record in runtime.store.records.get(namespace, [whole]):
             return record
     raise NotFound(f"there is no memory {record_id}")
 
 
 def judge(
-    runtime: ServiceRuntime, record_id: RecordId, verdict: Literal["useful", "wrong", "never"]
+    runtime: ServiceRuntime, record_id: str, verdict: Literal["useful", "wrong", "never"]
 ) -> Operation:
     record = find(runtime, record_id)
-    return runtime.recall().feedback.give(record.namespace, record_id, verdict, runtime.actor)
+    feedback = runtime.recall().feedback
+    return feedback.give(record.namespace, record.record_id, verdict, runtime.actor)
 
 
 def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
@@ -463,7 +467,7 @@ def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -
     return left
 
 
-def _newest(runtime: ServiceRuntime, scope: Scope) -> Operation:
+def newest_undoable(runtime: ServiceRuntime, scope: Scope) -> Operation:
     """The newest operation that can be undone. An undo is not undone unless it is named; an undo of
     an undo counts as a change of its own."""
     candidates: list[Operation] = []
@@ -504,7 +508,7 @@ def _undoable_never(
 V = TypeVar("V", bound=Value)
 
 
-def _scrubbed(runtime: ServiceRuntime, given: V) -> V:
+def scrubbed(runtime: ServiceRuntime, given: V) -> V:
     """Remove private spans, secrets and text that we injected ourselves from every text; the scope
     is left as it is."""
     tree = msgspec.to_builtins(given)
@@ -541,7 +545,7 @@ def _summary_and_detail(content: str) -> tuple[str, str]:
     return content[:1000].rsplit(" ", 1)[0] + "…", content
 
 
-def _title(text: str) -> str:
+def title_of(text: str) -> str:
     flat = " ".join(text.split())
     if len(flat) <= TITLE_CHARS:
         return flat

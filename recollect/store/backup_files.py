@@ -13,8 +13,7 @@ from recollect.store.interface import Chosen, Selection
 from recollect.store.sql.bulk import erase_project, erase_selected
 from recollect.store.sql.projects import FIND_PROJECT, LIST_NAMESPACES
 from recollect.store.sql.selection import Choice
-from recollect.store.sqlite.connect import translated
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection, translated
 from recollect.store.sqlite.statements import OPTIMIZE
 
 

@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from recollect.capture.foreign import strip_own
+
 TURN = re.compile(r"TURN-[0-9a-z]+")
 PROOF = re.compile(r"lantern\d{6}")
 ASIDE = "An aside"  # the answer to requests for titles and the like
@@ -45,6 +47,9 @@ class Ask:
 
 
 Step = Shell | Write | Ask
+SEARCH = "tool_search"  # the tool of Codex that finds tools
+MOST_SEARCHES = 4
+BRIDGE = "tool_call"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Call:
     name: str
     arguments: dict[str, Any]
     freeform: str | None = None  # for tools of Codex that take text instead of JSON
+    namespace: str = ""  # of a tool of an MCP server, in Codex
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class State:
 
     turn: str | None
     results: int
-    tools: dict[str, str]  # name -> "function" or "freeform"
+    tools: dict[str, str]  # name -> function, freeform, search, or a namespace of Codex
 
 
 @dataclass
@@ -153,7 +159,17 @@ def _call(step: Step, tools: dict[str, str]) -> Call | None:
     """The step with a tool that the client offers."""
     if isinstance(step, Ask):
         named = sorted(name for name in tools if name.endswith(step.tool))
-        return Call(named[0], step.arguments) if named else None
+        if not named and BRIDGE in tools:  # the tool of Qwen Code that calls tools it keeps back
+            return Call(
+                BRIDGE, {"name": f"mcp__recollect__{step.tool}", "arguments": step.arguments}
+            )
+        if not named and SEARCH in tools:  # Codex keeps tools back until they are looked for
+            return Call(SEARCH, {"query": step.tool.replace("_", " ")})
+        if not named:
+            return None
+        kind = tools[named[0]]
+        space = "" if kind in ("function", "freeform") else kind
+        return Call(named[0], step.arguments, namespace=space)
     known = _shell_calls(step) if isinstance(step, Shell) else _write_calls(step)
     for name, arguments in known.items():
         if name in tools:
@@ -199,7 +215,7 @@ def _state(protocol: Protocol, body: Any) -> State:
     for kind, text in _happenings(protocol, body):
         if kind == "result":
             results += 1
-        elif found := TURN.findall(text):
+        elif found := TURN.findall(strip_own(text)):  # a brief may quote an earlier turn
             turn, results = found[-1], 0
     return State(turn, results, _tools(protocol, body))
 
@@ -245,11 +261,31 @@ def _tools(protocol: Protocol, body: dict[str, Any]) -> dict[str, str]:
         case "chat":
             return {tool["function"]["name"]: "function" for tool in tools if "function" in tool}
         case _:
-            return {
-                tool["name"]: "freeform" if tool.get("type") == "custom" else "function"
-                for tool in tools
-                if "name" in tool
-            }
+            found = _flat(tools)
+            items = body.get("input")
+            searched = [
+                item
+                for item in (items if isinstance(items, list) else [])
+                if item.get("type") == "tool_search_output"
+            ]
+            for item in searched:
+                found |= _flat(item.get("tools") or [])
+            if len(searched) >= MOST_SEARCHES:
+                found.pop(SEARCH, None)
+            return found
+
+
+def _flat(tools: list[dict[str, Any]]) -> dict[str, str]:
+    """Tools by name, those of a namespace (an MCP server) among them."""
+    found: dict[str, str] = {}
+    for tool in tools:
+        if tool.get("type") == SEARCH:
+            found[SEARCH] = "search"
+        elif tool.get("type") == "namespace":
+            found |= {one["name"]: tool["name"] for one in tool.get("tools") or []}
+        elif "name" in tool:
+            found[tool["name"]] = "freeform" if tool.get("type") == "custom" else "function"
+    return found
 
 
 # --- writing answers -----------------------------------------------------------------------------
@@ -332,6 +368,15 @@ def _responses(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
             "status": "completed",
             "content": content,
         }
+    elif said.name == SEARCH:
+        item = {
+            "type": "tool_search_call",
+            "id": f"item_{number:06}",
+            "call_id": call_id,
+            "execution": "client",
+            "arguments": said.arguments,
+            "status": "completed",
+        }
     elif said.freeform is not None:
         item = {
             "type": "custom_tool_call",
@@ -349,6 +394,7 @@ def _responses(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
             "name": said.name,
             "arguments": json.dumps(said.arguments),
             "status": "completed",
+            **({"namespace": said.namespace} if said.namespace else {}),
         }
     details = {
         "input_tokens_details": {"cached_tokens": 0},

@@ -30,8 +30,9 @@ from tests.clients.seen import Typed, complaints, wanted
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
     *("mcp", "live proof", "same output", "daemon down"),
-    *("injected start", "injected prompt", "injected tool", "uninstalled"),
+    *("injected start", "injected prompt", "injected tool", "visible line", "uninstalled"),
 )
+MESSAGE = "Recollect: 2 notes"
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -79,7 +80,7 @@ def place(name: str, client: Client | None, keep: bool) -> Iterator[tuple[Home, 
 
 def connect(home: Home, client: Client) -> None:
     trust = ["--trust"] if client.host == "codex" else []
-    home.recollect("install", "-y", *trust, client.host, client=client)
+    home.recollect("install", "-y", "--allow-writes", *trust, client.host, client=client)
 
 
 # --- one client ----------------------------------------------------------------------------------
@@ -128,16 +129,30 @@ def prove(client: Client, keep: bool) -> Proof:
 
 
 def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
-    """The agent finds our MCP server, and the model gets from a tool what was remembered."""
+    """The agent has our tools in the first session after a start of the daemon: the model gets from
+    one what was remembered, and stores with another what the user said."""
     home.recollect("add", "The lantern on the pier is green")
-    before, model.steps = model.steps, (Ask("search_memory", {"query": "colour of the lantern"}),)
-    run = home.turn(client, model.url, Typed("TURN-m6").prompt)
+    home.stop_daemon()
+    typed = Typed("TURN-m6")
+    belief = {"text": typed.prompt[:200], "type": "constraint", "quote": typed.prompt[:200]}
+    before, model.steps = (
+        model.steps,
+        (
+            Ask("search_memory", {"query": "colour of the lantern"}),
+            Ask("remember", belief),
+        ),
+    )
+    run = home.turn(client, model.url, typed.prompt)
     model.steps = before
     asked = model.asked("TURN-m6")
     offered = [one for one in asked if "search_memory" in one.text]
     found = [] if offered else ["the tool was not offered to the model"]
     if offered and not any("The lantern on the pier is green" in one.text for one in asked):
         found.append("the tool's answer did not reach the model")
+    kept = home.client.get("/api/knowledge", limit=50)["items"]
+    users = [one for one in kept if "TURN-m6" in one["title"] and one["author"] == "user"]
+    if offered and not users:
+        found.append("what the user said was not stored as the user's")
     proof.tell("mcp", [*found, *_failed(run)])
 
 
@@ -179,7 +194,16 @@ def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
             found.append("not in the resumed session")
         proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
     _told_after_commands(proof, client, model, typed[0])
+    _shown(proof, client, model, typed)
     proof.tell_all(captured(home, client, *typed), client)
+
+
+def _shown(proof: Proof, client: Client, model: FakeModel, typed: list[Typed]) -> None:
+    """The line for the user does not reach the model; what is injected beside it does (above)."""
+    asked = [request for one in typed for request in model.asked(one.turn)]
+    seen = [] if not any(MESSAGE in one.text for one in asked) else ["the model was shown it"]
+    shows = registry.facts()[client.host].shows_message
+    proof.tell("visible line", seen, "yes" if shows else "not sent")
 
 
 def _told_after_commands(proof: Proof, client: Client, model: FakeModel, typed: Typed) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import pathlib
 import socket
 import subprocess
@@ -80,6 +81,29 @@ def test_the_proxy_starts_the_daemon_and_answers_what_nobody_knows(
         assert len(answers[2]["result"]["tools"]) == 10
         assert answers[4]["error"]["code"] == -32601
         assert not answers[7]["result"]["isError"]  # it waited for the daemon
+    finally:
+        process.stop(person.settings)
+
+
+def test_the_daemon_is_no_descendant_of_the_proxy_that_started_it(tmp_path: pathlib.Path) -> None:
+    """Copilot stops its servers with all their descendants."""
+    person = RealDaemon(tmp_path / "home")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "timeline"}}
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "recollect", "mcp"], env=person.environment,
+            cwd=person.home.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        ) as proxy:  # fmt: skip
+            assert proxy.stdin is not None and proxy.stdout is not None
+            proxy.stdin.write(json.dumps(call).encode() + b"\n")
+            proxy.stdin.flush()
+            assert not json.loads(proxy.stdout.readline())["result"]["isError"]
+            daemon = process.running(person.settings)
+            assert daemon is not None
+            parent = int(pathlib.Path(f"/proc/{daemon}/stat").read_text().rsplit(")")[1].split()[1])
+            assert parent not in (proxy.pid, os.getpid())
+            proxy.kill()
+        assert process.running(person.settings) == daemon
     finally:
         process.stop(person.settings)
 

@@ -82,14 +82,6 @@ CHATTER = _any(
     r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
     r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
 )
-# A sentence that says what was done.
-DONE = re.compile(
-    r"^(?:i(?:'ve| have)? |we |also |now |it )?(?:also |now |successfully |just )*(?:add|remov|fix|chang|"
-    r"creat|updat|renam|implement|extract|mov|replac|refactor|increas|reduc|introduc|consolidat|wrapp|"
-    r"simplif|improv|switch|set|made|wrote|rewrote|split|bump|enabl|disabl|document|convert|integrat|"
-    r"merg|restor|convert|turned|the (?:fix|change))\w*\b|\b(?:now|no longer)\b|^(?:the fix|fix:)",
-    re.IGNORECASE,
-)
 # What was done, in a sentence that begins with it: the best title there is.
 DONE_FIRST = re.compile(
     r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |also |now |successfully |completely |just )*(?:added|removed|fixed|changed|created|"
@@ -104,21 +96,12 @@ WHO_DID = re.compile(
     r"^(?:(?:(?:i|we)(?:'ve| have)?|also|now|just|successfully|completely|summary:|final summary:|code change:) )+",
     re.IGNORECASE,
 )
-# A heading's first word, before what it heads.
-HEADED = re.compile(
-    r"^(?:plan|summary|change|solution|fixed|code change|title):\s+(?=(?:\S+\s+){2})", re.IGNORECASE
-)
 # It depends on the sentence before it, or is hypothetical: it cannot stand alone as a title.
 LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|he|she|which|so|since|because|if|when|once|should|in case|"
     r"otherwise|instead|also,|then|again|same|there|the (?:comment|fix(?:es)? i|changes? i|above|"
     r"following|script looks)|your branch|safe here|main's|someone|now you|next time)\b",
     re.IGNORECASE,
-)
-# A lead-in whose list was cut off.
-DANGLES = re.compile(
-    r"\b(?:now|shows?|that|to|for|with|as|the|are|is|by|and|of|in|on|includes?|using|following|documents?|which|where|either|explaining|covering)$",
-    re.I,
 )
 # The polite part before what somebody wants done.
 ORDER = re.compile(
@@ -135,20 +118,6 @@ MERGING = re.compile(
     r"\b(?:merge|rebase|conflict(?:s|ed)?|origin/ma(?:in|ster)|cherry-pick)\b", re.IGNORECASE
 )
 MERGES = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick|pull)\b")
-# A heading of an enumeration.
-ENUMERATED = re.compile(
-    r"^(?:option|phase|step|approach|alternative|review target|p\d|issue|problem) ?#?\d?\b.{0,3}[:—-]|"
-    r"^(?:init|plan complete|what it tests)\b",
-    re.IGNORECASE,
-)
-# A number at the beginning, which is left out of titles.
-STEP_NUMBER = re.compile(r"^(?:step|phase|part) ?#?\d+\s*[:—-]\s*(?=\S)", re.IGNORECASE)
-# A step that was done, even if the sentence is short.
-STEP_TAKEN = re.compile(
-    r"^(?:(?:step|phase|part) ?#?\d+\b.{0,12}?[:—-]\s*\S.{5,}|(?:committed|pushed|merged|deployed|applied|released|fixed) "
-    r"(?!(?:it|this|that|them)\b|the (?:issue|problem|bug|error)\b)\S+ \S.*)",
-    re.IGNORECASE,
-)
 # An answer that hedges or guesses.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
@@ -188,24 +157,7 @@ CAUSE = _any(
     r"\bla causa\b|\bil problema era\b|\bel problema era\b|\bdie ursache\b|\bder grund\b|"
     r"\blag (?:daran|an)\b|\bla cause\b|\bera (?:causado|dovuto)\b|\bil motivo\b",
 )
-# A heading or a lead-in that names the cause outright: the sentence leads.
-ROOT_CAUSE = _any(
-    r"\broot cause\b",
-    r"^(?:the )?(?:cause|reason|culprit|problem|issue)(?: here)?(?: was| is|:)",
-    r"\b(?:caused by|came from|left behind by|because of|turns out|turned out)\b",
-    r"\bthe key insight\b|^la causa\b|^il problema era\b|^el problema era\b|^die ursache\b",
-)
 
-# A question about a cause, and the sentence that answers it without "because".
-INQUIRY = _any(
-    r"\b(?:why|how come|how did (?:this|that|it))\b(?! (?:did|do|are|have|would) (?:you|we|i)\b)(?! not\b)",
-    r"\b(?:check|find out|figure out|investigate|look into) (?:if|whether|why|what causes) (?:there|it|this|that|the)\b",
-)
-FINDING = _any(
-    r"\b(?:will|would|can) (?:fail|break|hang|crash|leak|lose|be lost)\b",
-    r"\b(?:doesn'?t|does not|don'?t|do not|cannot|can'?t|never|skips?|ignores?|drops?|overwrites?|no longer)\b",
-    r"\b(?:without|missing|lacks?)\b",
-)
 
 # --- what a user states ----------------------------------------------------------------------------
 
@@ -542,7 +494,6 @@ NEXT_HEADING = re.compile(
     r"what'?s (?:left|next)|nächste schritte|pr[óo]ximos pasos)\W{0,4}$",
     re.IGNORECASE,
 )
-NEXT_SECTION = re.compile(NEXT_HEADING.pattern, re.IGNORECASE | re.MULTILINE)
 NEXT_INLINE = re.compile(
     r"^(?:(?:(?:the )?next(?: steps?| up| tasks?| thing)?|remaining(?: work| steps?| tasks?)?|to-?dos?|"
     r"still (?:to do|open|missing|left)|follow-?ups?|(?:what(?:'s| is) )?left(?: to do)?|what remains|not done yet|"
@@ -560,8 +511,6 @@ OFFER = re.compile(
 
 # A choice by its number.
 OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
-# A review of somebody's work: what it finds is for that day.
-REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)
 # A prompt that is a statement or a question: alone it does not say what was done.
 NO_ORDER = re.compile(
     r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",

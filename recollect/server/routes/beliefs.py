@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from recollect.core.values import BeliefScope, Operation, Record, RecordId, Value
+from recollect.core.values import BeliefScope, Operation, Record, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
+from recollect.service.record_ids import resolve
 from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
 from recollect.service.write import Added
 
@@ -27,7 +28,7 @@ class Beliefs(Value, frozen=True, kw_only=True):
 
 
 class OneBelief(Value, frozen=True, kw_only=True):
-    record_id: RecordId
+    record_id: RecordName
 
 
 class Decision(Value, frozen=True, kw_only=True):
@@ -67,30 +68,33 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
-    return _decided(runtime, asked, beliefs.keep(runtime, asked.record_id, reason=given.reason))
+    belief_id = resolve(runtime, asked.record_id)
+    return _decided(runtime, belief_id, beliefs.keep(runtime, belief_id, reason=given.reason))
 
 
 def drop(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
-    return _decided(runtime, asked, beliefs.drop(runtime, asked.record_id, given.reason))
+    belief_id = resolve(runtime, asked.record_id)
+    return _decided(runtime, belief_id, beliefs.drop(runtime, belief_id, given.reason))
 
 
 def correct(runtime: ServerRuntime, asked: OneBelief, given: Correction) -> Decided:
     new, operation = beliefs.replace(
-        runtime, asked.record_id, given.text, reason=given.reason or "corrected"
+        runtime, resolve(runtime, asked.record_id), given.text, reason=given.reason or "corrected"
     )
     return Decided(operation=operation, belief=new)
 
 
 def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
     named = given.project or given.namespace or given.project_path
+    belief_id = resolve(runtime, asked.record_id)
     operation = beliefs.rescope(
         runtime,
-        asked.record_id,
+        belief_id,
         given.scope,
         given.name,
         namespace=namespace_to_write(runtime, given) if named else None,
     )
-    return _decided(runtime, asked, operation)
+    return _decided(runtime, belief_id, operation)
 
 
 def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
@@ -103,8 +107,8 @@ def add_to_profile(
     return profile.add(runtime, new)
 
 
-def _decided(runtime: ServerRuntime, asked: OneBelief, operation: Operation) -> Decided:
-    return Decided(operation=operation, belief=beliefs.find(runtime, asked.record_id))
+def _decided(runtime: ServerRuntime, belief_id: str, operation: Operation) -> Decided:
+    return Decided(operation=operation, belief=beliefs.find(runtime, belief_id))
 
 
 ENDPOINTS = (

@@ -6,12 +6,13 @@ from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
-from recollect.core.values import Name, Operation, Record, RecordId, Value, convert
+from recollect.core.values import Name, Record, RecordName, Value, convert
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
+from recollect.service.record_ids import resolve_each
 from recollect.service.scope import Scope
 from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
 
@@ -39,7 +40,7 @@ class KindTable(Value, frozen=True, kw_only=True):
 
 
 class OneMemory(Value, frozen=True, kw_only=True):
-    record_id: RecordId
+    record_id: RecordName
 
 
 class RemoveMemory(OneMemory, frozen=True, kw_only=True):
@@ -144,9 +145,10 @@ def add_note(runtime: ServerRuntime, asked: NoParameters, new: write.NewNote) ->
 
 
 def batch(runtime: ServerRuntime, asked: NoParameters, chosen: MemoryIds) -> MemoriesById:
-    found = read.get(runtime, chosen.ids)
+    wanted = resolve_each(runtime, chosen.ids)
+    found = read.get(runtime, wanted)
     there = {record.record_id for record in found}
-    missing = tuple(one for one in dict.fromkeys(chosen.ids) if one not in there)
+    missing = tuple(one for one in wanted if one not in there)
     return MemoriesById(items=found, missing=missing)
 
 
@@ -182,12 +184,18 @@ def timeline(runtime: ServerRuntime, asked: read.TimelineQuery) -> TimelineAnswe
     return read.timeline(runtime, asked)
 
 
-def operations(runtime: ServerRuntime, asked: read.OperationsQuery) -> Listing[Operation]:
+def operations(
+    runtime: ServerRuntime, asked: read.OperationsQuery
+) -> Listing[read.LoggedOperation]:
     return read.log(runtime, asked)
 
 
 def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
     return write.undo(runtime, asked.op_id)
+
+
+def what_undo_takes_back(runtime: ServerRuntime, asked: Scope) -> read.LoggedOperation:
+    return read.with_titles(runtime, write.newest_undoable(runtime, asked))
 
 
 def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
@@ -266,11 +274,15 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/operations", "The log of changes to memories, newest first.",
-        operations, Listing[Operation], read.OperationsQuery,
+        operations, Listing[read.LoggedOperation], read.OperationsQuery,
     ),
     Endpoint(
         "POST", "/api/operations/{op_id}/undo", "Undo a change.",
         undo, Undone, OneOperation,
+    ),
+    Endpoint(
+        "GET", "/api/undo", "The change that undo would take back.",
+        what_undo_takes_back, read.LoggedOperation, Scope,
     ),
     Endpoint(
         "POST", "/api/undo", "Undo the newest change in a project, or in all.",

@@ -10,9 +10,9 @@ from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
 from recollect.core import projects
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import RecordKind
-from recollect.core.values import Moment, Name, RecordId, Value
+from recollect.core.values import Moment, Name, RecordName, Value
 from recollect.hosts import registry
 from recollect.portable import exports
 from recollect.portable.backups import made_at
@@ -21,6 +21,7 @@ from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
+from recollect.service.record_ids import resolve_each
 from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id
 from recollect.store.interface import BackupInfo, Chosen
 
@@ -134,7 +135,20 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
         "markdown": (exports.markdown, "text/markdown; charset=utf-8"),
     }[parameters.format]
     chunks = write(runtime.store, runtime.actor, wanted, runtime.clock.now())
-    return StreamingResponse(_gathered(chunks), media_type=media)
+    counted = _as_job(
+        runtime, chunks, f"{parameters.format} of {parameters.project or 'everything'}"
+    )
+    return StreamingResponse(_gathered(counted), media_type=media)
+
+
+def _as_job(runtime: ServerRuntime, chunks: Iterator[bytes], what: str) -> Iterator[bytes]:
+    """Counts the bytes. A stream that is cancelled breaks off: nobody may take it for whole."""
+    with runtime.jobs.running("export", what) as job:
+        for chunk in chunks:
+            if job.cancelled:
+                raise Conflict("the export was cancelled")
+            job.done += len(chunk)
+            yield chunk
 
 
 def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -191,7 +205,7 @@ def list_backups(runtime: ServerRuntime, parameters: NoParameters) -> BackupList
 class SelectionBody(Value, frozen=True, kw_only=True):
     """What to forget or move: one of the first seven, within `project` or everywhere."""
 
-    record_ids: Annotated[tuple[RecordId, ...], Meta(max_length=10_000)] = ()
+    record_ids: Annotated[tuple[RecordName, ...], Meta(max_length=10_000)] = ()
     session_id: Name | None = None
     entity: Name | None = None
     text: Text | None = None
@@ -292,7 +306,7 @@ def separate(
 
 def _selection(runtime: ServerRuntime, body: SelectionBody) -> ErasureSelection:
     return ErasureSelection(
-        record_ids=body.record_ids,
+        record_ids=resolve_each(runtime, body.record_ids),
         session_id=body.session_id,
         entity=body.entity,
         text=body.text,

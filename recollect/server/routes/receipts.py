@@ -2,29 +2,30 @@
 
 from typing import Literal
 
-from recollect.core.values import Name, Namespace, Receipt, RecordId, Value
+from recollect.core.values import Name, Receipt, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
 from recollect.service.pagination import Listing
 from recollect.service.read import LogQuery
-from recollect.service.scope import Scope, namespaces_to_list
+from recollect.service.record_ids import resolve
+from recollect.service.scope import Scope, namespaces_to_list, namespaces_to_search
 
 
 class OneReceipt(Scope, frozen=True, kw_only=True):
     receipt_id: Name
 
 
-class VerdictRequest(Value, frozen=True, kw_only=True):
-    """`namespace` is optional: the memory is found by its id."""
+class VerdictRequest(Scope, frozen=True, kw_only=True):
+    """A project or a namespace narrows where the end of an id is looked up."""
 
-    record_id: RecordId
+    record_id: RecordName
     verdict: Literal["useful", "wrong", "never"]
-    namespace: Namespace | None = None
 
 
 class VerdictResult(Value, frozen=True, kw_only=True):
     op_id: str
+    record_id: str
 
 
 def page(runtime: ServerRuntime, asked: LogQuery) -> Listing[Receipt]:
@@ -36,7 +37,9 @@ def one(runtime: ServerRuntime, asked: OneReceipt) -> Receipt:
 
 
 def judge(runtime: ServerRuntime, asked: NoParameters, body: VerdictRequest) -> VerdictResult:
-    return VerdictResult(op_id=write.judge(runtime, body.record_id, body.verdict).op_id)
+    record_id = resolve(runtime, body.record_id, namespaces_to_search(runtime, body))
+    given = write.judge(runtime, record_id, body.verdict)
+    return VerdictResult(op_id=given.op_id, record_id=record_id)
 
 
 ENDPOINTS = (

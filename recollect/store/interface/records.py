@@ -54,6 +54,9 @@ class Records(Protocol):
     def get(self, namespace: str, record_ids: Sequence[str]) -> list[Record]:
         """The ones that exist, in the order asked for."""
 
+    def ending(self, namespace: str, ending: str) -> list[str]:
+        """A few of the ids that end so, of live and of archived memories."""
+
     def page(
         self,
         namespace: str,

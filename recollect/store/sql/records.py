@@ -28,6 +28,14 @@ GET_RECORDS = both(f"""
 SELECT {_RECORD} FROM memory_records
  WHERE {{by_key}}namespace = $namespace AND record_id IN {{texts[record_ids]}}
 """)
+IDS_ENDING = both("""
+SELECT record_id FROM memory_records
+ WHERE namespace = $namespace AND record_id {like} $ending
+UNION
+SELECT source_id FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id {like} $ending
+ LIMIT 5
+""")
 RECORD_STATE = both("""
 SELECT record_id, since, op_id FROM memory_records
  WHERE {by_key}namespace = $namespace AND record_id IN {texts[record_ids]}
@@ -144,6 +152,11 @@ class SqlRecords:
         with self._engine.reader() as db:
             return read(db, namespace, record_ids)
 
+    def ending(self, namespace: str, ending: str) -> list[str]:
+        with self._engine.reader() as db:
+            found = db.run(IDS_ENDING, {"namespace": namespace, "ending": f"%{ending}"})
+            return [str(row[0]) for row in found]
+
     def page(
         self,
         namespace: str,
@@ -191,9 +204,6 @@ class SqlRecords:
         clock = self._engine.clock
 
         def work(db: Connection) -> Operation:
-            known = read(db, record.namespace, [record.record_id])
-            if not known:
-                raise NotFound(f"there is no memory {record.record_id}")
             operation = new_operation(
                 clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
             )
@@ -251,7 +261,10 @@ def change(db: Connection, changed: Sequence[Record], operation: Operation) -> l
     stays keeps its vectors."""
     stored = []
     for record in changed:
-        (before,) = read(db, record.namespace, [record.record_id])
+        found = read(db, record.namespace, [record.record_id])
+        if not found:
+            raise NotFound(f"there is no memory {record.record_id}")
+        before = found[0]
         vectors = vectors_of(db, record.namespace, "record", record.record_id)
         displace(db, record.namespace, [record.record_id], operation)
         version = _next_version(db, before)

@@ -27,8 +27,7 @@ from recollect.store.sql.turn_works import SqlTurnWorks
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
 from recollect.store.sqlite.bulk import SqliteBulk
-from recollect.store.sqlite.connect import open_writer, translated
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection, open_writer, translated
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.ledger import NAME, Ledger, Mark, refuse_emptied, refuse_less

@@ -11,7 +11,7 @@ from recollect.core.errors import StoreBusy
 from recollect.store.sql.bulk import SqlBulk
 from recollect.store.sql.projects import SqlProjects
 from recollect.store.sqlite import statements as own
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.events import SqliteEvents
 

@@ -6,15 +6,46 @@ ours, is damaged, too new, or cannot be written gives the error of that name, an
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import apsw
 
 from recollect.core import errors, oslayer
 from recollect.store.directory import NO_ROOM, refused
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sql.connection import NO_VALUES, AlreadyThere, BadValue, ConstraintFailed
+from recollect.store.sql.statement import Statement
 from recollect.store.sqlite.migrations import verify
+
+_KEY_TAKEN = frozenset(
+    [apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID]
+)
+
+
+class SqliteConnection(apsw.Connection):
+    row_number = "rowid"
+
+    def run(self, statement: Statement, values: Mapping[str, Any] = NO_VALUES) -> apsw.Cursor:
+        text = statement.sqlite
+        try:
+            return self.execute(text if isinstance(text, str) else text.given(values), values)
+        except apsw.ConstraintError as error:
+            taken = getattr(error, "extendedresult", 0) in _KEY_TAKEN
+            kind = AlreadyThere if taken else ConstraintFailed
+            raise kind("SQLite", str(error)) from error
+        except (apsw.MismatchError, apsw.SQLError) as error:
+            raise BadValue("SQLite", str(error)) from error
+
+    def has_table(self, name: str) -> bool:
+        return self.table_exists("main", name)
+
+    def vector_row(self, row: dict[str, Any]) -> dict[str, Any]:
+        return row
+
+    @staticmethod
+    def one_text(columns: Sequence[str]) -> str:
+        return f"json_array({', '.join(columns)})"
+
 
 APPLICATION_ID = 0x52434C54  # "RCLT" in the file's header
 BUSY_MS = 5000

@@ -17,8 +17,7 @@ from recollect.core.errors import StoreClosed
 from recollect.store.sql.engine import Engine
 from recollect.store.sql.statement import Statement
 from recollect.store.sqlite import search
-from recollect.store.sqlite.connect import open_reader, translated
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection, open_reader, translated
 from recollect.store.sqlite.writer import Writer
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from recollect.store.sql.search import (
     terms,
 )
 from recollect.store.sqlite import statements as own
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection
 
 _TOKENIZER = ("unicode61", "remove_diacritics", "2")
 

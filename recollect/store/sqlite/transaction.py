@@ -12,8 +12,7 @@ from recollect.core.clock import Clock
 from recollect.store.interface import Batch
 from recollect.store.sql.connection import StatementRefused
 from recollect.store.sql.transaction import SqlTransaction
-from recollect.store.sqlite.connect import explained
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import SqliteConnection, explained
 from recollect.store.sqlite.events import finish
 from recollect.store.sqlite.writer import EVERYBODYS
 

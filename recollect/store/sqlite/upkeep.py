@@ -18,13 +18,13 @@ from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite import statements as own
 from recollect.store.sqlite.connect import (
     APPLICATION_ID,
+    SqliteConnection,
     counted,
     explained,
     open_reader,
     problems,
     translated,
 )
-from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.engine import SqliteEngine
 
 _BACKUP_PAGES = 2000

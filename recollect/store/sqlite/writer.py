@@ -17,8 +17,13 @@ from typing import Any, Generic, TypeVar, cast
 import apsw
 
 from recollect.core import errors, oslayer
-from recollect.store.sqlite.connect import BUSY_MS, count_commit, explained, last_event
-from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.connect import (
+    BUSY_MS,
+    SqliteConnection,
+    count_commit,
+    explained,
+    last_event,
+)
 from recollect.store.sqlite.ledger import Ledger
 
 log = logging.getLogger(__name__)

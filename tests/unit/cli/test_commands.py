@@ -111,10 +111,9 @@ def test_bad_input_is_told_in_plain_words(terminal: Terminal, tmp_path: pathlib.
     assert terminal("add", "-p", "global", "deploy on fridays").returncode == 0
     assert "query must not be empty" in told("search", "")
     assert "query must not be empty" in told("search", "   ")
-    assert "is not the id of a memory: mr_" in told("forget", "deploy on fridays", "--for-good")
-    assert "no memory in this project's receipts begins with 'mr_bad'" in told(
-        "why", "--never", "mr_bad"
-    )
+    assert "is not the id of a memory" in told("forget", "deploy on fridays", "--for-good")
+    assert "there is no memory zzzz9" in told("why", "--never", "zzzz9")
+    assert "there is no memory zzzz9" in told("forget", "zzzz9", "-y")
     assert "FTS5" in told("search", "--raw", "AND (")
     assert "no directory" in told("export", str(tmp_path / "none" / "all.jsonl"))
     (tmp_path / "all.jsonl").write_text("mine")
@@ -178,7 +177,7 @@ def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
     newer = json.loads(terminal("add", "-p", str(proj), "newer", "--json").stdout)
     done = terminal("undo", "-p", "webshop", "--json")
     assert json.loads(done.stdout)["undoes"] == older["op_id"]
-    again = terminal("undo", "-p", "webshop")
+    again = terminal("undo", "-p", "webshop", "--yes")
     assert again.returncode == 1 and "there is nothing to undo here" in again.stderr
     unknown = terminal("undo", "-p", "nosuch")
     assert unknown.returncode == 1 and "nosuch" in unknown.stderr and "proj" in unknown.stderr
@@ -297,7 +296,7 @@ def test_an_injection_is_explained_rated_and_listed(
     for call in (("why",), ("why", "billing", "retries"), ("receipt", "show", receipt_id)):
         assert memory in terminal(*call).stdout, call
     assert terminal("why", "zebra").returncode == 1
-    assert f"{memory} was useful" in terminal("why", "--useful", memory[:20]).stdout
+    assert f"{memory} was useful" in terminal("why", "--useful", memory[-8:]).stdout
     never = terminal("why", "--never", f"[{memory[-5:].lower()}]").stdout
     assert "is never injected again" in never
     assert terminal("undo", re.findall(r"op_\w+", never)[0]).returncode == 0

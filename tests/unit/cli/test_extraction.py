@@ -145,5 +145,5 @@ def test_never_again_at_every_door(
         door(known["record_id"])
         turn(runtime_home, place, stated)
         assert rules() == [], f"door {number}"
-    assert terminal("undo", "-p", str(place)).returncode == 0
+    assert terminal("undo", "-p", str(place), "--yes").returncode == 0
     assert [one["title"] for one in rules()] == [known["title"]]

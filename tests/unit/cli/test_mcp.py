@@ -109,7 +109,7 @@ def test_errors_are_told_as_text_that_says_what_to_do(tmp_path: pathlib.Path) ->
         ("search_memory", {"query": "x", "limit": 0}, "limit"),
         ("search_memory", {"query": "x", "wrong": 1}, "has no argument 'wrong'"),
         ("search_memory", {"query": "x", "project": "nowhere"}, "there is no project"),
-        ("get_observations", {"ids": ["nothing"]}, "ids"),
+        ("get_observations", {"ids": ["mr_"]}, "ids"),
         ("recall_entity", {"name": "nobody"}, "nothing is known"),
         ("timeline", {"anchor": "mr_01M7H0H5P1BNFDHVBT75T84K25"}, "there is no memory"),
         ("store_knowledge", {"type": "opinion", "title": "x"}, "type"),
@@ -255,7 +255,7 @@ def test_a_daemon_that_is_down_is_started_and_asked_once_more(
         return 200, b'{"id": 1, "result": {"content": [{"text": "x"}], "isError": false}}'
 
     monkeypatch.setattr(Client, "send", send)
-    monkeypatch.setattr("recollect.cli.process.start", lambda chosen: tried.append("start"))
+    monkeypatch.setattr("recollect.cli.mcp.start_daemon", lambda: tried.append("start"))
     assert called(Proxy("/a b")) == ("x", False)
     assert tried == ["send", "start", "send"]
 
@@ -269,12 +269,12 @@ def test_a_call_waits_for_a_daemon_that_starts_only_so_long(
     def send(self: Client, *request: Any) -> tuple[int, bytes]:
         raise NotRunning
 
-    def start(chosen: Any) -> None:
-        starts.append(chosen)
+    def start() -> None:
+        starts.append(1)
         up.wait(PATIENCE_S)
 
     monkeypatch.setattr(Client, "send", send)
-    monkeypatch.setattr("recollect.cli.process.start", start)
+    monkeypatch.setattr("recollect.cli.mcp.start_daemon", start)
     monkeypatch.setattr("recollect.cli.mcp.START_S", 0.01)
     proxy = Proxy("/")
     told = "Recollect is still starting. Go on without it, or try again in a moment."
@@ -287,14 +287,14 @@ def test_a_call_waits_for_a_daemon_that_starts_only_so_long(
 def test_a_daemon_that_cannot_start_or_hangs_is_told_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def start(chosen: Any) -> None:
+    def start() -> None:
         raise RecollectError("no room", hint="Free some space.")
 
     def send(self: Client, *request: Any) -> tuple[int, bytes]:
         raise problem
 
     monkeypatch.setattr(Client, "send", send)
-    monkeypatch.setattr("recollect.cli.process.start", start)
+    monkeypatch.setattr("recollect.cli.mcp.start_daemon", start)
     problem: RecollectError = NotRunning()
     assert called(Proxy("/")) == ("no room Free some space.", True)
     problem = NoAnswer()  # it runs: starting another one would not help

@@ -63,7 +63,10 @@ def test_a_decision_can_be_taken_back(
     believe(runtime_home, place, "Use uv")
     terminal("review", "-p", place, typed="d\n")
     assert terminal("review", "-p", place).stdout == "Nothing waits for a decision.\n"
-    assert terminal("undo", "-p", place).returncode == 0
+    assert terminal("undo", "-p", place, typed="n\n").returncode == 1
+    assert states(runtime_home, place) == {"Use uv": "ended"}
+    asked = terminal("undo", "-p", place, typed="y\n")
+    assert "supersede: Use uv" in asked.stdout and asked.returncode == 0
     assert states(runtime_home, place) == {"Use uv": "proposed"}
 
 
@@ -100,6 +103,7 @@ def test_what_cannot_be_decided_is_refused_in_words(
 ) -> None:
     (made,) = believe(runtime_home, place, "Use uv", state="current")
     sent = json.dumps(body).encode()
-    got, _, answer = runtime_home.http("POST", f"/api/beliefs/{made}/{path}", sent)
+    short = made[-5:].lower()  # as a brief names it
+    got, _, answer = runtime_home.http("POST", f"/api/beliefs/{short}/{path}", sent)
     assert got == status, answer
     assert status == 200 or json.loads(answer)["error"]["message"]

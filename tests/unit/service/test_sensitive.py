@@ -19,7 +19,7 @@ from tests.unit.inject.test_graph_lines import RELEASE, Setup, fact, wish
 
 PAY = "85,000"
 # Tools that store what an agent gives them, and tell nothing else.
-WRITING = {"store_observation", "store_knowledge", "store_summary"}
+WRITING = {"remember", "correct", "store_observation", "store_knowledge", "store_summary"}
 SAID = f"My salary is {PAY} EUR a year, keep it in mind for the budget sheet"
 
 

@@ -33,8 +33,8 @@ def test_all_schemas_together_are_small() -> None:
 
 def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
     assert [tool.name for tool in TOOLS] == [
-        "search_memory", "get_context", "timeline", "get_observations", "store_observation",
-        "store_knowledge", "store_summary", "resume_session", "generate_report", "recall_entity",
+        "search_memory", "get_context", "timeline", "get_observations", "remember", "correct",
+        "store_summary", "resume_session", "generate_report", "recall_entity",
     ]  # fmt: skip
     for tool in TOOLS:
         assert tool.name in INSTRUCTIONS or tool.name == "generate_report"

@@ -242,7 +242,7 @@ def test_a_long_session_is_read_around_what_is_new(
     found = extract(store, told)
     (last,) = records(found, kind="summary")
     assert last.record_id == first.record_id
-    assert last.title.startswith("Renamed helper") and "mailer" in last.summary
+    assert last.title.startswith("Rename") and "mailer" in last.summary
     assert len(told.events) > 90 and max(read) <= extractor.HEAD + 1
     (came,) = outcomes(found)
     assert "mailer" in came.title and came.observation_type == "error"
@@ -409,3 +409,51 @@ def test_a_stop_that_comes_late_is_not_the_last_checkpoint(store: SqliteStore) -
         assert len(extract(store, told.signal("session-end")).checkpoints) == 1
     last = store.sessions.last_checkpoint(told.events[0].namespace)
     assert last is not None and last.session_id == "today"
+
+
+CAUSE = "The cause is the lock in `export.py`: the mailer holds it while `send()` waits."
+
+
+def test_what_the_user_corrects_next_is_no_discovery(store: SqliteStore) -> None:
+    told = Told().ask("why does the export hang?").answer(CAUSE)
+    assert outcomes(extract(store, told))
+    told = Told("s2").ask("why does the export hang?").answer(CAUSE)
+    told.ask("no, that's wrong: the mailer is off here").answer("Then I do not know.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_a_diagnosis_that_the_next_run_refutes_is_no_discovery(store: SqliteStore) -> None:
+    told = Told().ask("why does the export hang?").answer(CAUSE)
+    told.ask("run it without the mailer").run("pytest tests/x.py", "E  TimeoutError", failed=True)
+    told.answer("It hangs as before.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_of_two_turns_that_say_the_same_the_later_is_kept(store: SqliteStore) -> None:
+    told = Told().ask("add a retry to the client").edit("src/client.py")
+    told.answer("Added `retry()` with three attempts to src/client.py.")
+    told.ask("make it five attempts").edit("src/client.py")
+    told.answer("Added `retry()` with five attempts to src/client.py.")
+    (found,) = outcomes(extract(store, told))
+    assert "five" in found.title
+
+
+def test_what_is_only_offered_is_no_outcome(store: SqliteStore) -> None:
+    told = Told().ask("how can we make the export faster?")
+    told.answer(
+        "There are three options:\n\n1. We could cache `rows()` in export.py\n"
+        "2. We could use a pool of workers in pool.py\n3. It might help to drop the index\n\n"
+        "Which one do you prefer?"
+    )
+    assert outcomes(extract(store, told)) == []
+
+
+def test_what_does_not_fit_the_summary_is_detail_in_whole_sentences(store: SqliteStore) -> None:
+    told = Told().ask("add retries everywhere").edit("src/client.py")
+    told.answer("\n".join(
+        f"- Added `retry_{name}()` to src/{name}.py, which tries a lost connection again, backoff"
+        for name in ("client", "mailer", "export", "upload", "search", "orders", "ledger", "report")
+    ))  # fmt: skip
+    (found,) = outcomes(extract(store, told))
+    assert found.detail and "…" not in found.summary + found.detail
+    assert all(line.endswith("backoff.") for line in found.detail.splitlines())

@@ -1,0 +1,170 @@
+"""What new statements do to the beliefs that are held: one clear candidate ends, several are
+disputed, and another value for the same subject replaces the older one."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recollect.core import ids
+from recollect.core.values import Record
+from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
+from recollect.reconcile.belief_plan import BeliefPlan, plan_beliefs
+from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
+from recollect.store.sqlite import SqliteStore
+from tests.make import NAMESPACE, NOON, record
+
+LATER = NOON + timedelta(days=1)
+
+
+def belief(title: str, at: datetime = NOON, **fields: Any) -> Record:
+    given = {"kind": "knowledge", "knowledge_type": "constraint", "author": "user",
+             "source_event_ids": (ids.new_ulid(),), "valid_from": at,
+             "content_hash": title.casefold(), **fields}  # fmt: skip
+    return record(title, **given)
+
+
+def ends(said: Record, what: str = "", **fields: Any) -> EndClaim:
+    return EndClaim(
+        text=said.title, ends=what or said.title, subject=fields.pop("subject", ""),
+        value=fields.pop("value", ""), at=said.valid_from, author=said.author,
+        source_type="stated", event_ids=said.source_event_ids, **fields,
+    )  # fmt: skip
+
+
+def planned(store: SqliteStore, *new: Record, claims: tuple[Claim, ...] = ()) -> BeliefPlan:
+    plans = [ClusterPlan((EmbeddedRecord(one),)) for one in new]
+    return plan_beliefs(store, NAMESPACE, plans, claims)
+
+
+def became(plan: BeliefPlan) -> dict[str, tuple[str, str]]:
+    """State and successor of all beliefs that are written or changed."""
+    new = [one.record for some in plan.plans for one in some.members]
+    return {
+        one.title: (one.state, one.ended_by)
+        for one in (*new, *(row for change in plan.changes for row in change.changed))
+    }
+
+
+HELD = (
+    "Use Jest for the frontend tests",
+    "Always run the linter before a commit",
+    "Deploy to Heroku from the main branch",
+    "Commit messages are written in German",
+    "Never touch the generated files in src/api",
+    "The backend tests run with pytest",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "what", "gone"),
+    [
+        ("We no longer use Jest", "Jest", HELD[0]),
+        ("You need not run the linter before commits any more", "", HELD[1]),
+        ("Forget what I said about German commit messages", "", HELD[3]),
+        ("We moved from Heroku to Fly", "Heroku", HELD[2]),
+        ("The generated files in src/api may be edited now", "", HELD[4]),
+    ],
+)
+def test_one_clear_candidate_ends_and_the_sentence_takes_its_place(
+    store: SqliteStore, said: str, what: str, gone: str
+) -> None:
+    store.records.put([belief(title) for title in HELD])
+    new = belief(said, LATER)
+    plan = planned(store, new, claims=(ends(new, what),))
+    assert became(plan) == {said: ("current", ""), gone: ("ended", new.record_id)}
+
+
+def test_a_sentence_that_was_not_kept_ends_by_its_event(store: SqliteStore) -> None:
+    store.records.put([belief(title) for title in HELD])
+    said = belief("No more Jest", LATER)
+    plan = planned(store, claims=(ends(said, "Jest"),))
+    assert became(plan) == {HELD[0]: ("ended", said.source_event_ids[0])}
+
+
+def test_several_candidates_are_disputed_by_the_newer_statement(store: SqliteStore) -> None:
+    held = [belief("Use Jest for the shop"), belief("Use Jest for the admin")]
+    store.records.put(held)
+    new = belief("We do not use Jest any more", LATER)
+    plan = planned(store, new, claims=(ends(new, "Jest"),))
+    assert became(plan) == {
+        new.title: ("disputed", ""),
+        held[0].title: ("disputed", new.record_id),
+        held[1].title: ("disputed", new.record_id),
+    }
+    clear = belief("We do not use Jest in the shop any more", LATER)
+    plan = planned(store, clear, claims=(ends(clear, "Jest"),))
+    assert became(plan)[held[0].title] == ("ended", clear.record_id)
+    assert held[1].title not in became(plan)
+
+
+def test_nothing_that_is_only_near_or_newer_or_of_another_person_ends(store: SqliteStore) -> None:
+    store.records.put([belief(title) for title in HELD])
+    others: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("We no longer use Webpack", "Webpack", {}),
+        ("We no longer use Jest", "Jest", {"at": NOON - timedelta(days=1)}),
+        ("We no longer use Jest", "Jest", {"at": LATER, "author": "assistant"}),
+        ("We no longer use Jest", "Jest", {"at": LATER, "state": "proposed"}),
+        ("No Jest on this branch", "Jest", {"at": LATER, "scope": "branch", "scope_name": "x"}),
+    )
+    for said, what, fields in others:
+        new = belief(said, **{"at": LATER, **fields})
+        assert not planned(store, new, claims=(ends(new, what),)).changes, said
+
+
+def about(subject: str, value: str, polarity: str = "do") -> dict[str, Any]:
+    return {"subject": subject, "value": value, "polarity": polarity}
+
+
+TESTS = "frontend tests"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaced"),
+    [
+        (("Use pnpm for the ui packages", {}), ("Always use npm for ui packages", {}), True),
+        (("The timeout of the gateway is 30s", {}), ("The gateway timeout is 60s", {}), True),
+        (
+            ("We test with Jest", about(TESTS, "Jest")),
+            ("It is Vitest", about(TESTS, "Vitest")),
+            True,
+        ),
+        (("Use tabs", about("go", "tabs")), ("Never use tabs", about("go", "tabs", "avoid")), True),
+        (("Never commit to main alone", {}), ("Never push to main alone", {}), False),
+        (("Use Jest for the shop frontend", {}), ("Use pytest for the backend", {}), False),
+        (("We test with Jest", about(TESTS, "Jest")), ("Jest it is", about(TESTS, "jest")), False),
+        (("The ledger listens on port 8080", {}), ("The gateway listens on port 90", {}), False),
+        (("Use pnpm for the ui", {}), ("Never use npm for the ui", {}), False),
+    ],
+)
+def test_another_value_for_the_same_subject_replaces_the_older_one(
+    store: SqliteStore,
+    old: tuple[str, dict[str, Any]],
+    new: tuple[str, dict[str, Any]],
+    replaced: bool,
+) -> None:
+    store.records.put([belief(old[0], **old[1])])
+    said = belief(new[0], LATER, **new[1])
+    plan = planned(store, said)
+    assert bool(plan.changes) is replaced
+    if replaced:
+        assert became(plan)[old[0]] == ("ended", said.record_id)
+
+
+def test_what_is_said_and_withdrawn_in_one_batch_is_written_as_ended(store: SqliteStore) -> None:
+    first = belief("Use Jest for the frontend tests", position=1)
+    wish = PreferenceClaim("tools", "tests", first.title, NOON, "stated",
+                           event_ids=first.source_event_ids)  # fmt: skip
+    second = belief("Actually no Jest, we take Vitest", LATER, position=2)
+    plan = planned(store, first, second, claims=(wish, ends(second, "Jest")))
+    assert became(plan) == {
+        first.title: ("ended", second.record_id),
+        second.title: ("current", ""),
+    }
+    assert plan.claims == [] and plan.changes == []
+
+
+def test_what_was_proposed_is_confirmed_by_the_same_words(store: SqliteStore) -> None:
+    store.records.put([belief("Use Jest for tests", state="proposed")])
+    said = belief("Use Jest for tests", LATER)
+    assert became(planned(store, said))["Use Jest for tests"] == ("ended", said.record_id)
