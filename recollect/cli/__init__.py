@@ -28,6 +28,7 @@ HEADINGS = {
     "Change memories": {
         "add": ("add", "Store a memory by hand"),
         "review": ("review", "Keep, correct or drop what waits for a decision"),
+        "reflect": ("reflect", "Look back over what was learned, as proposals"),
         "forget": ("forget", "Delete memories, or erase them everywhere"),
         "undo": ("undo", "Undo a change to memories"),
         "change": ("undo:change", "List the changes that can be undone"),

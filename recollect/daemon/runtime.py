@@ -20,7 +20,7 @@ from recollect.core.clock import Clock, SystemClock
 from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL
-from recollect.daemon import remote_changes
+from recollect.daemon import remote_changes, weekly_reflection
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import DaemonUpkeep
 from recollect.extract.tombstones import Tombstones
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from recollect.daemon.learning import Learning
     from recollect.daemon.recall import RecallParts
+    from recollect.llm.base import Provider
     from recollect.portable.clones import Clones
     from recollect.portable.erasure import Erasure
     from recollect.portable.importing import Importer
@@ -117,12 +118,13 @@ class Runtime:
                 self.memories,
                 clock,
                 settings,
-                lambda: self.loaded_learning.provider if self.loaded_learning else None,
+                self.model,
                 visible=self.tombstones.visible_record,
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
             jobs=self.jobs,
+            after=lambda: weekly_reflection.reflect_if_due(self),
         )
         self.live = Live()
         self.publish = self.live.publish
@@ -229,6 +231,10 @@ class Runtime:
                 "Extraction is still being loaded.", hint="Try again in a moment."
             )
         return self.loaded_learning
+
+    def model(self) -> "Provider | None":
+        """The language model of the settings; None for none, and while it is being loaded."""
+        return self.loaded_learning.provider if self.loaded_learning is not None else None
 
     def extracting(self) -> frozenset[str]:
         """The namespaces whose events are being extracted now."""

@@ -40,8 +40,11 @@ class MaintenanceLoop:
         look_s: float = LOOK_S,
         alone: Callable[[], AbstractContextManager[bool]] = lambda: nullcontext(True),
         jobs: Jobs,
+        after: Callable[[], None] = lambda: None,
     ) -> None:
+        """`after` is called when a daily pass is done, while everything is quiet."""
         self._jobs = jobs
+        self._after = after
         self._alone = alone  # several daemons may share a store; one of them is enough
         self._maintenance = maintenance
         self._counters = counters
@@ -106,6 +109,7 @@ class MaintenanceLoop:
         self._due = time.monotonic() + self._every_s
         log.info("maintenance: %s", dict(+report.counts) or "nothing was due")
         self._counters.count("maintenance passes")
+        self._after()
 
     def _breathe(self, job: BackgroundJob) -> None:
         job.done += 1

@@ -34,6 +34,7 @@ from recollect.server.routes import (
     projects,
     queue,
     receipts,
+    reflection,
     search,
     sessions,
 )
@@ -58,6 +59,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *maintain.ENDPOINTS,
     *plugins.ENDPOINTS,
     *jobs.ENDPOINTS,
+    *reflection.ENDPOINTS,
 )
 
 

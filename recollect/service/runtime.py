@@ -21,6 +21,7 @@ from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
+from recollect.llm.base import Provider
 from recollect.plugins.host import Plugins
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
@@ -81,6 +82,9 @@ class ServiceRuntime(Protocol):
 
     def recall(self) -> LoadedRecall:
         """Waits until recall is loaded; StoreError when that takes too long."""
+
+    def model(self) -> Provider | None:
+        """The language model of the settings, metered; None for rules alone."""
 
     def extracting(self) -> frozenset[str]:
         """The namespaces whose events are being extracted now."""
