@@ -6,8 +6,9 @@ only; the push writes.
 
 A sentence that ends something (`EndClaim`) is compared with all beliefs that stand: if one
 candidate is clear, it ends and the sentence takes its place; if several may be meant, they are
-disputed by the newer one. What is only proposed can be ended too. A statement about the same subject with another value replaces the older
-one. Only the user's own words do any of this, and only to what was said before them.
+disputed by the newer one. What is only proposed can be ended too. A statement about the same
+subject with another value replaces the older one. Only the user's own words do any of this, and
+only to what was said before them.
 """
 
 import re
