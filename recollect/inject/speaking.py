@@ -69,8 +69,8 @@ def _choose_memories(draft: Draft) -> None:
         if record.is_short_turn and record.session_id in in_full:
             line.why_not = "its session is here in full"
             continue
-        if record.category == UNANSWERED and (distilled or record.title.rstrip().endswith("?")):
-            line.why_not = "a prompt that got no answer"
+        if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
+            line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
             continue
         elif distilled:
