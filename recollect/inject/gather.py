@@ -34,7 +34,7 @@ from recollect.retrieve.query import intent
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
-from recollect.work.last_summary import last_summary
+from recollect.work.index import last_summary
 from recollect.work.paths import looks_like_file
 
 CANDIDATES = 30
