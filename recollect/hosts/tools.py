@@ -37,9 +37,9 @@ _CLASSES: dict[ToolClass, str] = {
     """,
     "command": """
         bash shell sh zsh powershell pwsh runshellcommand execcommand executebash executecommand
-        executepwsh runcommand runcommands runterminalcmd runinterminal localshell terminal container.exec
+        executepwsh runcommand runterminalcmd runinterminal localshell terminal container.exec
         bashoutput readbash writebash writestdin controlbashprocess useaws execute unifiedexec
-        controlpwshprocess getprocessoutput
+        controlpwshprocess getprocessoutput runcommands
     """,
     "research": """
         webfetch websearch fetch googlewebsearch webcrawl browseraction browser remotewebsearch
