@@ -34,7 +34,7 @@ from recollect.retrieve.query import intent
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
-from recollect.work.last_summary import last_summary
+from recollect.work.index import last_summary
 from recollect.work.paths import looks_like_file
 
 CANDIDATES = 30
@@ -109,6 +109,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
     draft.by_chance = ranked.by_chance
+    draft.vector = ranked.vector
     draft.idle = idleness(text, ranked.vector)
     results = {one.id: one for one in ranked.results}
     have = {line.id for line in draft.lines}
