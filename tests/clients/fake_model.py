@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from recollect.capture.foreign import strip_own
+
 TURN = re.compile(r"TURN-[0-9a-z]+")
 PROOF = re.compile(r"lantern\d{6}")
 ASIDE = "An aside"  # the answer to requests for titles and the like
@@ -184,6 +186,7 @@ def _shell_calls(step: Shell) -> dict[str, Any]:
         "run_shell_command": {**described, "is_background": False},
         "exec_command": {"cmd": step.command},
         "shell_command": {"command": step.command},
+        "run_commands": {"commands": [step.command]},
         "shell": {"command": ["bash", "-lc", step.command]},
     }
 
@@ -194,6 +197,7 @@ def _write_calls(step: Write) -> dict[str, Any]:
     return {
         "Write": {"file_path": step.path, "content": step.content},
         "write_file": {"file_path": step.path, "content": step.content},
+        "editor": {"path": step.path, "new_text": step.content},
         "create": {"path": step.path, "file_text": step.content},
         "write": {"filePath": step.path, "content": step.content},
         "apply_patch": f"{patch}\n",
@@ -213,7 +217,7 @@ def _state(protocol: Protocol, body: Any) -> State:
     for kind, text in _happenings(protocol, body):
         if kind == "result":
             results += 1
-        elif found := TURN.findall(text):
+        elif found := TURN.findall(strip_own(text)):  # a brief may quote an earlier turn
             turn, results = found[-1], 0
     return State(turn, results, _tools(protocol, body))
 

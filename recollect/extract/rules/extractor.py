@@ -141,7 +141,9 @@ class RulesExtractor:
         new = [
             one.record.record_id
             for one in kept
-            if one.record.session_id == event.session_id and not one.record.traits.is_summary
+            if one.record.session_id == event.session_id
+            and one.record.stands
+            and not one.record.traits.is_summary
         ]
         before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
@@ -242,13 +244,19 @@ class _BatchResult:
         return record.record_id
 
     def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
-        if statement.rule:
+        lasts = statement.scope in ("project", "everywhere")
+        if statement.rule and statement.state == "current" and lasts:
             self.claims.append(claims.preference(statement, turn))
+        if statement.ends:
+            self.claims.append(claims.end(statement, turn))
         words = f"{statement.text} {statement.reason}"
         category = classify.category(words)
         record = Record(
             record_id=ids.RECORD + _derived(statement.event_id, statement.text),
-            namespace=self._namespace,
+            # What holds everywhere is the person's, not the project's.
+            namespace=self._namespace.partition("project/")[0]
+            if statement.scope == "everywhere"
+            else self._namespace,
             kind="knowledge",
             title=statement.text,
             summary=statement.reason,
@@ -265,6 +273,13 @@ class _BatchResult:
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
             content_hash=content_hash(statement.text),
+            state=statement.state,
+            scope=statement.scope,
+            scope_name=statement.scope_name,
+            subject=statement.subject,
+            value=statement.value,
+            polarity=statement.polarity,
+            source_type=statement.source_type,
         )
         self.candidates.append(Candidate(record=record))
 

@@ -13,7 +13,13 @@ from recollect.core.kinds import ObservationType
 from recollect.core.values import Author, ToolClass
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
+from recollect.extract.rules.commands import (
+    commit_subject,
+    error_line,
+    failed_step,
+    signature,
+    steps,
+)
 from recollect.extract.rules.prose import (
     capitalised,
     cut,
@@ -204,7 +210,10 @@ def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedComman
             for files in edits.values():
                 files += [path for path in call.files if path not in files]
         elif call.tool_class == "command" and not call.refused:
-            for key in map(signature, steps(call.command)):
+            ran = steps(call.command)
+            if call.failed:
+                ran = [failed_step(call.command, call.output)]
+            for key in map(signature, ran):
                 if patterns.LOOKING.match(key):
                     continue
                 if call.failed:

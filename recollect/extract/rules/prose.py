@@ -25,6 +25,7 @@ _PRINTED = re.compile(
       at\s+[\w$.<>]+\( | File\s+"[^"]+",\s+line | \#\d+\s+0x | goroutine\s+\d+
     | \d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | Traceback\b | Caused\s+by:
     | (?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|FAIL|PASS|E)\s{1,4}\S | [a-z]+Error:\s
+    | Error:\s | [⨯✗✖×]\s | \d+\s+[+-]\s | npm\s(?:WARN|ERR!|notice) | \d+:\d+\s+(?:error|warning)\b
     | (?:remote|fatal|error|warning):\s | [\w./-]+\.\w{1,5}:\d+(?::\d+)?[:\s]
     | ---\s(?:FAIL|PASS) | =+\s | [|+`]-{2,} | diff\s--git | @@\s | (?:from|created\sby)\s+\S+/\S+
     | panic: | \* What\swent\swrong | > Task | \d+\sfiles?\schanged | create\smode
@@ -32,9 +33,9 @@ _PRINTED = re.compile(
     re.VERBOSE,
 )
 _FAR_PATH = re.compile(r"(?<![\w./~])(?:/|~/)(?:[\w.@+-]+/){2,}([\w.@+-]+/[\w.@+-]+)")
-_END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)")
+_END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)|(?<=[。！？])(?=\S)")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|(?<![\w.-])[a-z])\.$", re.I
 )
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 # What holds together: a sentence does not end inside code, brackets or a quotation.

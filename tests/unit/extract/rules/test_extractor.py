@@ -9,6 +9,7 @@ import pytest
 from recollect.core import values
 from recollect.extract.interface import (
     Claim,
+    EndClaim,
     EntityClaim,
     Extraction,
     FactClaim,
@@ -16,6 +17,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
 )
 from recollect.extract.rules import RulesExtractor, StoreReads, extractor
+from recollect.extract.rules.commands import failed_step
 from recollect.store.sqlite import SqliteStore
 from tests.make import NOON
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored
@@ -409,6 +411,77 @@ def test_a_stop_that_comes_late_is_not_the_last_checkpoint(store: SqliteStore) -
         assert len(extract(store, told.signal("session-end")).checkpoints) == 1
     last = store.sessions.last_checkpoint(told.events[0].namespace)
     assert last is not None and last.session_id == "today"
+
+
+def refused(told: Told, words: str) -> Told:
+    output = (
+        "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell "
+        f"you how to proceed, the user said:\n{words}"
+    )
+    return told.run("npm install lodash", output, failed=True)
+
+
+def test_words_said_when_refusing_a_call_are_a_correction(store: SqliteStore) -> None:
+    told = refused(Told().ask("sort the list in cart.ts"), "No new dependencies, we never use npm.")
+    (found,) = records(extract(store, told.answer("Okay.")), kind="knowledge")
+    assert (found.author, found.source_type) == ("user", "corrected")
+    assert "we never use npm" in found.title
+
+
+def test_a_call_refused_without_words_states_nothing(store: SqliteStore) -> None:
+    output = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    told = Told().ask("sort the list in cart.ts").run("npm install", output, failed=True)
+    assert records(extract(store, told.answer("Okay.")), kind="knowledge") == []
+
+
+def test_what_an_approved_plan_decided_is_kept(store: SqliteStore) -> None:
+    plan = (
+        "# Plan: Cache tiles\n\n## Decisions\n- Tiles are cached on disk, not in memory.\n\n"
+        "## Steps\n1. Add cache.py\n\n## Not changed\nThe tile server keeps its port 8080.\n"
+    )
+    told = Told().ask("plan the tile cache").use("ExitPlanMode", {"plan": plan}, {"plan": plan})
+    found = records(extract(store, told.answer("Starting.")), kind="knowledge")
+    assert [(one.title, one.author) for one in found] == [
+        ("Tiles are cached on disk, not in memory.", "assistant"),
+        ("The tile server keeps its port 8080.", "assistant"),
+    ]
+
+
+def test_a_statement_of_an_interrupted_turn_counts(store: SqliteStore) -> None:
+    told = Told().ask("We switched from Jest to Vitest.").ask("[Request interrupted by user]")
+    found = extract(store, told)
+    (kept,) = records(found, kind="knowledge")
+    assert (kept.value, kept.state) == ("Vitest", "current")
+    (ends,) = [one for one in found.claims if isinstance(one, EndClaim)]
+    assert (ends.ends, ends.value, ends.author) == ("Jest", "Vitest", "user")
+
+
+def test_a_command_that_the_user_names_is_known_after_one_run(store: SqliteStore) -> None:
+    told = Told().ask("run `make test-fast` and fix what fails").run("make test-fast", "ok")
+    found = [
+        one for one in extract(store, told.answer("Green.")).claims if isinstance(one, FactClaim)
+    ]
+    assert ("orbit", "test_command", "make test-fast") in {
+        (one.subject, one.predicate, one.object) for one in found
+    }
+
+
+def test_a_command_that_nobody_names_is_not(store: SqliteStore) -> None:
+    told = Told().ask("fix the parser").run("make test-fast", "ok").answer("Green.")
+    found = [one for one in extract(store, told).claims if isinstance(one, FactClaim)]
+    assert "test_command" not in {one.predicate for one in found}
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        ("make: *** [build] Error 2", "make build"),
+        ("2 failed, 3 passed", "pytest -q"),
+        ("pytest: error: no such option", "pytest -q"),
+    ],
+)
+def test_of_a_compound_line_the_step_that_failed_is_named(output: str, failed: str) -> None:
+    assert failed_step("cd web && make build && pytest -q", output) == failed
 
 
 CAUSE = "The cause is the lock in `export.py`: the mailer holds it while `send()` waits."
